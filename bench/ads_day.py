@@ -10,7 +10,7 @@ from bench.case import Case, Work
 from bench.inventory import SITE
 from chalicelib.ads.reports import counters, roll_ups
 from chalicelib.ads.reports import progress as reports_progress
-from chalicelib.ads.reports.counters import AdPlace, Counted
+from chalicelib.ads.reports.counters import AdPlace, CountedEvent
 from chalicelib.ads.tracking import events, reconciliation
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
@@ -76,7 +76,7 @@ def _load_day(runtime: Runtime, day: datetime, number_of_events: int) -> None:
     shards = runtime.bounds.ads.report_shards
     for shard in range(shards):
         mine = [
-            Counted(
+            CountedEvent(
                 _place(place),
                 day + timedelta(hours=hour),
                 {"impressions": (numbers[at] + shard) // shards},
@@ -86,7 +86,7 @@ def _load_day(runtime: Runtime, day: datetime, number_of_events: int) -> None:
         _add(runtime, mine, shard)
 
 
-def _add(runtime: Runtime, counted: list[Counted], shard: int) -> None:
+def _add(runtime: Runtime, counted: list[CountedEvent], shard: int) -> None:
     database, now = runtime.database, runtime.now()
     in_transaction(database, lambda session: counters.add(database, session, counted, shard, now))
 

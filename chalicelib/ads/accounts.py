@@ -1,7 +1,7 @@
-"""Accounts: what an advertiser has paid in, and what is due to a site and to the network.
+"""Accounts: the payments of an advertiser, and the dues of a site and of the network.
 
-Money is only ever moved (`transfers.py`), so the balances of all accounts together with what
-is on its way add up to nothing: the bank's is below zero by what was paid in through it.
+Transfers (`transfers.py`) only ever move money, so all balances and the money on its way add up
+to 0. The bank's balance is below 0 by the sum that advertisers have paid in.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from chalicelib.sites.ids import SITE
 
 # Where money enters and leaves; it alone may be overdrawn.
 BANK = "bank"
-# What is left of an impression's price once its site has its share.
+# The rest of an impression's price after the site's share.
 NETWORK = "network"
 AccountId = Annotated[
     str, StringConstraints(pattern=f"^({BANK}|{NETWORK}|advertiser:{PART}|site:{SITE})$")
@@ -28,13 +28,13 @@ AccountId = Annotated[
 # Advertisers alone have credit lines.
 AdvertiserAccountId = Annotated[str, StringConstraints(pattern=f"^advertiser:{PART}$")]
 
-# What the ids of the transfers begin with that pay for what campaigns have spent.
+# The prefix of transfer ids that pay the spending of campaigns.
 SETTLEMENT = "settlement/"
 # Transfers under way in one account; the next one waits.
 MAX_PENDING = 100
 
 
-# How much of an account's funds its campaigns have left; all, without a credit line.
+# The funds of an account that no campaign has committed; all, without a credit line.
 _UNCOMMITTED = {
     "$subtract": [
         {"$add": ["$balance_micros", {"$ifNull": ["$credit_micros", 0]}]},
@@ -43,7 +43,7 @@ _UNCOMMITTED = {
 }
 
 
-class Mark(TypedDict):
+class PendingTransfer(TypedDict):
     """The mark of a transfer under way in an account."""
 
     transfer_id: str
@@ -51,14 +51,14 @@ class Mark(TypedDict):
 
 
 class Account(TypedDict):
-    """An account as it is stored.
+    """A stored account.
 
-    With a credit line, `committed_micros` is what its campaigns have taken on (`funds.py`).
+    With a credit line, `committed_micros` is the commitment of its campaigns (`funds.py`).
     """
 
     _id: str
     balance_micros: int
-    pending: Annotated[list[Mark], AtMost(MAX_PENDING)]
+    pending: Annotated[list[PendingTransfer], AtMost(MAX_PENDING)]
     opened_at: datetime
     credit_micros: NotRequired[int]
     committed_micros: NotRequired[int]
@@ -95,12 +95,12 @@ def of_campaign(campaign_id: str) -> str:
 
 
 def of_site(site_id: str) -> str:
-    """Return the id of the account in which a site's revenue gathers."""
+    """Return the id of the account of a site's revenue."""
     return f"site:{site_id}"
 
 
 def open_account(database: Database[Document], account_id: str, now: datetime) -> None:
-    """Make an account with a balance of 0; one that exists stays as it is."""
+    """Make an account with a balance of 0; an existing account stays as it is."""
     ACCOUNTS.of(database).update_one(
         {"_id": account_id},
         {"$setOnInsert": {"balance_micros": 0, "pending": [], "opened_at": now}},
@@ -122,7 +122,7 @@ def with_pending(database: Database[Document], limit: int) -> Iterator[Account]:
 
 
 def spare_micros(account: Account, transfer: Attempt) -> int:
-    """Return what a transfer could take out of an account, beside others' marks."""
+    """Return the amount that a transfer could take out of an account."""
     balance = account["balance_micros"]
     if _is_settlement(transfer) or "credit_micros" not in account:
         return balance
@@ -131,9 +131,9 @@ def spare_micros(account: Account, transfer: Attempt) -> int:
 
 
 def debit(database: Database[Document], transfer: Attempt) -> bool:
-    """Take a transfer's amount out of its source and hold it there; return whether it could be.
+    """Hold a transfer's amount in its source; return whether the source covers it.
 
-    Doing it again changes nothing.
+    A repeat changes nothing.
     """
     amount = transfer["amount_micros"]
     covered: Document = {}
@@ -145,22 +145,22 @@ def debit(database: Database[Document], transfer: Attempt) -> bool:
 
 
 def announce(database: Database[Document], transfer: Attempt) -> bool:
-    """Note in a transfer's target what will come; its balance does not change before `credit`."""
+    """Mark a coming transfer in its target; the balance does not change before `credit`."""
     return _add_pending(database, transfer, "target", 0, {})
 
 
 def release_hold(database: Database[Document], transfer: Attempt) -> None:
-    """Let go of what was held in the source: the money has left."""
+    """Remove the hold in the source: the money has left."""
     _take_pending(database, transfer["source"], transfer, 0)
 
 
 def credit(database: Database[Document], transfer: Attempt) -> None:
-    """Add a transfer's amount to its target, if it was announced and has not yet come."""
+    """Add a transfer's amount to its target, if the target still has its mark."""
     _take_pending(database, transfer["target"], transfer, transfer["amount_micros"])
 
 
 def undo(database: Database[Document], transfer: Attempt) -> None:
-    """Give back what the source holds for a transfer, and forget it in the target."""
+    """Return a transfer's amount to its source, and remove the mark in the target."""
     _take_pending(database, transfer["source"], transfer, transfer["amount_micros"])
     _take_pending(database, transfer["target"], transfer, 0)
 
@@ -201,9 +201,9 @@ def _change(
     change_micros: int,
     change: Document,
 ) -> bool:
-    """Change an account's balance and marks; return whether it was as `this` says.
+    """Change an account's balance and marks; return whether `this` matched.
 
-    What a settlement takes from its payer was committed, and no longer is.
+    A settlement lowers the commitment of its payer with the balance.
     """
     by = {"balance_micros": change_micros}
     if _is_settlement(transfer) and change_micros and this["_id"] == transfer["source"]:
@@ -220,6 +220,6 @@ def _is_settlement(transfer: Attempt) -> bool:
     return transfer["_id"].startswith(SETTLEMENT)
 
 
-def _entry(transfer: Attempt) -> Mark:
-    """Return a transfer's mark in its accounts; a new attempt has another one."""
+def _entry(transfer: Attempt) -> PendingTransfer:
+    """Return the mark of a transfer's attempt in its accounts."""
     return {"transfer_id": transfer["_id"], "attempt": transfer["attempt"]}

@@ -1,4 +1,4 @@
-"""Bounds of what campaigns and zones may hold."""
+"""Bounds of campaigns and zones."""
 
 from typing import Annotated
 
@@ -36,10 +36,10 @@ MAX_TARGETS = 1_000
 MAX_AD_UNITS = 50
 
 
-# Ad units times targets: what one transaction writes, 16 MB at the largest.
+# Ad units times targets: the rows of one transaction, 16 MB at the largest.
 MAX_ROWS = 5_000
 
 
 Micros = Annotated[int, Field(ge=1, le=MAX_BUDGET_MICROS)]
-# Bytes of a campaign as it is sent: it may hold fifty ad units, each with a creative of its own.
+# Bytes of a campaign's request: up to fifty ad units, each with its creative.
 CAMPAIGN_BYTES = 1_000_000

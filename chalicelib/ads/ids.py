@@ -2,34 +2,25 @@
 
 from typing import Annotated
 
-from pydantic import (
-    AfterValidator,
-    StringConstraints,
-)
+from pydantic import AfterValidator, StringConstraints
 
 from chalicelib.sites.ids import SiteId
 
-# A part of an id: an advertiser, a campaign of it, an ad unit, a zone.
+# A part of an id: an advertiser, its campaign, an ad unit, a zone.
 PART = "[a-z0-9_-]{1,64}"
-
-
 PartId = Annotated[str, StringConstraints(pattern=f"^{PART}$")]
-
-
-# Path segments that are no sites: those of beacons, clicks and conversions.
+# Path segments that are no sites: beacons, clicks and conversions have them.
 RESERVED_SITES = frozenset({"events", "click", "conversions"})
 
 
-def _not_reserved(site_id: str) -> str:
+def _check_reserved_names(site_id: str) -> str:
     if site_id in RESERVED_SITES:
         raise ValueError("this name is reserved")
     return site_id
 
 
 # A site with zones.
-ServingSiteId = Annotated[SiteId, AfterValidator(_not_reserved)]
-
-
+ServingSiteId = Annotated[SiteId, AfterValidator(_check_reserved_names)]
 CampaignId = Annotated[str, StringConstraints(pattern=f"^{PART}:{PART}$")]
 
 

@@ -23,7 +23,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare what runs by the clock."""
+    """Declare the schedules of ads."""
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
@@ -54,7 +54,7 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 def run_minute(runtime: Runtime) -> dict[str, int]:
     """Finish transfers, leases and deletions, refill zones, release budgets; count them.
 
-    The budgets last: there are as many as campaigns, and a run's time may not suffice for them.
+    The budgets come last: there are as many as campaigns, and a run may end before them.
     """
     database, now = runtime.database, runtime.now()
     grace = timedelta(seconds=runtime.settings.beacon_grace_seconds)
@@ -71,12 +71,12 @@ def run_minute(runtime: Runtime) -> dict[str, int]:
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
-    """Bring the reports of longer periods up to date; return how many of each."""
+    """Update the reports of longer periods; return the number of each."""
     return roll_ups.roll_up(runtime.database, runtime.now())
 
 
 def settle(runtime: Runtime) -> dict[str, int]:
-    """Pay sites and network what the days that are over have earned."""
+    """Pay sites and network their earnings of past days."""
     database, now = runtime.database, runtime.now()
     return {**settlements.settle(runtime), "funds_counted": funds.recount(database, now)}
 
@@ -84,8 +84,8 @@ def settle(runtime: Runtime) -> dict[str, int]:
 def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
     """Return `{differences, ledger}` of a campaign, between two instants in ISO form.
 
-    `differences` are those of its reports from its events, `ledger` those of its balances
-    from the ledger; both are to be nothing.
+    `differences`: between its reports and its events. `ledger`: between its balances and its
+    ledger. Both should be empty or 0.
     """
     span = datetime.fromisoformat(start), datetime.fromisoformat(end)
     differences = reconciliation.reconcile(runtime.database, campaign_id, *span)

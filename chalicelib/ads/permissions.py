@@ -1,4 +1,4 @@
-"""Who may see and change what in the ad network; `chalicelib.sites` says who a publisher is."""
+"""The rights of advertisers; `chalicelib.sites` has the rights of publishers."""
 
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal

@@ -1,4 +1,4 @@
-"""Headers of answers that no browser or proxy may keep."""
+"""The headers that keep an answer out of caches."""
 
-# A decision kept by a browser or a proxy would be shown after a deactivation.
+# A cache would show a decision after its campaign's deactivation.
 NO_STORE = {"Cache-Control": "no-store"}

@@ -1,4 +1,4 @@
-"""The routes of the ad network, room by room, over one container's memory."""
+"""One blueprint for the ad network: its rooms share the zones that a container holds."""
 
 from chalice.app import Blueprint
 
@@ -16,7 +16,7 @@ from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the ad network's routes; what changes a zone has this container look at it again."""
+    """Return the ad network's routes; a change of a zone expires the container's zones."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Ads")
     zones = ZoneCache(runtime)

@@ -1,1 +1,1 @@
-"""Analytics: the hits of a site's pages, counted as they come, rolled up, and forgotten in time."""
+"""Analytics: the hits of a site's pages, counted at once, rolled up, and deleted in time."""

@@ -1,10 +1,10 @@
-"""The errors of analytics."""
+"""Errors of analytics, each with its HTTP status and stable code."""
 
 from chalicelib.errors import FieldError, Problem
 
 
 class UnknownSite(Problem):
-    """Nobody has switched analytics on for this site."""
+    """Analytics are off for this site."""
 
     status = 404
     code = "unknown_site"
@@ -12,7 +12,7 @@ class UnknownSite(Problem):
 
 
 class OriginRefused(Problem):
-    """The page that sent the hits is on none of the site's origins; nothing was counted."""
+    """The hits came from a page on none of the site's origins; none of them counts."""
 
     status = 403
     code = "origin_refused"
@@ -31,7 +31,7 @@ class MoveInProgress(Problem):
 
 
 class LogCannotForget(Problem):
-    """The log can delete neither a person's hits nor a path's, as a time series cannot."""
+    """The log is a time series, which deletes neither a person's hits nor a path's."""
 
     status = 422
     code = "log_cannot_forget"

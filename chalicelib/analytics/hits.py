@@ -1,4 +1,4 @@
-"""Hits: what a page reports, as the queue's message and as a log's row."""
+"""Hits of pages: as the queue's message, and as a log's row."""
 
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final, Literal, NotRequired, TypedDict
@@ -7,11 +7,10 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from chalicelib.messaging import Message
 
-# A view is a person's. Bots are counted apart, and feed readers, which people read by, apart from
-# them.
+# A view is a person's. Bots count apart, and so do feed readers, through which people read.
 Kind = Literal["view", "bot", "feed"]
 Device = Literal["desktop", "mobile", "tablet"]
-# Where views came from, and the fields of hits that say so.
+# The sources of views, and their fields in hits.
 Dimension = Literal["referrer", "campaign", "device", "country"]
 DIMENSIONS: Final[tuple[Dimension, ...]] = ("referrer", "campaign", "device", "country")
 FIELD_OF: Final[dict[Dimension, str]] = {
@@ -21,22 +20,22 @@ FIELD_OF: Final[dict[Dimension, str]] = {
     "country": "country",
 }
 DAY = timedelta(days=1)
-# Dead letters are kept for 14 days, and a page reports up to one day late. What is older still
-# could have been counted and forgotten, and is not counted.
+# Dead letters stay for 14 days, and a page reports up to one day late. An older hit may have
+# counted before its receipt went, so it does not count.
 OLDEST = 15 * DAY
-# What could tell one visitor's hits from another's is gone by then (`visitors/salts.py`).
+# After this time the salt that identifies a visitor is gone (`visitors/salts.py`).
 VISITOR_KNOWN = 2 * DAY
 HITS_AT_ONCE = 20
-# The path of the reports over a whole site; paths begin with a slash.
+# The path of the reports over a whole site; real paths begin with a slash.
 WHOLE_SITE = "*"
-# What a site's paths are counted as, beyond the number that one day may have.
+# The path for all names beyond the number that a day may have.
 OTHER = "*other*"
 
 
 class StoredHit(TypedDict):
-    """A row of a log; `_id` is the site and the hit's own id, `site:id`.
+    """A row of a log; `_id` is `site:id`, with the hit's own id.
 
-    `visitor` is good for one day. `campaign` is `source/medium/name`.
+    `visitor` identifies a visitor for one day. `campaign` is `source/medium/name`.
     """
 
     _id: str
@@ -67,13 +66,12 @@ class PageHit(BaseModel):
     campaign: str | None = None
     node: str | None = None
     title: str | None = None
-    # A digest of the network it came from, with the day's salt: for the names that it may bring,
-    # and not kept with the hit.
+    # A digest of its network with the day's salt. It limits new names, and no row stores it.
     network: str | None = None
 
 
 class Dropped(BaseModel):
-    """What a beacon could not be counted by: how often each fault was met.
+    """The faults of a beacon, each with its number.
 
     `id` is the beacon's, so that its faults count once.
     """
@@ -86,7 +84,7 @@ class Dropped(BaseModel):
 
 
 class Hits(Message):
-    """What one beacon reported of one visitor; neither an address nor a user agent is in it."""
+    """One beacon of one visitor, without address and user agent."""
 
     queue: ClassVar[str] = "hits"
     site: str
@@ -103,8 +101,8 @@ HITS: TypeAdapter[Hits] = TypeAdapter(Hits)
 
 def rows_of(message: Hits) -> list[StoredHit]:
     """Return the rows of a message's hits."""
-    told = {"device": message.device, "country": message.country, "user": message.user}
-    known = {name: value for name, value in told.items() if value is not None}
+    optional = {"device": message.device, "country": message.country, "user": message.user}
+    known = {name: value for name, value in optional.items() if value is not None}
     shared: dict[str, Any] = {"site": message.site, "kind": message.kind, **known}
     return [_row(hit, message.site, shared) for hit in message.hits]
 
@@ -112,8 +110,8 @@ def rows_of(message: Hits) -> list[StoredHit]:
 def networks_of(message: Hits) -> dict[str, str]:
     """Return the networks of a message's hits by the ids of their rows.
 
-    Without one, as in messages of an earlier release, a visitor is a network, and so are all hits
-    without a visitor together.
+    Messages of an earlier release have no network. There a visitor counts as a network, and all
+    hits without a visitor as one more.
     """
     site = message.site
     return {f"{site}:{hit.id}": hit.network or hit.visitor or "" for hit in message.hits}
@@ -121,7 +119,7 @@ def networks_of(message: Hits) -> dict[str, str]:
 
 def _row(hit: PageHit, site: str, shared: dict[str, Any]) -> StoredHit:
     row: Any = {"_id": f"{site}:{hit.id}", "ts": hit.ts, "path": hit.path, **shared}
-    # One by one: a worker makes thousands of rows a second.
+    # No loop: a worker makes thousands of rows a second.
     if hit.visitor is not None:
         row["visitor"] = hit.visitor
     if hit.ref is not None:
@@ -136,5 +134,5 @@ def _row(hit: PageHit, site: str, shared: dict[str, Any]) -> StoredHit:
 
 
 def day_of(time: datetime) -> datetime:
-    """Return the midnight (UTC) at which a time's day begins."""
+    """Return the midnight (UTC) of a time's day."""
     return time.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -16,7 +16,7 @@ from chalicelib.runtime import Runtime
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare what runs by the clock."""
+    """Declare the schedules of analytics."""
 
     @app.schedule(Rate(5, Rate.MINUTES))
     def roll_hits_up(_event: CloudWatchEvent) -> dict[str, int]:
@@ -28,14 +28,14 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
-    """Make sessions and roll them up, take moves a step on; return how much was done."""
+    """Make sessions and roll them up, continue moves; return the number of each."""
     rewritten, followed = moving.rewrite(runtime), late.follow(runtime)
     done = {**logs_moving.sweep(runtime), "days_rewritten": rewritten, "names_followed": followed}
     return {**done, **making.make_due(runtime)}
 
 
 def tend(runtime: Runtime) -> dict[str, int]:
-    """Make and drop the parts of logs, and measure collections; return how many of each."""
+    """Make and drop the parts of logs, and measure collections; return the number of each."""
     return {"parts_dropped": upkeep.trim(runtime), "collections_measured": upkeep.measure(runtime)}
 
 

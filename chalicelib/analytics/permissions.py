@@ -1,4 +1,4 @@
-"""Who may read a site's reports: its publisher, and everybody where it publishes them."""
+"""Readers of a site's reports: its publisher, and the public where the reports are public."""
 
 from pymongo.database import Database
 

@@ -1,4 +1,4 @@
-"""The hits of one person, on sites with reports by user: shown and erased; no name is kept."""
+"""The hits of one person, on sites with reports by user: export and erasure, without names."""
 
 from datetime import datetime
 
@@ -13,9 +13,9 @@ from chalicelib.runtime import Runtime
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return where hits of a user may be."""
+    """Return the places of a user's hits and sessions."""
     hits = [
-        Trace(rows.name, rows, where, _shown)
+        Trace(rows.name, rows, where, _to_entries)
         for log in every_log(database, {})
         for rows, where in log.of_user(user_id)
     ]
@@ -29,11 +29,11 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Nothing has a person's name."""
+    """Do nothing: analytics store no person's name."""
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a user's hits; reports count nobody by name, and stay."""
+    """Delete a user's hits and sessions; reports have no users, and stay."""
     for log in every_log(runtime.database, {}):
         log.forget(user_id, until)
     started = {} if until is None else {"started": {"$lte": until}}
@@ -44,11 +44,11 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     return Step.DONE
 
 
-def _shown(hit: StoredHit) -> list[ExportEntry]:
-    told = {"site": hit["site"], "path": hit["path"], "at": hit["ts"], "title": hit.get("title")}
-    return [entry("hit", **told)]
+def _to_entries(hit: StoredHit) -> list[ExportEntry]:
+    fields = {"site": hit["site"], "path": hit["path"], "at": hit["ts"], "title": hit.get("title")}
+    return [entry("hit", **fields)]
 
 
 def _session(session: StoredSession) -> list[ExportEntry]:
-    told = {name: session[name] for name in ("site", "seconds", "hits", "entry", "exit")}
-    return [entry("session", started_at=session["started"], **told)]
+    fields = {name: session[name] for name in ("site", "seconds", "hits", "entry", "exit")}
+    return [entry("session", started_at=session["started"], **fields)]

@@ -1,4 +1,4 @@
-"""The routes of analytics."""
+"""One blueprint for analytics: its rooms share the settings that a container remembers."""
 
 from chalice.app import Blueprint
 
@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime, pages: Pages) -> Blueprint:
-    """Return the routes of analytics; a container remembers the settings of sites for a minute."""
+    """Return the routes of analytics; a container remembers a site's settings for a minute."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Analytics")
     beacons = Beacons(runtime, pages)

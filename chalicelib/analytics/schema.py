@@ -1,4 +1,4 @@
-"""The collections of analytics."""
+"""The list of analytics' collections, for the schema of a deployment."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,8 +30,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
 FAMILIES = (logs.DAILY_EVENTS,)
 
 
-def sized(collection: Collection[Any], capped_bytes: int) -> Collection[Any]:
-    """Return a collection as a deployment sizes it: the capped log by PLAZA_HIT_CAPPED_BYTES."""
+def set_size(collection: Collection[Any], capped_bytes: int) -> Collection[Any]:
+    """Return a collection in its deployment's size: PLAZA_HIT_CAPPED_BYTES for the capped log."""
     if collection.name != logs.CAPPED.name:
         return collection
     return replace(collection, options={**collection.options, "size": capped_bytes})

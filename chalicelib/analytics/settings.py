@@ -1,4 +1,4 @@
-"""What a site's publisher decides on its analytics."""
+"""A publisher's settings of its site's analytics."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ MAX_ORIGINS = 20
 class Moving(TypedDict):
     """A move of a site's hits: announced, then switched, then copied day by day.
 
-    `copied` is the day up to which the old log's hits are in the new one.
+    `copied`: the new log has the old log's hits up to this day.
     """
 
     log_from: LogName
@@ -32,10 +32,10 @@ class Moving(TypedDict):
 
 
 class SiteAnalytics(TypedDict):
-    """A site's settings; `generation` is raised by each switch to another log.
+    """A site's settings; each switch to another log raises `generation`.
 
-    Until `receipts_until` receipts decide what is new, whatever the log. The schedule takes up what
-    `keep_changed` and `layout_changed` say, and `moving`.
+    Until `receipts_until`, receipts distinguish new hits from repeats in any log. The schedule acts
+    on `keep_changed`, `layout_changed` and `moving`.
     """
 
     _id: str
@@ -53,7 +53,7 @@ class SiteAnalytics(TypedDict):
 
 
 class Chosen(TypedDict):
-    """What a publisher sets."""
+    """The settings that a publisher chooses."""
 
     origins: list[str]
     keep_days: int
@@ -65,14 +65,14 @@ SITES = Collection("hit.site", SiteAnalytics)
 
 
 def find(database: Database[Document], site: str) -> SiteAnalytics | None:
-    """Return a site's settings; None where analytics are not switched on."""
+    """Return a site's settings; None while analytics are off."""
     return SITES.of(database).find_one({"_id": site})
 
 
 def find_all(
     database: Database[Document], sites: Iterable[str], session: ClientSession | None = None
 ) -> dict[str, SiteAnalytics]:
-    """Return the settings of those sites that have any."""
+    """Return the existing settings of these sites, by site."""
     found = SITES.of(database).find({"_id": {"$in": sorted(sites)}}, session=session)
     return {each["_id"]: each for each in found}
 
@@ -80,8 +80,8 @@ def find_all(
 def put(
     database: Database[Document], site: str, chosen: Chosen, log: LogName, layout: LayoutName
 ) -> SiteAnalytics:
-    """Set a site's settings; the log and the layout only where it had none."""
-    # Rows of a log that say themselves when they go are told again.
+    """Set a site's settings; the log and the layout only for a new site."""
+    # Rows of the expiring log have their own expiry, which needs a change.
     told = {"keep_changed": True}
     stored = SITES.of(database).find_one_and_update(
         {"_id": site},
@@ -97,25 +97,25 @@ def put(
 
 
 def kept_since(site: SiteAnalytics, now: datetime) -> datetime:
-    """Return the day from which on a site's raw hits are kept."""
+    """Return the first day of a site's raw hits; older days go."""
     return day_of(now) - timedelta(days=site["keep_days"])
 
 
 def kept_for(days: int) -> timedelta:
-    """Return for how long a hit stays in a log whose server deletes it, where this many are kept.
+    """Return the lifetime of a hit in a log whose server deletes hits, for this many days.
 
-    A day more: of each day that is kept, all hits are there, or sessions would be made of a part.
+    A day more than that: sessions need all hits of a day.
     """
     return timedelta(days=days + 1)
 
 
-# The settings of sites as a container remembers them: a beacon asks the database for no more.
+# A container's memory of settings: most beacons read nothing else from the database.
 
 REMEMBERED = timedelta(seconds=60)
 
 
 class RememberedSites:
-    """Settings, and that a site is unknown, each for a minute."""
+    """A container's settings of known and unknown sites, each for a minute."""
 
     def __init__(self, database: Database[Document], most: int) -> None:
         self._database = database
@@ -123,7 +123,7 @@ class RememberedSites:
         self._held: dict[str, tuple[datetime, SiteAnalytics | None]] = {}
 
     def find(self, site: str, now: datetime) -> SiteAnalytics | None:
-        """Return a site's settings of the last minute; None where there are none."""
+        """Return a site's settings, at most a minute old; None for an unknown site."""
         held = self._held.get(site)
         if held is not None and now < held[0]:
             return held[1]
@@ -134,5 +134,5 @@ class RememberedSites:
         return found
 
     def forget(self, site: str) -> None:
-        """Ask for a site's settings again, since this container has changed them."""
+        """Forget a site's settings, after a change by this container."""
         self._held.pop(site, None)

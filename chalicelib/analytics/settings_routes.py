@@ -1,4 +1,4 @@
-"""Routes and forms of a site's settings of analytics."""
+"""The interface to a site's settings of analytics."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from chalicelib.analytics import permissions, settings
 from chalicelib.analytics.errors import LogCannotForget, MoveInProgress, UnknownSite
 from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.logs.choosing import every_log
-from chalicelib.analytics.logs.log import Size
+from chalicelib.analytics.logs.log import LogUsage
 from chalicelib.analytics.reports import moving as reports_moving
 from chalicelib.analytics.settings import (
     MAX_KEEP_DAYS,
@@ -30,7 +30,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 
-# As a browser's Origin header has it: no path, and no port that the scheme has anyway.
+# The form of a browser's Origin header: no path, and no default port.
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
 
 
@@ -126,8 +126,8 @@ class AnalyticsAnswer(TypedDict):
     ]
 
 
-def analytics_answer(site: SiteAnalytics, sizes: Mapping[LogName, Size]) -> AnalyticsAnswer:
-    """Return a site's settings as the API shows them."""
+def analytics_answer(site: SiteAnalytics, sizes: Mapping[LogName, LogUsage]) -> AnalyticsAnswer:
+    """Return the API's form of a site's settings."""
     return {
         "site": site["_id"],
         "origins": site["origins"],
@@ -157,7 +157,7 @@ def _move(site: SiteAnalytics) -> MoveAnswer | None:
     return answer
 
 
-def _size(size: Size) -> LogSize:
+def _size(size: LogUsage) -> LogSize:
     return {
         "hits": size["hits"],
         "bytes": size["bytes"],
@@ -167,8 +167,12 @@ def _size(size: Size) -> LogSize:
 
 
 def declare(route: Route, remembered: RememberedSites) -> None:
-    """Declare the routes of a site's settings; this container remembers no older ones."""
+    """Declare the routes of a site's settings; `remembered` forgets the changed settings."""
+    _declare_settings(route, remembered)
+    _declare_moves(route)
 
+
+def _declare_settings(route: Route, remembered: RememberedSites) -> None:
     @route("GET", "/sites/{site}/analytics", raises=(UnknownSite,))
     def get_analytics(request: Request, site: SiteId, publisher: Publisher) -> Ok[AnalyticsAnswer]:
         """Read a site's settings of analytics, and what its hits take up."""
@@ -193,6 +197,8 @@ def declare(route: Route, remembered: RememberedSites) -> None:
         remembered.forget(site)
         return Ok(_answer(request.runtime, changed))
 
+
+def _declare_moves(route: Route) -> None:
     @route(
         "POST",
         "/sites/{site}/analytics/log",
@@ -225,7 +231,7 @@ def declare(route: Route, remembered: RememberedSites) -> None:
 
 
 def _put(runtime: Runtime, site: str, body: NewAnalytics) -> SiteAnalytics:
-    """Store what was sent; raises LogCannotForget and MoveInProgress before anything is."""
+    """Store new settings; raises LogCannotForget and MoveInProgress before any write."""
     before = settings.find(runtime.database, site)
     moving = before.get("moving") if before else None
     logs = {body.log, *((moving["log_from"], moving["log_to"]) if moving else ())}

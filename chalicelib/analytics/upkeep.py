@@ -1,4 +1,4 @@
-"""Upkeep of the logs: tomorrow's parts made, old ones dropped, sizes measured."""
+"""Upkeep of the logs: make tomorrow's parts, drop old parts, measure sizes."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -16,7 +16,7 @@ from chalicelib.observability.metrics import COLLECTION_SIZE
 from chalicelib.runtime import Runtime
 
 LOGS: Final = (EVENTS.name, CAPPED.name, SERIES.name)
-# The hour (UTC) in which all collections are measured: few people are up.
+# The hour (UTC) of the measure of all collections: few people are up.
 _HOUR_OF_ALL = 3
 _FIELDS = {
     "documents": "count",
@@ -27,14 +27,14 @@ _FIELDS = {
 
 
 def measure(runtime: Runtime) -> int:
-    """Log the size of each log, and once a day of every collection; return how many there were."""
+    """Log the size of each log, and once a day of every collection; return their number."""
     database = runtime.database
     sizes = {name: rows.stats(database, name) for name in _names(database, runtime.now())}
     sizes[DAILY_EVENTS.name + ".*"] = _sum(database)
     for name, size in sizes.items():
         fields = {field: size[of] for field, of in _FIELDS.items()}
-        told = {"collection": name, **fields}
-        log.info("collection", extra={"fields": told, "metrics": COLLECTION_SIZE})
+        named = {"collection": name, **fields}
+        log.info("collection", extra={"fields": named, "metrics": COLLECTION_SIZE})
     return len(sizes)
 
 
@@ -47,7 +47,7 @@ def _names(database: Database[Document], now: datetime) -> list[str]:
 
 
 def _sum(database: Database[Document]) -> Document:
-    """Return the statistics of all days of the rotating log together: days come and go."""
+    """Return the statistics of all days of the rotating log, as a sum: days come and go."""
     sums: dict[str, Any] = dict.fromkeys(_FIELDS.values(), 0)
     for part in DAILY_EVENTS.collections(database):
         for field, value in rows.stats(database, part.name).items():
@@ -56,9 +56,9 @@ def _sum(database: Database[Document]) -> Document:
 
 
 def trim(runtime: Runtime) -> int:
-    """Have every log ready for today and tomorrow, and trimmed; return how much was dropped.
+    """Prepare every log for today and tomorrow, and trim it; return the number of dropped parts.
 
-    What a schedule that is late has not made, workers make themselves.
+    If the schedule is late, workers make the missing parts themselves.
     """
     database, now = runtime.database, runtime.now()
     sites = {site["_id"]: site for site in SITES.of(database).find()}
@@ -69,12 +69,12 @@ def trim(runtime: Runtime) -> int:
             each.prepare([day_of(now), day_of(now) + DAY])
         dropped += each.trim(now)
     for site in sites.values():
-        told = {"_id": site["_id"], "keep_days": site["keep_days"], "keep_changed": True}
-        SITES.of(database).update_one(told, {"$unset": {"keep_changed": ""}})
+        same = {"_id": site["_id"], "keep_days": site["keep_days"], "keep_changed": True}
+        SITES.of(database).update_one(same, {"$unset": {"keep_changed": ""}})
     return dropped
 
 
 def _writes(site: SiteAnalytics, log: LogName) -> bool:
-    """Return whether a site's hits go to a log, or will soon."""
+    """Return whether a site's hits go to a log now or soon."""
     moving = site.get("moving")
     return log == site["log"] or bool(moving and log == moving["log_to"])

@@ -1,11 +1,11 @@
-"""Funds: what an advertiser's campaigns may take on of its balance and its credit line.
+"""Funds: the part of an advertiser's balance and credit line that its campaigns may commit.
 
-    committed = what its campaigns have released and no settlement has paid yet
-    committed <= balance + credit, whenever anything is released
+    committed = the money that its campaigns have released, less the paid settlements
+    committed <= balance + credit, at every release
 
-An account without a credit line is not bounded, and nothing is committed in it
-(docs/decisions/0085). Releasing and committing are one transaction, whose write of the account
-makes two campaigns of one advertiser take turns.
+An account without a credit line has no bound and no commitment (docs/decisions/0085). One
+transaction releases and commits. Its write of the account makes two campaigns of one advertiser
+take turns.
 """
 
 from collections.abc import Iterable
@@ -33,17 +33,17 @@ class _Total(TypedDict):
 
 _SPENDING = {"status": {"$in": ["active", "exhausted"]}}
 _AT_REST = {"status": {"$in": ["draft", "paused", "ended"]}}
-# Campaigns whose money one run takes back.
+# Campaigns at rest that one run empties.
 MAX_TAKEN_BACK = 1_000
 
 
 def set_credit(
     database: Database[Document], account_id: str, credit_micros: int | None, now: datetime
 ) -> Account:
-    """Give an advertiser's account a credit line, or none; return the account, opened if new.
+    """Set or remove the credit line of an advertiser's account; return the account, opened if new.
 
-    With a line, even of 0, its campaigns are bounded by its funds. A line below what is
-    committed stops further releases.
+    With a line, even of 0, funds bound its campaigns. A line below the commitment stops further
+    releases.
     """
     accounts.open_account(database, account_id, now)
 
@@ -58,8 +58,8 @@ def set_credit(
     return accounts.get(database, account_id)
 
 
-def bound(database: Database[Document], advertisers: Iterable[str], now: datetime) -> int:
-    """Give a credit line of 0 to the advertisers that have none; return how many there were."""
+def bound_to_funds(database: Database[Document], advertisers: Iterable[str], now: datetime) -> int:
+    """Set a credit line of 0 for each advertiser without a line; return their number."""
     wanted = {accounts.of_advertiser(each) for each in advertisers}
     has_line = {"_id": {"$in": sorted(wanted)}, "credit_micros": {"$exists": True}}
     found = ACCOUNTS.of(database).find(has_line, {"_id": 1})
@@ -70,15 +70,15 @@ def bound(database: Database[Document], advertisers: Iterable[str], now: datetim
 
 
 def bound_spending(database: Database[Document], now: datetime) -> int:
-    """Bound the advertisers of all campaigns that spend; return how many were not yet."""
+    """Bound the advertisers of all campaigns that spend; return the number newly bounded."""
     found = CAMPAIGNS.of(database).find(_SPENDING, {"_id": 1})
-    return bound(database, {advertiser_of(each["_id"]) for each in found}, now)
+    return bound_to_funds(database, {advertiser_of(each["_id"]) for each in found}, now)
 
 
 def recount(database: Database[Document], now: datetime) -> int:
-    """Count again what is committed in each bounded account; return how many there are.
+    """Count the commitment of each bounded account again; return the number of accounts.
 
-    A container of a release without funds may have released money beside this one.
+    A container of a release without funds may have released money without a commitment.
     """
     bounded = list(ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1}))
     for account in bounded:
@@ -87,9 +87,10 @@ def recount(database: Database[Document], now: datetime) -> int:
 
 
 def take_back(database: Database[Document], now: datetime) -> int:
-    """Take back what campaigns at rest have available; return how many there were.
+    """Take back the available money of campaigns at rest; return their number.
 
-    It is their advertiser's to spend on others; what leases return later comes with a later run.
+    Their advertiser may spend it on other campaigns. Money that leases return later waits for a
+    later run.
     """
     bounded = ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1})
     ids = {each["_id"] for each in bounded}
@@ -136,13 +137,13 @@ def _recount(database: Database[Document], account_id: str, now: datetime) -> No
 
 
 def _count(database: Database[Document], session: ClientSession, account_id: str) -> int:
-    """Return what an advertiser's campaigns have released, less what its settlements have taken."""
+    """Return the released money of an advertiser's campaigns, less its settlements."""
     advertiser = account_id.partition(":")[2]
     own: Document = {"_id": {"$gte": f"{advertiser}:", "$lt": f"{advertiser};"}}
     released = _total(database, session, CAMPAIGNS, own, "$balance.released_micros")
     account = ACCOUNTS.of(database).find_one({"_id": account_id}, session=session)
     marks = [mark["transfer_id"] for mark in (account or {"pending": []})["pending"]]
-    # A mark stays from the debit until the transfer has ended, either way.
+    # A mark stays from the debit until the transfer ends, paid or rolled back.
     has_left = {"state": {"$in": ["committed", "retired"]}}
     is_out: Document = {"$or": [has_left, {"_id": {"$in": marks}}]}
     ids = {"$gte": SETTLEMENT, "$lt": SETTLEMENT + "\x7f"}

@@ -1,4 +1,4 @@
-"""Routes and forms of money: accounts, transfers and credit lines."""
+"""The interface to money: accounts, transfers and credit lines."""
 
 from typing import Annotated, NotRequired
 
@@ -104,7 +104,7 @@ class TransferAnswer(TypedDict):
 
 
 def account_answer(stored: Account) -> AccountAnswer:
-    """Return an account as the API shows it; its funds only with a credit line."""
+    """Return the API's form of an account; its funds only with a credit line."""
     answer: AccountAnswer = {
         "id": stored["_id"],
         "balance_micros": stored["balance_micros"],
@@ -118,7 +118,7 @@ def account_answer(stored: Account) -> AccountAnswer:
 
 
 def transfer_answer(stored: Transfer) -> TransferAnswer:
-    """Return a transfer as the API shows it."""
+    """Return the API's form of a transfer."""
     return {
         "id": stored["_id"],
         "from_account_id": stored["source"],
@@ -131,7 +131,7 @@ def transfer_answer(stored: Transfer) -> TransferAnswer:
 def check_account_owner(caller: Principal, account_id: str) -> None:
     """Raise Forbidden unless the caller owns this account.
 
-    The bank and the network are the admins', as every account is.
+    Admins own every account, and they alone own the bank and the network.
     """
     kind, _, owner = account_id.partition(":")
     if account_id in (BANK, NETWORK):
@@ -183,12 +183,10 @@ def _declare_accounts(route: Route) -> None:
         A call that was refused for lack of money may be repeated with its key.
         """
         check_account_owner(caller, account)
-        return Created(transfer_answer(_transferred(request, account, caller, body)))
+        return Created(transfer_answer(_transfer(request, account, caller, body)))
 
 
-def _transferred(
-    request: Request, account: str, caller: Principal, wanted: NewTransfer
-) -> Transfer:
+def _transfer(request: Request, account: str, caller: Principal, wanted: NewTransfer) -> Transfer:
     to, amount = wanted.to_account_id, wanted.amount_micros
     if to == account:
         fault = FieldError("to_account_id", "same_account", "This is the account that pays")

@@ -1,8 +1,8 @@
-"""Daily settlement: what a day's events earned moves from advertisers to sites and the network.
+"""Daily settlement: a day's earnings move from advertisers to sites and the network.
 
-What is owed for a day is stored in `ad.settlement` before it is paid, so that a run may die, be
-missed or come twice. The amount owed only grows. A payment's transfer id contains the amount
-already paid, so a repeat changes nothing.
+`ad.settlement` holds a day's debt before its payment, so that a run may die, fail to start or
+come twice. A debt only grows. A payment's transfer id contains the amount already paid, so a
+repeat changes nothing.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class _Day(TypedDict):
 
 
 class _DaySum(TypedDict):
-    """What a day of a campaign on a site has earned."""
+    """The earnings of a campaign on a site in a day."""
 
     _id: _Day
     spend_micros: int
@@ -40,9 +40,9 @@ class _DaySum(TypedDict):
 
 
 class Settlement(TypedDict):
-    """What is owed for a day of a campaign on a site, and how much of it was paid.
+    """The debt for a day of a campaign on a site, and its paid part.
 
-    `tried_at` is the time of the last payment that failed.
+    `tried_at`: the last payment that failed.
     """
 
     _id: str
@@ -59,7 +59,7 @@ SETTLEMENTS = Collection(
     Settlement,
     indexes=(IndexModel([("is_open", ASCENDING), ("tried_at", ASCENDING), ("_id", ASCENDING)]),),
 )
-# Without funds, or beside another run, which may have read an earlier sum: the next run pays.
+# No funds, or another run at work, perhaps with an earlier sum: the next run pays.
 _WAITS = (
     InsufficientFunds,
     IdempotencyKeyReused,
@@ -68,22 +68,22 @@ _WAITS = (
     Unavailable,
 )
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-# A settlement that could not be paid goes behind the others, or those of an advertiser without
-# funds would keep all others from being paid.
+# A settlement that failed goes behind the others. Otherwise the settlements of an advertiser
+# without funds would block all others.
 _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 
 
 def settle(runtime: Runtime) -> dict[str, int]:
-    """Record what the days that are over have earned, and pay what can be paid."""
+    """Record the earnings of past days, and pay as far as funds go."""
     database, now, limit = runtime.database, runtime.now(), runtime.bounds.ads.paid_settlements
-    owed = _record_owed(database, now)
+    owed = _record_debts(database, now)
     found = SETTLEMENTS.of(database).find({"is_open": True}).sort(_TURNS)
     paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(limit)))
     return {"owed": owed, "paid": paid}
 
 
-def _record_owed(database: Database[Document], now: datetime) -> int:
-    """Raise what is owed to what the reports say; return how many payments that concerns."""
+def _record_debts(database: Database[Document], now: datetime) -> int:
+    """Raise each debt to the sum of the reports; return the number of debts."""
     operations = [
         UpdateOne(
             {"_id": f"{day:%Y-%m-%d}/{campaign_id}/{site_id}/{payee}"},
@@ -100,7 +100,7 @@ def _record_owed(database: Database[Document], now: datetime) -> int:
             ],
             upsert=True,
         )
-        for day, campaign_id, site_id, payee, amount in _earned(database, now)
+        for day, campaign_id, site_id, payee, amount in _find_earnings(database, now)
     ]
     if operations:
         SETTLEMENTS.of(database).bulk_write(operations, ordered=False)
@@ -109,12 +109,12 @@ def _record_owed(database: Database[Document], now: datetime) -> int:
     return len(operations)
 
 
-def _earned(
+def _find_earnings(
     database: Database[Document], now: datetime
 ) -> Iterator[tuple[datetime, str, str, str, int]]:
-    """Yield (day, campaign, site, payee, amount) of days that are over and have changed.
+    """Yield (day, campaign, site, payee, amount) of past days that have changed.
 
-    However late: the dead letters may have held an event for two weeks.
+    A day has no age limit: the dead letters may have held an event for two weeks.
     """
     progress = PROGRESS.of(database).find_one({"_id": "settled"})
     since = progress["until"] - OVERLAP if progress else _FIRST
@@ -139,11 +139,11 @@ def _today(now: datetime) -> datetime:
 
 
 def _pay(database: Database[Document], settlement: Settlement, now: datetime) -> bool:
-    """Pay what is open of a settlement; return whether it was. Without funds it stays open."""
+    """Pay the rest of a settlement; return whether it succeeded. Without funds it stays open."""
     payer, payee, paid = settlement["payer"], settlement["payee"], settlement["paid_micros"]
     transfer_id = f"{accounts.SETTLEMENT}{settlement['_id']}/{paid}"
     started = TRANSFERS.of(database).find_one({"_id": transfer_id})
-    # A payment that an earlier run began is finished with its amount; the rest comes next.
+    # A payment that an earlier run began ends with its amount; the rest comes next.
     amount = started["amount_micros"] if started else settlement["owed_micros"] - paid
     for account_id in (payer, payee):
         accounts.open_account(database, account_id, now)

@@ -1,14 +1,14 @@
 """Moving money between two accounts without a transaction over both documents.
 
-A transfer goes through states, each step is one write to one document, and every step can be
-repeated. Source: "MongoDB Applied Design Patterns", ch. 3, compensation:
+A transfer goes through states. Each step is one write to one document, and may be repeated.
+Source: "MongoDB Applied Design Patterns", ch. 3, compensation:
 
     new ──commit──▶ committed ──retire──▶ retired
      └──abandon──▶ rollback ──roll back──▶ rolled_back ──a new attempt──▶ new
 
-Only the caller who started an attempt prepares it, so nothing is prepared once it is committed.
-A preparer that wakes up after its attempt was abandoned finds it so when it commits and takes
-its marks back; if it dies before that, `clean_up` finds the marks in the accounts.
+Only the caller who started an attempt prepares it, so no step prepares a committed attempt. If an
+attempt was abandoned meanwhile, its caller sees that at its commit and removes its marks. If the
+caller dies before that, `clean_up` finds the marks in the accounts.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ State = Literal["new", "committed", "retired", "rollback", "rolled_back"]
 
 
 class Transfer(Attempt):
-    """A transfer as it is stored: its payment, and the state of the attempt at it."""
+    """A stored transfer: its payment, and the state of its latest attempt."""
 
     state: State
     started_at: datetime
@@ -65,9 +65,12 @@ def transfer(
 ) -> Transfer:
     """Move an amount, once for each id, and return the transfer in its last state.
 
-    Raises IdempotencyKeyReused if the id names another payment, TransferInProgress if another
-    call is working on it, InsufficientFunds and TooManyTransfers (nothing has moved; the same id
-    may be tried again), and Unavailable if it took so long that it was rolled back.
+    Raises:
+        IdempotencyKeyReused: the id names another payment.
+        TransferInProgress: another call works on it.
+        InsufficientFunds, TooManyTransfers: nothing has moved; the same id may try again.
+        Unavailable: it took so long that it was rolled back.
+
     """
     attempt = _start(database, transfer_id, payment, now)
     if attempt["state"] == "retired":
@@ -81,8 +84,8 @@ def transfer(
 def prepare(database: Database[Document], attempt: Attempt) -> None:
     """Hold the amount in the source and announce it in the target.
 
-    Raises InsufficientFunds, and TooManyTransfers if an account has as many under way as it
-    can; the attempt is rolled back.
+    Raises InsufficientFunds, and TooManyTransfers if an account has MAX_PENDING under way. Both
+    roll the attempt back.
     """
     refusal = _debit(database, attempt)
     if refusal is None and not accounts.announce(database, attempt):
@@ -93,10 +96,10 @@ def prepare(database: Database[Document], attempt: Attempt) -> None:
 
 
 def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
-    """Debit the source; return why it could not be, if it could not.
+    """Debit the source; return the reason of a refusal, or None.
 
-    The account is read after the debit was refused. If it could pay by then, others have
-    changed it in between, and the debit is tried again.
+    After a refusal it reads the account. If the account could pay by then, other transfers have
+    changed it in between, and the debit comes again.
     """
     for _ in range(_DEBITS):
         if accounts.debit(database, attempt):
@@ -106,12 +109,12 @@ def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
             break
         if len(source["pending"]) >= accounts.MAX_PENDING:
             return TooManyTransfers("Too many transfers of this account are under way")
-    # There was room for a transfer at every look, so money was lacking.
+    # Every look found room for a transfer, so the account lacked money.
     return InsufficientFunds()
 
 
 def commit(database: Database[Document], attempt: Attempt) -> None:
-    """Make a prepared transfer final; raises Unavailable if it was abandoned meanwhile."""
+    """Make a prepared transfer final; raises Unavailable after a roll-back meanwhile."""
     _change_state(database, attempt, "new", "committed")
     if not _is_in(database, attempt, "committed", "retired"):
         accounts.undo(database, attempt)
@@ -126,7 +129,7 @@ def retire(database: Database[Document], attempt: Attempt) -> None:
 
 
 def roll_back(database: Database[Document], attempt: Attempt) -> None:
-    """Finish an abandoned transfer: give the source its amount back, remove both marks."""
+    """Finish an abandoned transfer: return the amount to the source, remove both marks."""
     accounts.undo(database, attempt)
     _change_state(database, attempt, "rollback", "rolled_back")
 
@@ -134,7 +137,7 @@ def roll_back(database: Database[Document], attempt: Attempt) -> None:
 def clean_up(database: Database[Document], now: datetime) -> dict[str, int]:
     """Finish transfers whose caller is gone: retire the committed, roll back the timed-out.
 
-    Safe to run beside transfers under way and beside itself; returns how many of each.
+    Safe beside transfers under way and beside itself. Returns the number of each.
     """
     committed = _in_state(database, "committed")
     for attempt in committed:
@@ -149,7 +152,7 @@ def clean_up(database: Database[Document], now: datetime) -> dict[str, int]:
 
 
 def _undo_strays(database: Database[Document]) -> int:
-    """Undo the marks of attempts that are over; return how many there were."""
+    """Undo the marks of finished attempts; return their number."""
     undone = 0
     for account in list(accounts.with_pending(database, MAX_CLEANED)):
         for mark in account["pending"]:
@@ -162,14 +165,14 @@ def _undo_strays(database: Database[Document]) -> int:
 
 
 def _is_over(stored: Transfer, attempt: int) -> bool:
-    """Return whether an attempt was rolled back: itself, or if a later one exists."""
+    """Return whether an attempt is over: rolled back, or followed by a later attempt."""
     return stored["attempt"] > attempt or stored["state"] == "rolled_back"
 
 
 def _start(
     database: Database[Document], transfer_id: str, payment: Payment, now: datetime
 ) -> Transfer:
-    """Return a new attempt for the caller to prepare, or the transfer where it is retired."""
+    """Return a new attempt for the caller to prepare, or the transfer if it is retired."""
     stored = TRANSFERS.of(database).find_one({"_id": transfer_id})
     if stored is None:
         fresh = _first_attempt(transfer_id, payment, now)
@@ -217,7 +220,7 @@ def _next_attempt(database: Database[Document], stored: Transfer, now: datetime)
 
 
 def _abandon(database: Database[Document], attempt: Attempt) -> None:
-    """Roll an attempt back unless it was committed meanwhile."""
+    """Roll an attempt back, except after a commit meanwhile."""
     _change_state(database, attempt, "new", "rollback")
     if _is_in(database, attempt, "rollback"):
         roll_back(database, attempt)

@@ -1,4 +1,4 @@
-"""One campaign's money: released by pacing, leased, spent, entered in the ledger.
+"""One campaign's money: pacing releases it, leases and clicks spend it, a ledger records it.
 
 Public face: `audit`, `balances`, `clicks`, `exhaustion`, `held_leases`, `leases`, `ledger`.
 """

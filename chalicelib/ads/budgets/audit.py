@@ -1,4 +1,4 @@
-"""A campaign's balances, read in one snapshot and compared with its ledger."""
+"""A campaign's balances in one snapshot, and their differences from its ledger."""
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -14,14 +14,14 @@ from chalicelib.database import Document
 def read(database: Database[Document], campaign_id: str) -> dict[str, int]:
     """Return `{total_micros, released_micros, available_micros, leased_micros, spent_micros}`.
 
-    Taken in one snapshot; what open leases have spent counts as spent. Raises UnknownCampaign.
+    All from one snapshot; the spending of open leases counts as spent. Raises UnknownCampaign.
     """
     with database.client.start_session(snapshot=True) as session:
         return _read(database, session, campaign_id)
 
 
 def audit(database: Database[Document], campaign_id: str) -> dict[str, int]:
-    """Return by how much each balance differs from what the ledger adds up to, in one snapshot.
+    """Return each balance's difference from the sum of the ledger, in one snapshot.
 
     Raises UnknownCampaign.
     """

@@ -1,9 +1,9 @@
-"""A campaign's balances: what was released of its budget, is available, is leased, is spent.
+"""A campaign's balances: the released, available, leased and spent parts of its budget.
 
 `spent + leased + available = released <= total` at every committed instant. They are the
 campaign's `balance`; `leased_micros` is the sum of its open leases' amounts (`leases.py`).
-All of this runs inside a caller's transaction that has read the campaign in it, so that of two
-changes at once the later one starts again from the result of the first.
+These functions run in a caller's transaction, after it has read the campaign. So the later of two
+simultaneous changes starts again from the result of the first.
 """
 
 from datetime import datetime
@@ -20,14 +20,14 @@ from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Balance, CampaignMoney, price_micros
 from chalicelib.database import Document
 
-# What a campaign may hold, in events, of funds that do not suffice for all its advertiser's.
+# Events that a campaign may hold, when its advertiser's funds do not suffice for all campaigns.
 _TRANCHE = {"cpm": 100, "cpc": 10}
 
 
-def outdated(campaign: CampaignMoney, now: datetime) -> bool:
-    """Return whether more or less is due than the balances say.
+def is_outdated(campaign: CampaignMoney, now: datetime) -> bool:
+    """Return whether the balances differ from the present dues.
 
-    Right after `bring_up_to_date` it is: the advertiser's funds did not suffice.
+    True right after `bring_up_to_date`: the advertiser's funds did not suffice.
     """
     return _up_to_date(campaign, now) != campaign.get("balance")
 
@@ -35,12 +35,12 @@ def outdated(campaign: CampaignMoney, now: datetime) -> bool:
 def bring_up_to_date(
     database: Database[Document], session: ClientSession, campaign: CampaignMoney, now: datetime
 ) -> Balance:
-    """Release what the campaign's pacing has due by now, and return its balances.
+    """Release the money that the campaign's pacing has due by now, and return its balances.
 
-    Of an advertiser with a credit line, only as far as its funds go (`funds.py`).
+    With a credit line, only as far as the advertiser's funds go (`funds.py`).
 
-    What is available beyond that is taken back: at the end of a day, or when a budget was
-    lowered. Raises BudgetCommitted where more than the total is spent or leased.
+    Takes back available money beyond that: at the end of a day, or after a cut of the budget.
+    Raises BudgetCommitted if more than the total is spent or leased.
     """
     old, new = campaign.get("balance"), _up_to_date(campaign, now)
     if new["released_micros"] > campaign["budget"]["total_micros"]:
@@ -66,7 +66,7 @@ def bring_up_to_date(
 def commit(
     database: Database[Document], session: ClientSession, campaign_id: str, micros: int
 ) -> None:
-    """Commit an advertiser's funds to a campaign, or, below 0, give them back."""
+    """Commit an advertiser's funds to a campaign; below 0: return them."""
     bounded = {"_id": accounts.of_campaign(campaign_id), "committed_micros": {"$exists": True}}
     change = {"$inc": {"committed_micros": micros}}
     ACCOUNTS.of(database).update_one(bounded, change, session=session)
@@ -79,10 +79,10 @@ def _grant(
     wanted_micros: int,
     available_micros: int,
 ) -> int:
-    """Commit as much of the advertiser's funds as the campaign may have; return how much.
+    """Commit the campaign's part of the advertiser's funds; return the amount.
 
-    All that it wants, if four times that is left. Else a tranche, so that the advertiser's
-    campaigns share what there is by what they spend.
+    At least four times the wanted amount is left: all of it. Else a tranche, so that the
+    advertiser's campaigns share the rest in proportion to their spending.
     """
     this = {"_id": accounts.of_campaign(campaign["_id"])}
     account = ACCOUNTS.of(database).find_one(this, session=session)
@@ -100,7 +100,7 @@ def _grant(
 
 
 def move(database: Database[Document], session: ClientSession, movement: Movement) -> None:
-    """Change the campaign's balances by a movement, and enter it in the ledger."""
+    """Change the campaign's balances by a movement, and record it in the ledger."""
     changes = {f"balance.{name}": by for name, by in movement.changes().items()}
     this = {"_id": movement.campaign_id}
     CAMPAIGNS.of(database).update_one(this, {"$inc": changes}, session=session)
@@ -120,14 +120,14 @@ def _no_balance(campaign: CampaignMoney, now: datetime) -> Balance:
 
 def _up_to_date(campaign: CampaignMoney, now: datetime) -> Balance:
     balance = campaign.get("balance") or _no_balance(campaign, now)
-    # One container's clock may be behind another's: a day that has begun does not end again. One
-    # that has yet to begin, a flight's, may still be moved.
+    # One container's clock may be behind another's: a day that has begun does not end again. A
+    # flight that has yet to begin may still move.
     now = max(now, balance["day_start"])
     day_start = budget_day(campaign, now).start
     committed = balance["released_micros"] - balance["available_micros"]
     is_new_day = balance["day_start"] < day_start <= now
     before = committed if is_new_day else balance["committed_before_micros"]
-    # Of a deleted campaign nothing more is released, and what is available is taken back.
+    # A deleted campaign releases nothing more, and returns its available money.
     is_deleted = campaign["status"] == "deleted"
     target = committed if is_deleted else releasable_micros(campaign, before, now)
     change = max(target - balance["released_micros"], -balance["available_micros"])

@@ -1,4 +1,4 @@
-"""Charging clicks to a campaign's available budget."""
+"""Clicks are paid by a campaign's available budget, without leases."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,10 +19,10 @@ def charge(
     prices_micros: Sequence[int],
     now: datetime,
 ) -> list[bool]:
-    """Bill clicks to what a campaign has available, in order; return of each whether it sufficed.
+    """Bill clicks to a campaign's available money, in order; return whether it paid each.
 
-    A CPC campaign takes no leases: at a click rate of 1%, a lease held for each impression
-    would refuse most decisions.
+    A CPC campaign has no leases: at a click rate of 1%, a lease for each impression would refuse
+    most decisions.
     """
     campaign = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, session=session)
     available = 0

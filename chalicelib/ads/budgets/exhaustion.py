@@ -1,4 +1,4 @@
-"""The status of a campaign as its money is released, spent and returned."""
+"""The status of a campaign follows its money: active, or exhausted without it."""
 
 from datetime import datetime
 from typing import Literal
@@ -22,21 +22,21 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
-# The campaigns that spend, or would if they had anything left.
+# The campaigns that spend, or would spend with money.
 SPENDING = ("active", "exhausted")
 _SPENDING = {"status": {"$in": SPENDING}}
-# The fields of a campaign that say whether it has money, and what it lacks.
+# The fields that a campaign's money changes.
 _STATE: tuple[Literal["status", "exhausted_by"], ...] = ("status", "exhausted_by")
-# What one campaign may take of a run's time.
+# The longest that one campaign's refresh may take.
 REFRESH_TIMEOUT_SECONDS = 2
 
 
 def refresh_all(database: Database[Document], now: datetime) -> int:
-    """Refresh every campaign that it would change; return how many there were.
+    """Refresh every campaign that a refresh would change; return their number.
 
-    A locked campaign is skipped until the next run, so that it does not keep the others waiting.
-    Exhausted campaigns go first: only this job reactivates them, while a lease or a click updates
-    the balances of an active one.
+    A run skips a locked campaign, so that the other campaigns do not wait. Exhausted campaigns go
+    first: only this job reactivates them, while a lease or a click updates the balances of an
+    active campaign.
     """
     found = (
         CAMPAIGNS.read_as(CampaignMoney, database).find(_SPENDING, MONEY).sort("status", DESCENDING)
@@ -49,10 +49,10 @@ def refresh_all(database: Database[Document], now: datetime) -> int:
 
 
 def refresh(database: Database[Document], campaign_id: str, now: datetime) -> None:
-    """Release what is due; take a campaign without money out of its zones, or put it back.
+    """Release the money due; remove a campaign without money from its zones, or place it again.
 
-    Rows without a place wait for one, as after an activation. A campaign that cannot be changed
-    now is logged and left to the next run.
+    Rows without a place wait, as after an activation. If the change fails, log the campaign and
+    leave it to the next run.
     """
 
     def work(session: ClientSession) -> None:
@@ -78,11 +78,11 @@ def refresh(database: Database[Document], campaign_id: str, now: datetime) -> No
 def follow(
     database: Database[Document], session: ClientSession, campaign: StoredCampaign, now: datetime
 ) -> StoredCampaign:
-    """Update a campaign's balances and status to its budget; return the campaign as it is then.
+    """Update a campaign's balances and status to its budget; return the changed campaign.
 
-    An active one without money becomes exhausted, and an exhausted one with money active; the
-    zones are the caller's. An exhausted one says in `exhausted_by` what it lacks. Raises
-    BudgetCommitted for a total below what is spent or leased.
+    An active campaign without money becomes exhausted, and an exhausted campaign with money
+    active. `exhausted_by` names the missing money. The caller updates the zones. Raises
+    BudgetCommitted for a total below the spent and leased money.
     """
     spends = campaign["status"] in SPENDING
     if not spends and "balance" not in campaign:
@@ -94,7 +94,7 @@ def follow(
     if spends:
         after["status"] = _status(after, now)
     if after["status"] == "exhausted":
-        after["exhausted_by"] = "funds" if balances.outdated(after, now) else "budget"
+        after["exhausted_by"] = "funds" if balances.is_outdated(after, now) else "budget"
         change = {}
     state = {name: after[name] for name in _STATE if name in after}
     if state != {name: campaign[name] for name in _STATE if name in campaign}:
@@ -104,19 +104,19 @@ def follow(
 
 
 def _is_due(campaign: CampaignMoney, now: datetime) -> bool:
-    return balances.outdated(campaign, now) or _status(campaign, now) != campaign["status"]
+    return balances.is_outdated(campaign, now) or _status(campaign, now) != campaign["status"]
 
 
 def _status(campaign: CampaignMoney, now: datetime) -> Status:
-    """Return what the status of an active or exhausted campaign has to be.
+    """Return the due status of an active or exhausted campaign.
 
-    Active, while it can pay one event or, by leases or later releases, may yet come to.
+    Active: it can pay one event now, or by leases or releases later.
     """
     balance, pricing = campaign["balance"], campaign["pricing"]
     if balance["available_micros"] >= price_micros(pricing):
         is_over = campaign["flight"]["end"] <= now
         return campaign["status"] if is_over else "active"
     all_released = balance["released_micros"] >= campaign["budget"]["total_micros"]
-    is_last = all_released or balances.outdated(campaign, now)
+    is_last = all_released or balances.is_outdated(campaign, now)
     may_come = pricing["type"] == "cpm" and (balance["leased_micros"] or not is_last)
     return campaign["status"] if may_come else "exhausted"

@@ -1,4 +1,4 @@
-"""The leases that a container holds, on which its decisions draw in memory."""
+"""The leases of a container: its decisions draw on them in memory."""
 
 import threading
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# After a refusal, how long a campaign is taken to have no money: it is released by the minute.
+# The time after a refusal without another try: releases come by the minute.
 REFUSED_FOR = timedelta(seconds=1)
-# A decision waits no longer for money: one whose campaign another holds takes the next ad.
+# The longest wait for money. If another writer holds the campaign, the decision takes the next ad.
 ACQUIRE_TIMEOUT_SECONDS = 0.5
-# Campaigns remembered; the ones drawn on longest ago are forgotten, and their leases expire.
+# Campaigns in memory; beyond that the container forgets the oldest, and their leases expire.
 MAX_HELD = 10_000
 
 
 @dataclass
 class _Held:
-    """A lease in hand, or (without an id) the memory of a refusal, until it ends."""
+    """A lease in hand until it ends; without an id: a refusal, and the time of the next try."""
 
     until: datetime
     lease_id: str | None = None
@@ -30,7 +30,7 @@ class _Held:
 
 
 class HeldLeases:
-    """One app's leases; what is left of them when the container dies is returned by a schedule."""
+    """One app's leases; after the container's death a schedule returns their rest."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -55,7 +55,7 @@ class HeldLeases:
             return held.lease_id
 
     def put_back(self, campaign_id: str, lease_id: str, price_micros: int) -> None:
-        """Undo a draw of a decision that was not made after all."""
+        """Undo a draw of a discarded decision."""
         with self._lock:
             held = self._held.get(campaign_id)
             if held is not None and held.lease_id == lease_id:

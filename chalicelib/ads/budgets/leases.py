@@ -1,11 +1,11 @@
 """Leases: parts of a campaign's budget that containers may promise from memory.
 
-Money is reserved before it is promised. Each of acquiring, settling and ending (`lease_ends.py`)
-is one transaction (settling, the event worker's), and each is guarded by the state that it
-changes, so that any of them may be done again.
+A lease reserves money before a container promises it. Acquiring, settling and ending are one
+transaction each (settling runs in the event worker's). A condition on the state guards each, so
+that any of them may be repeated.
 
-A promise that is not seen takes nothing from the lease. When a campaign has no money left to
-lease, the unspent money of its open leases is promised again (docs/decisions/0083).
+A promise without an impression takes nothing from the lease. When a campaign has no money left to
+lease, its open leases promise their unspent money again (docs/decisions/0083).
 """
 
 import random
@@ -30,10 +30,11 @@ from chalicelib.observability.logs import log
 
 
 class StoredLease(TypedDict):
-    """A lease as it is stored; `amount = remaining + spent`.
+    """A stored lease; `amount = remaining + spent`.
 
-    `promised_at` is when its money was last promised, `promised_from_micros` what it had spent
-    by then, and `overbooked` how often in a row nearly nothing of that was seen.
+    promised_at: the last promise of its money.
+    promised_from_micros: its spending by then.
+    overbooked: the number of promises in a row with nearly no impressions.
     """
 
     _id: str
@@ -60,12 +61,12 @@ LEASES = Collection(
     ),
     shard_key={"campaign_id": 1},
 )
-# A page shows an ad within seconds, and the worker counts it in one or two. If after this time
-# less than one in SEEN_ONE_IN of at least MIN_PROMISED promises was counted, they go to nobody.
+# A page shows an ad within seconds, and the worker counts it in two. If after this time less than
+# one in SEEN_ONE_IN of at least MIN_PROMISED promises has counted, no readers see the page.
 UNSEEN_AFTER = timedelta(seconds=10)
 SEEN_ONE_IN = 4
 MIN_PROMISED = 10
-# After this time a promise that was not counted is unlikely to be, however many others were.
+# After this time an uncounted promise is unlikely to count, however many other promises did.
 VIEW_WINDOW = timedelta(seconds=60)
 # Promises for each impression that the money pays: doubled up to this many times.
 MAX_OVERBOOKED = 5
@@ -73,14 +74,14 @@ MAX_OVERBOOKED = 5
 
 @dataclass(frozen=True)
 class Terms:
-    """How much a lease holds, and how long it may be drawn on."""
+    """The size of a lease, and the time in which decisions may draw on it."""
 
     impressions: int
     duration: timedelta
 
 
 class LeaseKey(NamedTuple):
-    """What names a lease, with its shard key."""
+    """A lease's id and its shard key."""
 
     campaign_id: str
     lease_id: str
@@ -90,8 +91,8 @@ class LeaseKey(NamedTuple):
         return {"_id": self.lease_id, "campaign_id": self.campaign_id}
 
 
-class _Short(NamedTuple):
-    """What an active campaign without money for a lease would have leased."""
+class _Due(NamedTuple):
+    """The price and the times of a lease that an active campaign is due."""
 
     price_micros: int
     day_start: datetime
@@ -101,15 +102,15 @@ class _Short(NamedTuple):
 def acquire(
     database: Database[Document], campaign_id: str, terms: Terms, now: datetime, rng: random.Random
 ) -> StoredLease | None:
-    """Lease whole impressions of an active CPM campaign; None if it has not even one.
+    """Lease whole impressions of an active CPM campaign; None: it has money for none.
 
     The lease holds at most `terms.impressions`, and ends with the campaign's budget day. If all
-    money is leased, the unspent money of an open lease whose promises were not seen is promised
-    again: the lease is returned as it is then.
+    money is leased, return an open lease with unseen promises, to promise its unspent money
+    again.
     """
     lease_id = new_id(now, rng)
 
-    def work(session: ClientSession) -> StoredLease | _Short | None:
+    def work(session: ClientSession) -> StoredLease | _Due | None:
         active = {"_id": campaign_id, "status": "active", "pricing.type": "cpm"}
         campaign = CAMPAIGNS.of(database).find_one(active, session=session)
         if campaign is None:
@@ -117,53 +118,59 @@ def acquire(
         balance = balances.bring_up_to_date(database, session, campaign, now)
         price = price_micros(campaign["pricing"])
         expires_at = min(now + terms.duration, budget_day(campaign, now).end)
+        due = _Due(price, balance["day_start"], expires_at)
         impressions = min(balance["available_micros"] // price, terms.impressions)
         if not impressions:
-            return _Short(price, balance["day_start"], expires_at)
-        lease: StoredLease = {
-            "_id": lease_id,
-            "campaign_id": campaign_id,
-            "state": "open",
-            "amount_micros": impressions * price,
-            "remaining_micros": impressions * price,
-            "spent_micros": 0,
-            "day_start": balance["day_start"],
-            "expires_at": expires_at,
-            "promised_at": now,
-            "promised_from_micros": 0,
-            "overbooked": 0,
-        }
+            return due
+        amount = impressions * price
+        lease = _new_lease(LeaseKey(campaign_id, lease_id), amount, due, now)
         LEASES.of(database).insert_one(lease, session=session)
-        taken = Movement(campaign_id, "lease", impressions * price, now, {"lease_id": lease_id})
+        taken = Movement(campaign_id, "lease", amount, now, {"lease_id": lease_id})
         balances.move(database, session, taken)
         return lease
 
     found = in_transaction(database, work)
-    if isinstance(found, _Short):
+    if isinstance(found, _Due):
         return _promise_again(database, campaign_id, found, now)
     return found
 
 
-def promisable_micros(lease: StoredLease) -> int:
-    """Return how much a lease may promise: what it has left, more often if few promises are seen.
+def _new_lease(key: LeaseKey, amount_micros: int, due: _Due, now: datetime) -> StoredLease:
+    return {
+        "_id": key.lease_id,
+        "campaign_id": key.campaign_id,
+        "state": "open",
+        "amount_micros": amount_micros,
+        "remaining_micros": amount_micros,
+        "spent_micros": 0,
+        "day_start": due.day_start,
+        "expires_at": due.expires_at,
+        "promised_at": now,
+        "promised_from_micros": 0,
+        "overbooked": 0,
+    }
 
-    Billing never exceeds what is left: a promise beyond it is counted as unbilled.
+
+def promisable_micros(lease: StoredLease) -> int:
+    """Return the money that a lease may promise: its rest, doubled for each overbooking.
+
+    Billing never exceeds the rest: an impression beyond it counts as unbilled.
     """
     return lease["remaining_micros"] << lease["overbooked"]
 
 
 def _promise_again(
-    database: Database[Document], campaign_id: str, short: _Short, now: datetime
+    database: Database[Document], campaign_id: str, due: _Due, now: datetime
 ) -> StoredLease | None:
-    """Take over an open lease of the campaign's day whose promises are not seen.
+    """Take over an open lease of the campaign's day with unseen promises.
 
-    One write, guarded by `promised_at`: of two containers one gets the lease. No money moves.
+    One write, guarded by `promised_at`: one of two containers gets the lease. No money moves.
     """
     unseen = {"$subtract": ["$amount_micros", "$promised_from_micros"]}
     seen = {"$subtract": ["$spent_micros", "$promised_from_micros"]}
     is_ignored = {
         "$and": [
-            {"$gte": [unseen, MIN_PROMISED * short.price_micros]},
+            {"$gte": [unseen, MIN_PROMISED * due.price_micros]},
             {"$lt": [{"$multiply": [seen, SEEN_ONE_IN]}, unseen]},
         ]
     }
@@ -174,8 +181,8 @@ def _promise_again(
             "campaign_id": campaign_id,
             "state": "open",
             "promised_at": {"$lte": now - UNSEEN_AFTER},
-            "day_start": short.day_start,
-            "remaining_micros": {"$gte": short.price_micros},
+            "day_start": due.day_start,
+            "remaining_micros": {"$gte": due.price_micros},
             "$expr": is_due,
         },
         [
@@ -184,7 +191,7 @@ def _promise_again(
                     "overbooked": {"$cond": [is_ignored, more, 0]},
                     "promised_at": now,
                     "promised_from_micros": "$spent_micros",
-                    "expires_at": {"$max": ["$expires_at", short.expires_at]},
+                    "expires_at": {"$max": ["$expires_at", due.expires_at]},
                 }
             }
         ],
@@ -200,13 +207,13 @@ def settle(
     prices_micros: Sequence[int],
     now: datetime,
 ) -> list[bool]:
-    """Bill impressions to a lease, in order; return of each whether the lease covered it.
+    """Bill impressions to a lease, in order; return whether it covered each.
 
-    The campaign's document is left alone: what a lease spent is added to it when it ends.
+    The campaign's document does not change: the end of the lease adds its spending there.
     """
     this = {**key.query(), "state": "open"}
     lease = LEASES.of(database).find_one(this, session=session)
-    billed = _covered(lease["remaining_micros"] if lease else 0, prices_micros)
+    billed = _cover(lease["remaining_micros"] if lease else 0, prices_micros)
     spent = sum(price for price, is_billed in zip(prices_micros, billed, strict=True) if is_billed)
     if spent:
         LEASES.of(database).update_one(
@@ -220,7 +227,7 @@ def settle(
     return billed
 
 
-def _covered(remaining_micros: int, prices_micros: Iterable[int]) -> list[bool]:
+def _cover(remaining_micros: int, prices_micros: Iterable[int]) -> list[bool]:
     covered = []
     for price in prices_micros:
         covered.append(price <= remaining_micros)
@@ -228,11 +235,11 @@ def _covered(remaining_micros: int, prices_micros: Iterable[int]) -> list[bool]:
     return covered
 
 
-# Ending leases: what a lease spent and did not spend goes back to its campaign's balances.
+# The end of a lease moves its spending and its rest to its campaign's balances.
 
 # Leases that one run ends; the next run goes on.
 MAX_ENDED = 2_000
-# What one lease may take of a run's time.
+# The longest that one lease's end may take.
 END_TIMEOUT_SECONDS = 2
 
 
@@ -242,11 +249,11 @@ def end(
     now: datetime,
     expired_by: datetime | None = None,
 ) -> bool:
-    """Close a lease, give back what it did not spend; return whether it was open.
+    """Close a lease and return its rest to the campaign; return whether it was open.
 
-    With `expired_by`, a lease whose expiry was put off meanwhile stays open. The money of a lease
-    of an earlier day lowers what counts as committed before today, so that the next release takes
-    it back.
+    With `expired_by`, a lease with a later expiry meanwhile stays open. The rest of an earlier
+    day's lease lowers the campaign's `committed_before_micros`, so that the next release takes it
+    back.
     """
     over = {"expires_at": {"$lte": expired_by}} if expired_by else {}
 
@@ -265,10 +272,9 @@ def end(
 
 
 def end_expired(database: Database[Document], grace: timedelta, now: datetime) -> int:
-    """End the leases whose beacons can no longer come; return how many were ended here.
+    """End the leases whose beacons can no longer come; return the number ended here.
 
-    A lease that another transaction holds is left to the next run, and does not keep the others
-    waiting.
+    A lease that another transaction holds waits for the next run, without holding up the rest.
     """
     expired_by = now - grace
     expired = {"state": "open", "expires_at": {"$lte": expired_by}}
@@ -291,7 +297,7 @@ def _end_in_time(
 def _fold_in(
     database: Database[Document], session: ClientSession, lease: StoredLease, now: datetime
 ) -> None:
-    """Add what a closed lease spent and has left to its campaign's balances."""
+    """Add a closed lease's spending and its rest to its campaign's balances."""
     campaign_id, spent, left = (
         lease["campaign_id"],
         lease["spent_micros"],
@@ -301,7 +307,7 @@ def _fold_in(
     before = {"_id": campaign_id, "balance.day_start": {"$gt": lease["day_start"]}}
     lower = {"$inc": {"balance.committed_before_micros": -left}}
     campaigns.update_one(before, lower, session=session)
-    # Settling has entered these in the ledger already.
+    # Settling has recorded these in the ledger already.
     folded = {"balance.leased_micros": -spent, "balance.spent_micros": spent}
     campaigns.update_one({"_id": campaign_id}, {"$inc": folded}, session=session)
     returned = Movement(campaign_id, "return", left, now, {"lease_id": lease["_id"]})

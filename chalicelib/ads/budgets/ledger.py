@@ -1,7 +1,7 @@
 """The ledger: one entry for each movement of a campaign's money, never changed.
 
-An entry says by how much each balance changed, so that adding all of them up again gives the
-balances. In every entry `released = available + leased + spent`, as in the balances.
+An entry holds the change of each balance, so the sum of all entries is the balances. In every
+entry `released = available + leased + spent`, as in the balances.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Kind = Literal["release", "lease", "impressions", "return", "clicks"]
 
 
 class Changes(TypedDict, total=False):
-    """By how much a movement changes each balance that it touches."""
+    """The change of each balance that a movement touches."""
 
     released_micros: int
     available_micros: int
@@ -29,14 +29,14 @@ class Changes(TypedDict, total=False):
 
 
 class Details(TypedDict, total=False):
-    """The lease of a movement, and how many events it pays."""
+    """The lease of a movement, and the number of events that it pays."""
 
     lease_id: str
     events: int
 
 
 class LedgerEntry(Changes, Details):
-    """A movement as it is entered."""
+    """A stored movement."""
 
     _id: ObjectId
     campaign_id: str
@@ -49,7 +49,7 @@ LEDGER = Collection(
     "ad.ledger",
     LedgerEntry,
     indexes=(IndexModel([("campaign_id", ASCENDING), ("ts", ASCENDING)]),),
-    # With the time, or the entries of one busy campaign could never be split.
+    # Without the time, the entries of one busy campaign could never be split.
     shard_key={"campaign_id": 1, "ts": 1},
 )
 BALANCES: tuple[BalanceName, ...] = (
@@ -62,7 +62,7 @@ BALANCES: tuple[BalanceName, ...] = (
 
 @dataclass(frozen=True)
 class Movement:
-    """One movement of a campaign's money; a `release` below 0 takes back what was not used."""
+    """One movement of a campaign's money; a `release` below 0 takes unused money back."""
 
     campaign_id: str
     kind: Kind
@@ -71,7 +71,7 @@ class Movement:
     details: Details = field(default_factory=Details)
 
     def changes(self) -> Changes:
-        """Return by how much it changes each balance that it touches."""
+        """Return the change of each balance that it touches."""
         micros = self.amount_micros
         match self.kind:
             case "release":
@@ -87,7 +87,7 @@ class Movement:
 
 
 def record(database: Database[Document], session: ClientSession, movement: Movement) -> None:
-    """Add a movement's entry."""
+    """Insert a movement's entry."""
     entry: LedgerEntry = {
         "_id": ObjectId(),
         "campaign_id": movement.campaign_id,
@@ -103,7 +103,7 @@ def record(database: Database[Document], session: ClientSession, movement: Movem
 def add_up(
     database: Database[Document], session: ClientSession, campaign_id: str
 ) -> dict[str, int]:
-    """Return the balances as the ledger has them."""
+    """Return the balances by the ledger: the sums of its entries."""
     sums = {name: {"$sum": f"${name}"} for name in BALANCES}
     pipeline: list[Document] = [
         {"$match": {"campaign_id": campaign_id}},

@@ -1,4 +1,4 @@
-"""How much of a campaign's budget may be out by now: pure functions over time."""
+"""Pacing: the part of a campaign's budget due by now; pure functions over time."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -9,14 +9,14 @@ from chalicelib.ads.inventory.campaigns import Schedule
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeSpan:
     """A stretch of time, in UTC: from `start`, up to and without `end`."""
 
     start: datetime
     end: datetime
 
     def share_of(self, micros: int, now: datetime) -> int:
-        """Return the part of an amount that falls to the time elapsed, rounded down."""
+        """Return an amount's part in proportion to the time elapsed, rounded down."""
         elapsed = min(max(now - self.start, timedelta(0)), self.end - self.start)
         return micros * (elapsed // _STEP) // ((self.end - self.start) // _STEP)
 
@@ -24,14 +24,14 @@ class Span:
 _STEP = timedelta(milliseconds=1)
 
 
-def day_of(now: datetime, time_zone: str) -> Span:
+def day_of(now: datetime, time_zone: str) -> TimeSpan:
     """Return the calendar day of a time zone that holds `now`: 23 to 25 hours long."""
     return _day(now.astimezone(ZoneInfo(time_zone)).date(), time_zone)
 
 
 @lru_cache(maxsize=1_024)
-def _day(day: date, time_zone: str) -> Span:
-    return Span(_midnight(day, time_zone), _midnight(day + timedelta(days=1), time_zone))
+def _day(day: date, time_zone: str) -> TimeSpan:
+    return TimeSpan(_midnight(day, time_zone), _midnight(day + timedelta(days=1), time_zone))
 
 
 def _midnight(day: date, time_zone: str) -> datetime:
@@ -40,18 +40,18 @@ def _midnight(day: date, time_zone: str) -> datetime:
     return local.astimezone(UTC)
 
 
-def budget_day(campaign: Schedule, now: datetime) -> Span:
-    """Return the span that the campaign's money is released for: its day, or its flight."""
+def budget_day(campaign: Schedule, now: datetime) -> TimeSpan:
+    """Return the span of one release of the campaign's money: its day, or its flight."""
     if campaign["budget"]["daily_micros"] is None:
-        return Span(campaign["flight"]["start"], campaign["flight"]["end"])
+        return TimeSpan(campaign["flight"]["start"], campaign["flight"]["end"])
     return day_of(now, campaign["time_zone"])
 
 
 def releasable_micros(campaign: Schedule, spent_before_micros: int, now: datetime) -> int:
-    """Return how much may have been released by now, given what was spent before the day.
+    """Return the money due by now, from the spending before the day; at most the total.
 
-    `even` releases in proportion to the time elapsed, `asap` at once: of the day's budget
-    if there is one, else of the total. Never more than the total.
+    even: in proportion to the time elapsed. asap: at once. Both apply to the day's budget, or
+    without days to the total.
     """
     budget = campaign["budget"]
     total, daily = budget["total_micros"], budget["daily_micros"]

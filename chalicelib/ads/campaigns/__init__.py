@@ -1,4 +1,4 @@
-"""What an advertiser does with a campaign; money and zones follow in one transaction.
+"""An advertiser's changes of campaigns; money and zones follow in one transaction.
 
 Public face: `lifecycle`, `removal`, `routes`.
 """

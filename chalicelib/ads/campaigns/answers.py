@@ -1,4 +1,4 @@
-"""The forms in which the API answers with campaigns and their budgets."""
+"""The API's forms of campaigns and their budgets."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from chalicelib.ads.bounds import CAMPAIGN_BYTES, MAX_AD_UNITS, MAX_CAPS, MAX_ROWS, MAX_TARGETS
 from chalicelib.ads.ids import CampaignId, PartId
 from chalicelib.ads.inventory.campaigns import MAX_KEYWORDS, StoredCampaign
-from chalicelib.ads.inventory.creatives import AdUnit
+from chalicelib.ads.inventory.creatives import StoredAdUnit
 from chalicelib.ads.inventory.fitting import Reason
 from chalicelib.ads.inventory.routes import (
     HtmlCreativeAnswer,
@@ -26,7 +26,7 @@ CreativeAnswer = Annotated[
     ImageCreativeAnswer | TextCreativeAnswer | HtmlCreativeAnswer | NativeCreativeAnswer,
     Field(discriminator="type"),
 ]
-# One that was deleted is not shown any more.
+# The API does not show deleted campaigns.
 ShownStatus = Literal["draft", "active", "paused", "ended", "exhausted"]
 _SHOWN: dict[str, ShownStatus] = {
     "draft": "draft",
@@ -78,10 +78,10 @@ class TargetAnswer(TypedDict):
     zone_id: PartId
 
 
-# As Lambda sends them: three for each byte that was sent, and six for each character that a keyword
-# may grow by when it is normalised.
+# As Lambda sends them: three for each byte of the request, and six for each character by which
+# normalising may lengthen a keyword.
 _AD_UNITS_BYTES = 3 * CAMPAIGN_BYTES + 6 * MAX_AD_UNITS * MAX_KEYWORDS * MAX_KEYWORD_CHARACTERS
-# Each row is named once; with ids of 64 characters, an entry of one row has 289.
+# Each row has one name; with ids of 64 characters, an entry of one row has 289.
 _UNPLACED_BYTES = 300 * MAX_ROWS
 
 
@@ -151,7 +151,7 @@ class CampaignBudgetAnswer(TypedDict):
 
 
 def campaign_answer(stored: StoredCampaign, unplaced: Sequence[Unplaced]) -> CampaignAnswer:
-    """Return a campaign as the API shows it, with its ad units that have no place."""
+    """Return the API's form of a campaign, with its ad units that have no place."""
     flight = stored["flight"]
     answer: CampaignAnswer = {
         "id": stored["_id"],
@@ -171,7 +171,7 @@ def campaign_answer(stored: StoredCampaign, unplaced: Sequence[Unplaced]) -> Cam
 
 
 def budget_answer(campaign_id: str, amounts: Mapping[str, int]) -> CampaignBudgetAnswer:
-    """Return where a campaign's money is as the API shows it."""
+    """Return the API's form of a campaign's money."""
     return {
         "campaign_id": campaign_id,
         "total_micros": amounts["total_micros"],
@@ -182,7 +182,7 @@ def budget_answer(campaign_id: str, amounts: Mapping[str, int]) -> CampaignBudge
     }
 
 
-def _ad_unit(unit: AdUnit) -> AdUnitAnswer:
+def _ad_unit(unit: StoredAdUnit) -> AdUnitAnswer:
     return {
         "id": unit["ad_unit_id"],
         "keywords": unit["keywords"],

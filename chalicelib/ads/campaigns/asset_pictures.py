@@ -1,7 +1,7 @@
-"""Pictures of ad units that are assets: the version that is current when the campaign is written.
+"""Assets as pictures of ad units: each in its current version at the write of the campaign.
 
-What an advertiser has put into a campaign stays what is shown: an ad has the address of a version,
-which never changes, and a later version is shown once the campaign is written with it.
+An ad has the address of a version, which never changes, so the advertiser's choice stays. A later
+version shows only after another write of the campaign.
 """
 
 import re
@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"(?P<base>.*)/assets/(?P<id>[A-Za-z0-9_-]{16})/(?P<number
 
 
 class ShownAsset(NamedTuple):
-    """An asset, and the address of the version that an ad shows."""
+    """An asset, and the address of its version in an ad."""
 
     asset_id: str
     url: str
@@ -29,15 +29,15 @@ class ShownAsset(NamedTuple):
 def find(
     runtime: Runtime, caller: Principal, campaign_id: str, campaign: Campaign
 ) -> dict[str, ShownAsset]:
-    """Return the assets that a campaign's pictures are, by the URLs that were sent.
+    """Return the assets among a campaign's pictures, by the URLs of the request.
 
-    Raises UnknownAsset for one that the caller may not show, unless the campaign shows it already.
+    Raises UnknownAsset for an asset that neither the caller may show nor the campaign shows.
     """
     base = runtime.settings.public_url
     images = [
         each.creative for each in campaign.ad_units if isinstance(each.creative, ImageCreative)
     ]
-    found = {image.url: named for image in images if (named := _named(base, image.url))}
+    found = {image.url: named for image in images if (named := _parse_url(base, image.url))}
     if not found:
         return {}
     before = CAMPAIGNS.of(runtime.database).find_one({"_id": campaign_id}, {"ad_units.asset": 1})
@@ -52,14 +52,17 @@ def find(
 
 
 def _number(asked: int | None, current: int) -> int:
-    """Return the version to be shown; raises UnknownAsset for one that is not there."""
+    """Return the version to show: `asked` or the current; raises UnknownAsset if it is missing."""
     if asked is not None and not 1 <= asked <= current:
         raise UnknownAsset
     return asked or current
 
 
-def _named(base: str, url: str) -> tuple[str, int | None] | None:
-    """Return the asset that a URL names, and the version if it names one; raises UnknownAsset."""
+def _parse_url(base: str, url: str) -> tuple[str, int | None] | None:
+    """Return the asset and the version in a URL, (id, version); None: no asset.
+
+    Without a version: the current version. Raises UnknownAsset for another path.
+    """
     if asset_id := pictures.referred(url):
         return asset_id, None
     address = _ADDRESS.fullmatch(url)
@@ -71,7 +74,7 @@ def _named(base: str, url: str) -> tuple[str, int | None] | None:
 
 
 def put_into(ad_units: list[dict[str, Any]], assets: Mapping[str, ShownAsset]) -> None:
-    """Write the addresses of assets, and what they are, into ad units that are to be stored."""
+    """Write the ids and addresses of assets into ad units before their storage."""
     for unit in ad_units:
         shown = assets.get(unit["creative"].get("url", ""))
         if shown is not None:

@@ -1,4 +1,4 @@
-"""What an advertiser may send: campaigns, with every bound."""
+"""The form of a campaign, with every bound."""
 
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
@@ -36,7 +36,7 @@ from chalicelib.sites.ids import SiteId
 
 @lru_cache(maxsize=1)
 def _time_zones() -> frozenset[str]:
-    # These two name whatever the machine is set to.
+    # The meaning of these two depends on the machine's settings.
     return frozenset(available_timezones() - {"localtime", "Factory"})
 
 
@@ -103,7 +103,7 @@ Pacing = Literal["even", "asap"]
 
 
 def _without_default(schema: JsonDict) -> None:
-    """Remove the default of a field that has none: it follows from another field."""
+    """Remove the schema's default of a field whose default follows from another field."""
     del schema["default"]
 
 
@@ -122,7 +122,7 @@ class Budget(Input):
     @model_validator(mode="before")
     @classmethod
     def _default_pacing(cls, budget: Any) -> Any:
-        """Spread a daily budget evenly over the day; release one without days at once."""
+        """Set the default: with a daily budget `even`, else `asap`."""
         if not isinstance(budget, dict) or "pacing" in budget:
             return budget
         has_days = budget.get("daily_micros") is not None

@@ -1,8 +1,8 @@
-"""Campaigns: the system of record, and what a change of one does to the zones.
+"""Campaigns: the system of record. The zones follow their changes.
 
-A campaign and its zones change in one transaction, whose first write is the campaign: two
-changes of one campaign conflict there, two campaigns in one zone conflict at the zone, and
-the later one starts again from what the first has left.
+A campaign and its zones change in one transaction, whose first write is the campaign. Two
+changes of one campaign conflict there; changes of two campaigns in one zone conflict at the zone.
+The later change starts again from the result of the first.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from chalicelib.ads.campaigns.asset_pictures import ShownAsset
 from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.errors import CampaignDeleted, FlightOver
 from chalicelib.ads.inventory import campaigns, creatives, placing, zones
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Status, StoredCampaign, Target, get
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Status, StoredCampaign, StoredTarget, get
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, Problem
 from chalicelib.observability.logs import log
@@ -35,11 +35,13 @@ def put(
 ) -> tuple[StoredCampaign, bool]:
     """Create a draft or change a campaign; return it, and whether it is new.
 
-    The zones of an active campaign follow. An active one whose new flight is over has ended,
-    and an ended one with a new flight waits, paused, to be activated. A raised budget reactivates
-    an exhausted one. Raises InvalidRequest for targets that name no zone, and BudgetCommitted
-    for a budget below what is spent or leased, and CampaignDeleted. `assets` are those that its
-    pictures are, by the URLs that were sent.
+    The zones of an active campaign follow. If the new flight is over, an active campaign ends. If
+    the new flight is not over, an ended campaign is paused until its activation. A raised budget
+    reactivates an exhausted campaign. `assets`: the assets among its pictures, by the URLs of the
+    request.
+
+    Raises InvalidRequest for targets without a zone, BudgetCommitted for a budget below the spent
+    and leased money, and CampaignDeleted.
     """
     definition = campaign.model_dump()
     asset_pictures.put_into(definition["ad_units"], assets)
@@ -60,11 +62,11 @@ def put(
 
 
 def activate(database: Database[Document], campaign_id: str, now: datetime) -> StoredCampaign:
-    """Put the campaign's ads into its zones and return it; an active one stays as it is.
+    """Put the campaign's ads into its zones and return it; an active campaign stays as it is.
 
-    Before its flight it may be activated, and is served from the start. One whose budget does
-    not cover a single event is exhausted at once. Rows without a place in a zone wait for one
-    (`waiting.unplaced`). Raises UnknownCampaign and FlightOver.
+    A campaign active before its flight is served from the flight's start. A campaign without
+    budget for one event is exhausted at once. Rows without a place in a zone wait
+    (`waiting.list_unplaced_units`). Raises UnknownCampaign and FlightOver.
     """
 
     def work(session: ClientSession) -> StoredCampaign:
@@ -83,9 +85,9 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> S
 
 
 def deactivate(database: Database[Document], campaign_id: str) -> StoredCampaign:
-    """Pause an active or exhausted campaign, take its ads out of the zones, and return it.
+    """Pause an active or exhausted campaign, remove its ads from the zones, and return it.
 
-    Any other stays as it is. Raises UnknownCampaign.
+    Any other campaign stays as it is. Raises UnknownCampaign.
     """
 
     def work(session: ClientSession) -> StoredCampaign:
@@ -100,10 +102,10 @@ def deactivate(database: Database[Document], campaign_id: str) -> StoredCampaign
 
 
 def end_flights(runtime: Runtime) -> int:
-    """End the campaigns whose flights are over; return how many were ended here.
+    """End the campaigns whose flights are over; return the number ended here.
 
-    Their ads have not been served since: serving looks at the flight itself. So a run may be
-    missed, and two runs at once end each campaign once.
+    Decisions check the flight themselves, so a late run does no harm. Two runs at once end each
+    campaign once.
     """
     database, now = runtime.database, runtime.now()
     over = {"status": {"$in": exhaustion.SPENDING}, "flight.end": {"$lte": now}}
@@ -113,7 +115,7 @@ def end_flights(runtime: Runtime) -> int:
 
 
 def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
-    """End a campaign unless its flight was changed, or another run was quicker."""
+    """End a campaign, except after a change of its flight or another run."""
 
     def work(session: ClientSession) -> bool:
         before = get(database, campaign_id, session)
@@ -126,14 +128,14 @@ def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
     try:
         return in_transaction(database, work)
     except Problem:
-        # Others are changing the same zones, or it is too much at once; the remaining flights
+        # Other writers change the same zones, or the change is too large. The remaining flights
         # and the next run go on.
         log.warning("flight not ended", exc_info=True, extra={"fields": {"campaign": campaign_id}})
         return False
 
 
-def _check_targets(database: Database[Document], targets: list[Target]) -> None:
-    """Raise InvalidRequest for those that name no zone."""
+def _check_targets(database: Database[Document], targets: list[StoredTarget]) -> None:
+    """Raise InvalidRequest for targets without a zone."""
     unknown = zones.unknown(database, targets)
     if unknown:
         raise InvalidRequest(
@@ -144,7 +146,7 @@ def _check_targets(database: Database[Document], targets: list[Target]) -> None:
         )
 
 
-def _no_such_zone(target: Target) -> str:
+def _no_such_zone(target: StoredTarget) -> str:
     return f"There is no zone {target['zone_id']} on the site {target['site_id']}"
 
 
@@ -179,7 +181,7 @@ def _place_or_clear(
     before: StoredCampaign | None,
     after: StoredCampaign,
 ) -> None:
-    """Update the zones to a changed campaign; zones with the same ads are left alone."""
+    """Update the zones to a changed campaign; zones with the same ads do not change."""
     was_active = before is not None and before["status"] == "active"
     if after["status"] == "active":
         same = was_active and before is not None and placing.rows(before) == placing.rows(after)

@@ -1,13 +1,13 @@
-"""Deleting campaigns: out of their zones at once, settled when no event can be billed any more.
+"""Deleting campaigns: out of their zones at once, finished after the last bill.
 
     any status --delete--> deleting --finish, after the grace and the last lease--> deleted
 
-The mark, the rows and the large creatives change in one transaction. What is `deleting` still pays
-for what it promised: impressions out of open leases, and clicks, as if it were paused. The sweep
-finishes it once, however often it runs: what is left of the budget is taken back, and the document
-keeps no more than its money. That document stays for good, and so do ledger, reports, events and
-settlements: they say where money went. They have the campaign's id, so it is never made again.
-Only a draft, which none of them knows, is deleted without a trace.
+The mark, the rows and the large creatives change in one transaction. A `deleting` campaign still
+pays its promises, as if paused: impressions out of open leases, and clicks. The sweep finishes
+it once, however often it runs: it takes the rest of the budget back, and reduces the document to
+its money. That document stays for good, and so do ledger, reports, events and settlements: they
+say where money went. They have the campaign's id, so no later campaign gets it. Only a draft,
+which none of them knows, goes without a trace.
 """
 
 from datetime import datetime, timedelta
@@ -24,13 +24,13 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
-# Deletions that one run finishes, and what one campaign may take of its time.
+# Deletions that one run finishes, and the longest that one of them may take.
 MAX_FINISHED = 500
 FINISH_TIMEOUT_SECONDS = 2
 
 
 def delete(database: Database[Document], campaign_id: str, now: datetime) -> None:
-    """Delete a campaign; one that is deleted already, or was never made, stays as it is."""
+    """Delete a campaign; a deleted or missing campaign is no error."""
     this = {"_id": campaign_id}
 
     def work(session: ClientSession) -> None:
@@ -49,9 +49,9 @@ def delete(database: Database[Document], campaign_id: str, now: datetime) -> Non
 
 
 def finish(database: Database[Document], grace: timedelta, now: datetime) -> int:
-    """Finish the deletions whose last events have been billed; return how many were finished here.
+    """Finish the deletions without open leases after the grace; return the number finished here.
 
-    A run may be missed, and two at once finish each deletion once.
+    A late run does no harm, and two runs at once finish each deletion once.
     """
     due = {"status": "deleting", "deleted_at": {"$lte": now - grace}}
     found = CAMPAIGNS.of(database).find(due, {"_id": 1}).limit(MAX_FINISHED)

@@ -1,4 +1,4 @@
-"""The routes of campaigns and of their budgets."""
+"""The interface to campaigns and to their budgets."""
 
 from collections.abc import Callable
 
@@ -30,8 +30,9 @@ from chalicelib.runtime import Runtime
 
 
 def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
-    """Declare the routes of campaigns; `on_change` has the container look at its zones again."""
+    """Declare the routes of campaigns; `on_change` expires the container's zones."""
     _declare_campaigns(route, runtime, on_change)
+    _declare_removal(route, runtime, on_change)
     _declare_activation(route, runtime, on_change)
     _declare_budgets(route)
 
@@ -62,7 +63,7 @@ def _declare_campaigns(route: Route, runtime: Runtime, on_change: Callable[[], N
         assets = asset_pictures.find(request.runtime, caller, campaign, body)
         stored, is_new = lifecycle.put(database, campaign, body, runtime.now(), assets)
         on_change()
-        answer = _shown(database, stored)
+        answer = _to_answer(database, stored)
         return Created(answer) if is_new else Ok(answer)
 
     @route("GET", "/campaigns/{campaign}", raises=(UnknownCampaign,))
@@ -72,7 +73,11 @@ def _declare_campaigns(route: Route, runtime: Runtime, on_change: Callable[[], N
         """Read a campaign."""
         del request
         check_advertiser(caller, advertiser_of(campaign))
-        return Ok(_shown(database, campaigns.get(database, campaign)))
+        return Ok(_to_answer(database, campaigns.get(database, campaign)))
+
+
+def _declare_removal(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
+    database = runtime.database
 
     @route("DELETE", "/campaigns/{campaign}", raises=(ChangeTooLarge,))
     def delete_campaign(request: Request, campaign: CampaignId, caller: Advertiser) -> NoContent:
@@ -108,10 +113,10 @@ def _declare_activation(route: Route, runtime: Runtime, on_change: Callable[[], 
         del request
         check_advertiser(caller, advertiser_of(campaign))
         if runtime.settings.prepayment:
-            funds.bound(database, [advertiser_of(campaign)], runtime.now())
+            funds.bound_to_funds(database, [advertiser_of(campaign)], runtime.now())
         stored = lifecycle.activate(database, campaign, runtime.now())
         on_change()
-        return Ok(_shown(database, stored))
+        return Ok(_to_answer(database, stored))
 
     @route(
         "POST",
@@ -127,7 +132,7 @@ def _declare_activation(route: Route, runtime: Runtime, on_change: Callable[[], 
         check_advertiser(caller, advertiser_of(campaign))
         stored = lifecycle.deactivate(database, campaign)
         on_change()
-        return Ok(_shown(database, stored))
+        return Ok(_to_answer(database, stored))
 
 
 def _declare_budgets(route: Route) -> None:
@@ -141,5 +146,5 @@ def _declare_budgets(route: Route) -> None:
         return Ok(budget_answer(campaign, amounts))
 
 
-def _shown(database: Database[Document], stored: StoredCampaign) -> CampaignAnswer:
-    return campaign_answer(stored, waiting.unplaced(database, stored["_id"]))
+def _to_answer(database: Database[Document], stored: StoredCampaign) -> CampaignAnswer:
+    return campaign_answer(stored, waiting.list_unplaced_units(database, stored["_id"]))

@@ -1,4 +1,4 @@
-"""What may be shown where, and what it is worth.
+"""The ads that each zone may show, and their worth.
 
 Public face: `campaigns`, `click_rates`, `creatives`, `fitting`, `placing`, `refilling`,
 `repricing`, `routes`, `rows`, `waiting`, `zones`.

@@ -1,4 +1,4 @@
-"""Campaigns as they are stored."""
+"""The stored shapes of campaigns."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -10,28 +10,28 @@ from pymongo.database import Database
 
 from chalicelib.ads.bounds import MAX_AD_UNITS, MAX_CAPS, MAX_TARGETS
 from chalicelib.ads.errors import UnknownCampaign
-from chalicelib.ads.inventory.creatives import AdUnit
+from chalicelib.ads.inventory.creatives import StoredAdUnit
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import OPAQUE, AtMost
 from chalicelib.keywords import Keyword
 
 
-class Flight(TypedDict):
-    """When a campaign may be served."""
+class StoredFlight(TypedDict):
+    """The time in which a campaign is served."""
 
     start: datetime
     end: datetime
 
 
-class Pricing(TypedDict):
-    """What the advertiser pays, and for what."""
+class StoredPricing(TypedDict):
+    """The advertiser's bid: for a thousand impressions (cpm) or for a click (cpc)."""
 
     type: Literal["cpm", "cpc"]
     bid_micros: int
 
 
-class Budget(TypedDict):
-    """What a campaign may spend."""
+class StoredBudget(TypedDict):
+    """The spending limits of a campaign."""
 
     total_micros: int
     daily_micros: int | None
@@ -39,7 +39,7 @@ class Budget(TypedDict):
 
 
 class Balance(TypedDict):
-    """Where a campaign's money is; `day_start` is the day that it was last released for."""
+    """The whereabouts of a campaign's money; `day_start` is the day of the last release."""
 
     released_micros: int
     available_micros: int
@@ -49,8 +49,8 @@ class Balance(TypedDict):
     day_start: datetime
 
 
-class Cap(TypedDict):
-    """How often one visitor may see or click what the scope names, within a window."""
+class StoredCap(TypedDict):
+    """A limit of one visitor's impressions or clicks within a window, for its scope."""
 
     scope: Literal["ad", "campaign", "advertiser"]
     event: Literal["impression", "click"]
@@ -58,51 +58,51 @@ class Cap(TypedDict):
     window_seconds: int
 
 
-class Target(TypedDict):
-    """What names a zone."""
+class StoredTarget(TypedDict):
+    """A zone's site and id."""
 
     site_id: str
     zone_id: str
 
 
 class GroupedZone(TypedDict):
-    """A zone that a pipeline has grouped documents by."""
+    """A zone as the key of a pipeline's group."""
 
-    _id: Target
+    _id: StoredTarget
 
 
 Status = Literal["draft", "active", "paused", "ended", "exhausted", "deleting", "deleted"]
 
 
 class Schedule(TypedDict):
-    """What says how much of a campaign's budget is due by when."""
+    """The fields of a campaign that set the pace of its budget."""
 
-    flight: Flight
+    flight: StoredFlight
     time_zone: str
-    budget: Budget
+    budget: StoredBudget
 
 
 class CampaignMoney(Schedule):
-    """All that says whether a campaign's money is due a change.
+    """The fields of a campaign that decide on changes of its money.
 
-    A campaign that was never activated has no balance.
+    Before its first activation a campaign has no balance.
     """
 
     _id: str
     status: Status
-    pricing: Pricing
+    pricing: StoredPricing
     balance: NotRequired[Balance]
 
 
 class StoredCampaign(CampaignMoney):
-    """A campaign as it is stored.
+    """A stored campaign.
 
-    An exhausted one says what it lacks: budget due by now, or its advertiser's funds.
+    `exhausted_by`: an exhausted campaign lacks budget due by now, or its advertiser's funds.
     """
 
-    caps: Annotated[list[Annotated[Cap, OPAQUE]], AtMost(MAX_CAPS)]
-    targets: Annotated[list[Target], AtMost(MAX_TARGETS)]
-    ad_units: Annotated[list[Annotated[AdUnit, OPAQUE]], AtMost(MAX_AD_UNITS)]
+    caps: Annotated[list[Annotated[StoredCap, OPAQUE]], AtMost(MAX_CAPS)]
+    targets: Annotated[list[StoredTarget], AtMost(MAX_TARGETS)]
+    ad_units: Annotated[list[Annotated[StoredAdUnit, OPAQUE]], AtMost(MAX_AD_UNITS)]
     deleted_at: NotRequired[datetime]
     exhausted_by: NotRequired[Literal["budget", "funds"]]
 
@@ -116,12 +116,12 @@ CAMPAIGNS = Collection(
 
 # The fields of `CampaignMoney`, beside the id.
 MONEY = {"status": 1, "pricing": 1, "budget": 1, "flight": 1, "time_zone": 1, "balance": 1}
-# The states of a campaign that was deleted: docs/decisions/0082.
+# The states after a deletion: docs/decisions/0082.
 GONE = ("deleting", "deleted")
 
 
-def price_micros(pricing: Pricing) -> int:
-    """Return what one billed event costs: a CPM ad's impression, a CPC ad's click."""
+def price_micros(pricing: StoredPricing) -> int:
+    """Return the price of one billed event: a CPM ad's impression, a CPC ad's click."""
     bid = pricing["bid_micros"]
     return bid // 1_000 if pricing["type"] == "cpm" else bid
 
@@ -129,7 +129,7 @@ def price_micros(pricing: Pricing) -> int:
 def get(
     database: Database[Document], campaign_id: str, session: ClientSession | None = None
 ) -> StoredCampaign:
-    """Return a campaign; raises UnknownCampaign, also for one that was deleted."""
+    """Return a campaign; raises UnknownCampaign, also after its deletion."""
     campaign = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, session=session)
     if campaign is None or campaign["status"] in GONE:
         raise UnknownCampaign

@@ -1,7 +1,7 @@
-"""Click-through rates: the counts that they are estimated from.
+"""Click-through rates: the counts behind their estimates.
 
 `ad.count` holds one document for each ad unit in each zone, {site_id, zone_id, campaign_id,
-ad_unit_id, impressions, clicks}: totals over whatever time its writer chooses, put there
+ad_unit_id, impressions, clicks}. Its writer chooses the time of the totals and replaces them
 whole (`$merge`). The zones follow at the next run of the schedule.
 """
 
@@ -16,18 +16,18 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads.inventory.campaigns import GroupedZone, Pricing
+from chalicelib.ads.inventory.campaigns import GroupedZone, StoredPricing
 from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, NO_COUNTS, ClickCounts, Prior, ecpm_micros
 from chalicelib.ads.reports.counters import DAYS
 from chalicelib.ads.reports.roll_ups import place_of, sums_of
 from chalicelib.database import Collection, Document
 
-# What click rates are estimated from.
+# The days of counts behind an estimate.
 ESTIMATED_FROM = timedelta(days=30)
 
 
 def estimate(database: Database[Document], now: datetime) -> None:
-    """Put the impressions and clicks of each ad in each zone where click rates are estimated."""
+    """Write the impressions and clicks of each ad in each zone to `ad.count`."""
     since = now.replace(hour=0, minute=0, second=0, microsecond=0) - ESTIMATED_FROM
     pipeline = [
         {"$match": {"period": {"$gte": since}}},
@@ -48,7 +48,7 @@ def estimate(database: Database[Document], now: datetime) -> None:
 
 
 class AdCount(TypedDict):
-    """What an ad unit met in a zone."""
+    """The impressions and clicks of an ad unit in a zone."""
 
     _id: ObjectId
     site_id: str
@@ -77,13 +77,13 @@ AdKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of the click-through rates in one zone."""
+    """The prior and the counts of the click-through rates in one zone."""
 
     prior: Prior = DEFAULT_PRIOR
     counts: Mapping[AdKey, ClickCounts] = field(default_factory=dict)
 
-    def ecpm_micros(self, pricing: Pricing, ad: AdKey) -> int:
-        """Return what an ad is worth in this zone."""
+    def ecpm_micros(self, pricing: StoredPricing, ad: AdKey) -> int:
+        """Return the effective price of a thousand impressions of an ad in this zone."""
         return ecpm_micros(pricing, self.counts.get(ad, NO_COUNTS), self.prior)
 
 
@@ -104,7 +104,7 @@ def of_campaign(
 def of_zone(
     database: Database[Document], session: ClientSession, site_id: str, zone_id: str
 ) -> dict[AdKey, ClickCounts]:
-    """Return the counts of every ad that was ever shown in a zone."""
+    """Return the counts of every ad in a zone, past ads included."""
     found: dict[AdKey, ClickCounts] = {}
     zone = {"site_id": site_id, "zone_id": zone_id}
     for row in AD_COUNTS.of(database).find(zone, session=session):
@@ -118,7 +118,7 @@ def _counts(row: AdCount) -> dict[AdKey, ClickCounts]:
 
 
 def counted_zones(database: Database[Document]) -> list[tuple[str, str]]:
-    """Return the zones, as (site, zone), that there are counts of."""
+    """Return the zones with counts, as (site, zone)."""
     zone = {"site_id": "$site_id", "zone_id": "$zone_id"}
     found = AD_COUNTS.read_as(GroupedZone, database).aggregate(
         [{"$sort": {"site_id": 1, "zone_id": 1}}, {"$group": {"_id": zone}}]

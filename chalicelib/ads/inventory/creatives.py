@@ -26,7 +26,7 @@ from chalicelib.http import Input
 
 
 class StoredImage(TypedDict):
-    """A picture as it is stored; the words are for those who do not see it."""
+    """A stored picture; `alt` is its description for blind readers."""
 
     type: Literal["image"]
     landing_url: str
@@ -37,7 +37,7 @@ class StoredImage(TypedDict):
 
 
 class StoredText(TypedDict):
-    """A headline and a line below it, as they are stored."""
+    """A stored headline with a line below it."""
 
     type: Literal["text"]
     landing_url: str
@@ -46,7 +46,7 @@ class StoredText(TypedDict):
 
 
 class StoredHtml(TypedDict):
-    """Markup as it is stored."""
+    """Stored markup."""
 
     type: Literal["html"]
     landing_url: str
@@ -54,7 +54,7 @@ class StoredHtml(TypedDict):
 
 
 class StoredNative(TypedDict):
-    """Named texts as they are stored."""
+    """Stored texts with names."""
 
     type: Literal["native"]
     landing_url: str
@@ -64,8 +64,8 @@ class StoredNative(TypedDict):
 StoredCreative = StoredImage | StoredText | StoredHtml | StoredNative
 
 
-class AdUnit(TypedDict):
-    """One ad of a campaign; `asset` is the one that its picture is, if it is one."""
+class StoredAdUnit(TypedDict):
+    """One ad of a campaign; `asset` is the id of its picture, if that is an asset."""
 
     ad_unit_id: str
     keywords: list[str]
@@ -74,14 +74,14 @@ class AdUnit(TypedDict):
 
 
 class CampaignUnits(TypedDict):
-    """A campaign, as far as its creatives go."""
+    """The creatives of a campaign."""
 
     _id: str
-    ad_units: list[AdUnit]
+    ad_units: list[StoredAdUnit]
 
 
 class Placed(TypedDict):
-    """What a zone's row has of a creative: the creative, or the id and type of a large one."""
+    """A creative in a zone's row: whole, or the id and type of a large creative."""
 
     creative: NotRequired[StoredCreative]
     creative_id: NotRequired[str]
@@ -89,14 +89,14 @@ class Placed(TypedDict):
 
 
 class LargeCreative(TypedDict):
-    """A creative that is too large for a zone's row."""
+    """A creative too large for a zone's row."""
 
     _id: str
     creative: Annotated[StoredCreative, OPAQUE]
 
 
-# A creative's id is made of what it holds, so a document here never changes: it is read for
-# the chosen ad alone and may be kept in memory without a second look.
+# A creative's id contains a digest of its content, so a document here never changes. A container
+# reads it for a chosen ad alone, and may hold it in memory without a second look.
 CREATIVES = Collection("ad.creative", LargeCreative)
 
 MAX_INLINE_BYTES = 1_024
@@ -118,7 +118,7 @@ _SECURE_URL: TypeAdapter[Url] = TypeAdapter(
 
 
 def _secure_url(text: str) -> str:
-    """Return an https URL in its canonical form; credentials in it would mislead a visitor."""
+    """Return the canonical form of an https URL; credentials in it would mislead a visitor."""
     url = str(_SECURE_URL.validate_python(text))
     if len(url) > MAX_URL_CHARACTERS or "@" in urlsplit(url).netloc:
         raise ValueError("a URL must not hold credentials or be too long")
@@ -146,11 +146,11 @@ SecureUrl = Annotated[
 
 
 def _picture_url(text: str) -> str:
-    """Return a text that names an asset as it is, and any other as an https URL."""
+    """Return the name of an asset unchanged, and any other text as an https URL."""
     return text if _ASSET.fullmatch(text) else _secure_url(text)
 
 
-# An asset is stored as the address of one of its versions, which never changes.
+# A stored ad has the address of an asset's version, which never changes.
 _ASSET = re.compile(r"asset:[A-Za-z0-9_-]{16}|/assets/[A-Za-z0-9_-]{16}/[0-9]{1,2}")
 PictureUrl = Annotated[
     str,
@@ -226,8 +226,8 @@ Creative = Annotated[
 ]
 
 
-def placement(campaign_id: str, ad_unit: AdUnit) -> Placed:
-    """Return what a zone's row holds: the `creative`, or a large one's `creative_id` and type."""
+def placement(campaign_id: str, ad_unit: StoredAdUnit) -> Placed:
+    """Return a zone's part of a creative: the whole, or a large creative's id and type."""
     creative = ad_unit["creative"]
     if len(bson.encode(creative)) <= MAX_INLINE_BYTES:
         return {"creative": creative}
@@ -236,7 +236,7 @@ def placement(campaign_id: str, ad_unit: AdUnit) -> Placed:
 
 
 def creative_id(campaign_id: str, ad_unit_id: str, creative: StoredCreative) -> str:
-    """Return what names a creative: whose it is, and a digest of what it holds."""
+    """Return the id of a creative: its campaign, its ad unit, and a digest of its content."""
     digest = hashlib.sha256(bson.encode(creative)).hexdigest()[:32]
     return f"{campaign_id}:{ad_unit_id}:{digest}"
 
@@ -247,9 +247,9 @@ def follow(
     before: CampaignUnits | None,
     after: CampaignUnits,
 ) -> None:
-    """Make the collection hold the large creatives of a campaign that was `before`.
+    """Bring the stored large creatives of a campaign from `before` to `after`.
 
-    Assets that it shows are counted, and those that it no longer shows released.
+    Counts the assets that the campaign shows, and releases the assets that it no longer shows.
     """
     pictures.change(database, session, _assets(before), _assets(after))
     old, new = _large(before) if before else {}, _large(after)
@@ -266,13 +266,13 @@ def follow(
 
 
 def find(database: Database[Document], creative_id: str) -> StoredCreative | None:
-    """Return a large creative, or None if a change has just removed it."""
+    """Return a large creative; None after its removal."""
     found = CREATIVES.of(database).find_one({"_id": creative_id})
     return found["creative"] if found else None
 
 
 def _assets(campaign: CampaignUnits | None) -> set[str]:
-    """Return the assets that the pictures of a campaign are."""
+    """Return the ids of a campaign's pictures that are assets."""
     return (
         {unit["asset"] for unit in campaign["ad_units"] if "asset" in unit} if campaign else set()
     )

@@ -1,13 +1,13 @@
-"""What an ad is worth to the publisher: its effective price of a thousand impressions."""
+"""An ad's worth to the publisher: the effective price of a thousand impressions (eCPM)."""
 
 from collections.abc import Collection
 from typing import NamedTuple
 
-from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.campaigns import StoredPricing
 
 
 class ClickCounts(NamedTuple):
-    """How often an ad was shown and clicked in a zone."""
+    """The impressions and clicks of an ad in a zone."""
 
     impressions: int = 0
     clicks: int = 0
@@ -20,24 +20,24 @@ class Prior(NamedTuple):
     beta: float
 
 
-# A click in 200 impressions, with as much weight as 200 impressions would have: about what
-# display ads show before anything is known of a zone.
+# A click in 200 impressions, with the weight of 200 impressions: about the rate of display ads
+# in a zone without counts.
 DEFAULT_PRIOR = Prior(1.0, 199.0)
 NO_COUNTS = ClickCounts()
 # Fewer say too little of how a zone's ads differ.
 MIN_FIT_ADS = 5
 MIN_FIT_IMPRESSIONS = 1_000
-# A prior that weighs less lets one click make an ad jump, one that weighs more starves it.
+# A lighter prior lets one click make an ad jump, a heavier prior starves it.
 MIN_WEIGHT, MAX_WEIGHT = 50.0, 20_000.0
 
 
 def ecpm_micros(
-    pricing: Pricing, counts: ClickCounts = NO_COUNTS, prior: Prior = DEFAULT_PRIOR
+    pricing: StoredPricing, counts: ClickCounts = NO_COUNTS, prior: Prior = DEFAULT_PRIOR
 ) -> int:
     """Return the eCPM in whole micros: a CPM ad's bid, or CPC x CTR x 1000.
 
-    The CTR is (clicks + a) / (impressions + a + b), the mean of the Beta posterior; an ad
-    that was never shown has the prior's mean, so it neither starves nor jumps at one lucky
+    The CTR is (clicks + a) / (impressions + a + b), the mean of the Beta posterior. An ad
+    without impressions has the prior's mean, so it neither starves nor jumps at one lucky
     click. Sources: "MongoDB Applied Design Patterns", ch. 7, for the eCPM; Gelman et
     al., "Bayesian Data Analysis", section 2.4, for the posterior.
     """
@@ -55,7 +55,7 @@ def fit_prior(counts: Collection[ClickCounts]) -> Prior:
     spread S = sum n (r - p)^2 is as large as chance alone makes it if the correlation
     c = (S / (p (1 - p)) - (k - 1)) / (N - sum n^2 / N - (k - 1)) is 0; the prior weighs
     1 / c - 1 impressions. Source: J. C. Kleinman, "Proportions with Extraneous Variance",
-    JASA 68 (1973), with weights n. Too few counts, or none with a click, give DEFAULT_PRIOR.
+    JASA 68 (1973), with weights n. Too few counts or no click: DEFAULT_PRIOR.
     """
     shown = [each for each in counts if each.impressions > 0]
     impressions = sum(each.impressions for each in shown)

@@ -1,4 +1,4 @@
-"""Which rows a zone takes: its publisher's rules, an advertiser's share, and the zone's bound.
+"""Rows fit a zone by its publisher's rules, the advertiser's share, and the zone's bound.
 
 Pure functions over rows.
 """
@@ -8,15 +8,15 @@ from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict, TypeV
 
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory.forms import MAX_LISTED_ADVERTISERS
-from chalicelib.ads.inventory.rows import BriefRow, Ranked, Row, key
+from chalicelib.ads.inventory.rows import AdRow, BriefRow, Ranked, key
 from chalicelib.database.validators import AtMost
 
 # At 3.2 kB for the largest row they stay below MongoDB's 16 MiB a document.
 MAX_ADS = 5_000
-# Of one advertiser in one zone: it takes 25 advertisers to fill a zone.
+# One advertiser's share of a zone: 25 advertisers fill it.
 MAX_ADS_OF_ADVERTISER = 200
 
-# Why a row is not in a zone that its campaign targets.
+# The reason why a row has no place in a targeted zone.
 Reason = Literal[
     "unknown_zone",
     "advertiser_not_allowed",
@@ -28,12 +28,12 @@ Reason = Literal[
 
 
 Listed = Annotated[list[str], AtMost(MAX_LISTED_ADVERTISERS)]
-ZoneRow = Row | BriefRow
+ZoneRow = AdRow | BriefRow
 AnyRanked = TypeVar("AnyRanked", bound=Ranked)
 
 
 class Rules(TypedDict):
-    """A publisher's rules of a zone; one without a list of allowed advertisers allows everybody."""
+    """A publisher's rules of a zone; without a list of allowed advertisers, all are allowed."""
 
     floor_ecpm_micros: int
     allow_html: NotRequired[bool]
@@ -42,14 +42,14 @@ class Rules(TypedDict):
 
 
 class Refused(NamedTuple):
-    """A row that has no place, and why."""
+    """A row without a place, and the reason."""
 
     row: ZoneRow
     reason: Reason
 
 
 class Fitted(NamedTuple):
-    """The newcomers that enter a zone, those that wait, and the rows that leave for them."""
+    """The newcomers that enter a zone or wait, and the rows that leave for them."""
 
     entering: Sequence[ZoneRow]
     waiting: list[Refused]
@@ -57,7 +57,7 @@ class Fitted(NamedTuple):
 
 
 def refusal(zone: Rules, row: Ranked, creative_type: str) -> Reason | None:
-    """Return which of the zone's own rules refuses a row, or None."""
+    """Return the zone's rule that refuses a row, or None."""
     advertiser = advertiser_of(row["campaign_id"])
     allowed = zone.get("allowed_advertisers")
     is_listed = allowed is None or advertiser in allowed
@@ -74,20 +74,22 @@ def fit(
     tail: Sequence[ZoneRow],
     total: int,
 ) -> Fitted:
-    """Return what becomes of one advertiser's newcomers, and which rows leave for them.
+    """Return the fate of one advertiser's newcomers, and the rows that leave for them.
 
-    `mine` are all of the advertiser's other rows in the zone, `tail` the weakest rows of the
-    zone, and `total` is how many rows it has without the newcomers; both may overlap. The rows
-    with the least eCPM have no place, and of equal ones the newcomers.
+    mine: all other rows of the advertiser in the zone.
+    tail: the weakest rows of the zone; may overlap with `mine`.
+    total: the number of the zone's rows without the newcomers.
+
+    The rows with the least eCPM have no place, and of equal rows the newcomers.
     """
-    shared = ranked(mine, newcomers)
+    shared = rank(mine, newcomers)
     over_share = shared[MAX_ADS_OF_ADVERTISER:]
     leaving = [row for row, is_new in over_share if not is_new]
     entering = [row for row, is_new in shared[:MAX_ADS_OF_ADVERTISER] if is_new]
     gone = {key(row) for row in leaving}
     over = max(0, total - len(leaving) + len(entering) - MAX_ADS)
     rest = [row for row in tail if key(row) not in gone]
-    weakest = ranked(rest, entering)[-over:] if over else []
+    weakest = rank(rest, entering)[-over:] if over else []
     turned_away = {key(row) for row, is_new in weakest if is_new}
     return Fitted(
         [row for row in entering if key(row) not in turned_away],
@@ -102,9 +104,7 @@ def fit(
     )
 
 
-def ranked(
-    rows: Iterable[AnyRanked], newcomers: Iterable[AnyRanked]
-) -> list[tuple[AnyRanked, bool]]:
-    """Return rows with whether each is a newcomer, the best-paying first; ids settle ties."""
+def rank(rows: Iterable[AnyRanked], newcomers: Iterable[AnyRanked]) -> list[tuple[AnyRanked, bool]]:
+    """Return (row, whether it is a newcomer), the best-paying first; ids settle ties."""
     both = [(row, False) for row in rows] + [(row, True) for row in newcomers]
     return sorted(both, key=lambda each: (-each[0]["ecpm_micros"], each[1], *key(each[0])))

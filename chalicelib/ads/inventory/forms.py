@@ -1,4 +1,4 @@
-"""Request bodies of zones."""
+"""The form of a zone's settings, with every bound."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from chalicelib.ads.bounds import MAX_BID_MICROS
 from chalicelib.ads.ids import PartId
 from chalicelib.http import Input
 
-# On a zone's list; both fit into a body, and with the zone's rows into 16 MiB.
+# On each of a zone's two lists. They fit into a request, and with the zone's rows into 16 MiB.
 MAX_LISTED_ADVERTISERS = 400
 
 

@@ -1,8 +1,9 @@
 """Placing: the rows of active campaigns in the zones that they target.
 
-Written in the transaction that changes a campaign. A row enters a zone unless the zone's settings
-refuse it, or its advertiser's share or the zone is full of rows that pay no less; in a full zone
-the row with the least eCPM leaves for one that pays more. Rows without a place are in `ad.waiting`.
+The transaction that changes a campaign writes them. A row enters a zone except in two cases: the
+zone's settings refuse it, or its advertiser's share or the zone is full of rows that pay no less.
+In a full zone the row with the least eCPM leaves for a row that pays more. Rows without a place
+are in `ad.waiting`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,28 +17,28 @@ from pymongo.database import Database
 
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import click_rates, creatives, fitting, waiting
-from chalicelib.ads.inventory.campaigns import StoredCampaign, Target
+from chalicelib.ads.inventory.campaigns import StoredCampaign, StoredTarget
 from chalicelib.ads.inventory.click_rates import Estimate
 from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, Prior
 from chalicelib.ads.inventory.fitting import AnyRanked, Fitted, Refused, Rules, ZoneRow
 from chalicelib.ads.inventory.rows import (
     BRIEF_ROW,
+    AdRow,
     BriefRow,
     BriefRows,
     Ranked,
-    Row,
     creative_type,
     key,
 )
 from chalicelib.ads.inventory.waiting import ZoneKey
-from chalicelib.ads.inventory.zones import ZONES, FittedPrior, any_of, changed
+from chalicelib.ads.inventory.zones import ZONES, FittedPrior, any_of, version_fields
 from chalicelib.database import Document
 
 # The ids settle the order of equal eCPMs, so that one inventory has one form.
 _ORDER = {"ecpm_micros": -1, "campaign_id": 1, "ad_unit_id": 1}
-# Prices that a campaign's rows have in one zone, before the zone is sorted as a whole.
+# Prices of a campaign's rows in one zone, above which an update sorts the zone as a whole.
 MAX_PARTS = 4
-# What a zone says of itself to those who are to enter it.
+# The fields of a zone that decide on an entry.
 _RULES = (
     "site_id",
     "zone_id",
@@ -62,9 +63,9 @@ class _Entry(NamedTuple):
 
 
 class _EnteredZone(Rules):
-    """What a zone says of itself to a campaign that is to enter it.
+    """The fields of a zone that decide on a campaign's entry.
 
-    `mine` are the rows of the campaign's advertiser in it, `total` the number of all its rows.
+    mine: the rows of the campaign's advertiser in it. total: the number of all its rows.
     """
 
     site_id: str
@@ -74,10 +75,10 @@ class _EnteredZone(Rules):
     mine: list[BriefRow]
 
 
-def rows(campaign: StoredCampaign, estimate: Estimate = click_rates.UNKNOWN) -> list[Row]:
-    """Return the rows that an active campaign has in a zone, one for an ad unit.
+def rows(campaign: StoredCampaign, estimate: Estimate = click_rates.UNKNOWN) -> list[AdRow]:
+    """Return the rows of an active campaign in a zone, one for each ad unit.
 
-    A creative over 1 KiB is not in its row, but its `creative_id` and `creative_type`.
+    Of a creative over 1 KiB a row has the `creative_id` and `creative_type` alone.
     """
     return [
         {
@@ -98,7 +99,7 @@ def rows(campaign: StoredCampaign, estimate: Estimate = click_rates.UNKNOWN) -> 
 
 
 def in_order(ads: Iterable[AnyRanked]) -> list[AnyRanked]:
-    """Return rows as a zone holds them, in descending eCPM."""
+    """Return rows in a zone's order, by descending eCPM."""
     return sorted(ads, key=lambda ad: (-ad["ecpm_micros"], ad["campaign_id"], ad["ad_unit_id"]))
 
 
@@ -106,11 +107,11 @@ def place(
     database: Database[Document],
     session: ClientSession,
     campaign: StoredCampaign,
-    untouched: Iterable[Target] = (),
+    untouched: Iterable[StoredTarget] = (),
 ) -> None:
-    """Put the campaign's rows into the zones that it targets, and remove them from all others.
+    """Put the campaign's rows into its targets, and remove them from all other zones.
 
-    Zones in `untouched` have these rows already and are left alone. The caller's transaction has
+    Zones in `untouched` have these rows already and do not change. The caller's transaction has
     written the campaign.
     """
     done = {_key(target) for target in untouched}
@@ -127,9 +128,9 @@ def enter(
     database: Database[Document],
     session: ClientSession,
     campaign: StoredCampaign,
-    targets: Sequence[Target],
+    targets: Sequence[StoredTarget],
 ) -> None:
-    """Put the campaign's rows into these zones, in the place of those that it has there."""
+    """Replace the campaign's rows in these zones."""
     waiting.remove(database, session, campaign["_id"], any_of(targets))
     entries = _entries(database, session, campaign, targets)
     updates = [
@@ -154,7 +155,7 @@ def _entries(
     database: Database[Document],
     session: ClientSession,
     campaign: StoredCampaign,
-    targets: Sequence[Target],
+    targets: Sequence[StoredTarget],
 ) -> list[_Entry]:
     """Return the campaign's entry into each zone, from this transaction's snapshot."""
     fields = _what_counts(campaign["_id"])
@@ -179,7 +180,7 @@ def _entry(
     session: ClientSession,
     key: ZoneKey,
     zone: _EnteredZone | None,
-    newcomers: list[Row],
+    newcomers: list[AdRow],
 ) -> _Entry:
     if zone is None:
         return _Entry(key, 0, Fitted([], [Refused(row, "unknown_zone") for row in newcomers], []))
@@ -200,9 +201,9 @@ def _entry(
 
 
 def _what_counts(campaign_id: str) -> Document:
-    """Return the projection of a zone's settings, its size, and the advertiser's rows in it."""
+    """Return the projection to an `_EnteredZone`."""
     advertiser = advertiser_of(campaign_id)
-    # `;` follows `:`, which no part of an id holds: these are the ids `advertiser:...`.
+    # `;` follows `:`, and no part of an id contains `:`. So these are the ids `advertiser:...`.
     is_mine = {
         "$and": [
             {"$gte": ["$$this.campaign_id", {"$literal": f"{advertiser}:"}]},
@@ -225,7 +226,7 @@ def _tail(
     return zone["ads"]
 
 
-def _key(zone: Target) -> ZoneKey:
+def _key(zone: StoredTarget) -> ZoneKey:
     return zone["site_id"], zone["zone_id"]
 
 
@@ -235,7 +236,7 @@ def _estimates(
     campaign: StoredCampaign,
     zones: Sequence[_EnteredZone],
 ) -> Mapping[ZoneKey, Estimate]:
-    """Return what is known of a campaign's click-through rates; a CPM campaign needs nothing."""
+    """Return the estimates of a campaign's click-through rates; a CPM campaign needs none."""
     if campaign["pricing"]["type"] == "cpm" or not zones:
         return {}
     counts = click_rates.of_campaign(database, session, campaign["_id"], any_of(zones))
@@ -247,7 +248,7 @@ def _estimates(
 
 
 def clear(database: Database[Document], session: ClientSession, campaign_id: str) -> None:
-    """Remove the campaign's rows from every zone; none of them waits any more."""
+    """Remove the campaign's rows from every zone, and its waiting rows."""
     ZONES.of(database).update_many(
         {"ads.campaign_id": campaign_id}, _replacement(campaign_id, []), session=session
     )
@@ -257,22 +258,22 @@ def clear(database: Database[Document], session: ClientSession, campaign_id: str
 def _replacement(
     campaign_id: str, entering: Sequence[ZoneRow], leaving: Sequence[Refused] = ()
 ) -> list[Document]:
-    """Return the update that replaces the campaign's rows and removes those leaving, in order."""
+    """Return the update that replaces the campaign's rows and removes the `leaving` rows."""
     stays: Document = {"$ne": ["$$this.campaign_id", {"$literal": campaign_id}]}
     if leaving:
         name = {"$concat": ["$$this.campaign_id", "/", "$$this.ad_unit_id"]}
         names = ["/".join(key(row)) for row, _ in leaving]
         stays = {"$and": [stays, {"$not": {"$in": [name, {"$literal": names}]}}]}
-    ads = _merged(stays, in_order(entering))
+    ads = _merge(stays, in_order(entering))
     campaign_ids = {campaign_id, *(row["campaign_id"] for row, _ in leaving)}
-    return [{"$set": {"ads": ads, **changed(campaign_ids)}}]
+    return [{"$set": {"ads": ads, **version_fields(campaign_ids)}}]
 
 
-def _merged(stays: Document, entering: Sequence[ZoneRow]) -> Document:
-    """Return the expression for the rows that stay with these rows of one campaign among them.
+def _merge(stays: Document, entering: Sequence[ZoneRow]) -> Document:
+    """Return the expression for the rows that stay, with these rows of one campaign among them.
 
-    The zone is in order, so the rows of one price go between two parts of it: sorting all again
-    takes the server three times as long as all the rest of the update.
+    The zone is in order, so the rows of one price go between two parts of it. Sorting all again
+    takes the server three times as long as the rest of the update.
     """
     groups = [list(rows) for _, rows in groupby(entering, key=itemgetter("ecpm_micros"))]
     if len(groups) > MAX_PARTS:
@@ -285,13 +286,13 @@ def _merged(stays: Document, entering: Sequence[ZoneRow]) -> Document:
         within = [stays, *({"$not": bound} for bound in bounds[place - 1 : place] if place)]
         within += bounds[place : place + 1]
         parts.append({"$filter": {"input": "$ads", "cond": {"$and": within}}})
-        # A text that starts with `$` would be read as a field path, but for $literal.
+        # Without $literal the server would read a text that starts with `$` as a field path.
         parts += [{"$literal": rows} for rows in groups[place : place + 1]]
     return {"$concatArrays": parts}
 
 
 def _ranks_before(row: Ranked) -> Document:
-    """Return the condition for another campaign's row to be before this one."""
+    """Return the condition for another campaign's row to come before this row."""
     price, campaign_id = row["ecpm_micros"], {"$literal": row["campaign_id"]}
     is_first = {"$lt": ["$$this.campaign_id", campaign_id]}
     is_equal = {"$eq": ["$$this.ecpm_micros", price]}

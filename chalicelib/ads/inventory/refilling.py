@@ -1,4 +1,4 @@
-"""Refilling zones by the clock: rows that waited for a place enter where there is room for them."""
+"""Refilling zones by the clock: waiting rows enter where there is room for them."""
 
 import random
 from collections import Counter
@@ -10,8 +10,8 @@ from pymongo.database import Database
 
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import fitting, placing, waiting
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Target
-from chalicelib.ads.inventory.fitting import Reason, Rules, ranked, refusal
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredTarget
+from chalicelib.ads.inventory.fitting import Reason, Rules, rank, refusal
 from chalicelib.ads.inventory.rows import BRIEF_ROW, BriefRows, Ranked
 from chalicelib.ads.inventory.waiting import WaitingRow, ZoneKey
 from chalicelib.ads.inventory.zones import ZONES, any_of
@@ -19,10 +19,10 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
-# What one run looks at and changes; the next one goes on.
+# Zones that one run reads, and campaigns that it lets enter; the next run goes on.
 MAX_ZONES = 200
 MAX_ENTERED = 200
-# What one campaign's entry may take of a run's time.
+# The longest that one campaign's entry may take.
 ENTER_TIMEOUT_SECONDS = 2
 _BY_COMPETITION = ("advertiser_share", "zone_full")
 _STATE = {
@@ -39,10 +39,10 @@ class ZoneState(Rules, BriefRows):
 
 
 def refill(database: Database[Document], rng: random.Random) -> int:
-    """Let waiting campaigns enter zones that now have a place for them; return how many did.
+    """Let waiting campaigns enter zones that now have a place; return the number of entries.
 
-    The zones come in random order, so that a run that is cut short starves none. Safe to run
-    twice at once, and to miss a run.
+    The zones come in random order, so that a run that ends early starves none. Two runs at once
+    and a run that fails to start do no harm.
     """
     awaited = waiting.awaited_zones(database)
     rng.shuffle(awaited)
@@ -63,18 +63,18 @@ def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
         return []
     rows = waiting.in_zone(database, zone)
     winners = [row["campaign_id"] for row in fitting_rows(state, rows)]
-    # The settings have changed: what keeps these out now is to be told.
+    # The settings have changed: these rows need their present reason.
     stale = [row["campaign_id"] for row in rows if _is_told_wrong(state, row)]
     return list(dict.fromkeys([*winners, *stale]))
 
 
 def fitting_rows(zone: ZoneState, rows: Sequence[WaitingRow]) -> list[Ranked]:
-    """Return which waiting rows have a place in a zone, the best-paying first; a pure function."""
+    """Return the waiting rows that fit a zone, the best-paying first; a pure function."""
     eligible = [row for row in rows if _refusal(zone, row) is None]
     of_advertiser: Counter[str] = Counter()
     found: list[Ranked] = []
     count = 0
-    for row, is_new in ranked([*zone["ads"]], eligible):
+    for row, is_new in rank([*zone["ads"]], eligible):
         advertiser = advertiser_of(row["campaign_id"])
         if of_advertiser[advertiser] == fitting.MAX_ADS_OF_ADVERTISER:
             continue
@@ -97,8 +97,8 @@ def _is_told_wrong(zone: Rules, row: WaitingRow) -> bool:
 
 
 def _enter(database: Database[Document], zone: ZoneKey, campaign_id: str) -> bool:
-    """Let one campaign enter; one that is no longer active, or goes elsewhere, stops waiting."""
-    target: Target = {"site_id": zone[0], "zone_id": zone[1]}
+    """Let one campaign enter; an inactive campaign, or with other targets, stops waiting."""
+    target: StoredTarget = {"site_id": zone[0], "zone_id": zone[1]}
 
     def work(session: ClientSession) -> bool:
         this = {"_id": campaign_id, "status": "active", "targets": target}

@@ -1,4 +1,4 @@
-"""New prices by the clock: zones follow what the counts say of their ads' click-through rates."""
+"""New prices by the clock: zones follow the click-through rates of their ads."""
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
@@ -9,7 +9,7 @@ from chalicelib.ads.inventory.click_rates import Estimate
 from chalicelib.ads.inventory.ecpm import fit_prior
 from chalicelib.ads.inventory.fitting import Refused
 from chalicelib.ads.inventory.placing import in_order
-from chalicelib.ads.inventory.rows import Row, key
+from chalicelib.ads.inventory.rows import AdRow, key
 from chalicelib.ads.inventory.waiting import WAITING, WaitingRow
 from chalicelib.ads.inventory.zones import ZONES
 from chalicelib.database import Document, in_transaction
@@ -19,10 +19,10 @@ from chalicelib.runtime import Runtime
 
 
 def reprice(runtime: Runtime) -> int:
-    """Estimate the rates in every zone with counts; return how many zones have changed.
+    """Estimate the rates in every zone with counts; return the number of changed zones.
 
-    The zones come in random order, so that a run that is cut short starves none of them.
-    Safe to run twice at once, and to miss a run.
+    The zones come in random order, so that a run that ends early starves none. Two runs at once
+    and a run that fails to start do no harm.
     """
     waiting = click_rates.counted_zones(runtime.database)
     runtime.random.shuffle(waiting)
@@ -40,7 +40,7 @@ def reprice(runtime: Runtime) -> int:
 def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bool:
     """Fit a zone's prior and put its rows in their new order; return whether anything changed.
 
-    Rows that are now below the floor leave; what waits for a place gets its new price too.
+    Rows now below the floor leave. Waiting rows get their new price too.
     """
 
     def work(session: ClientSession) -> bool:
@@ -55,7 +55,7 @@ def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bo
         counts = click_rates.of_zone(database, session, site_id, zone_id)
         estimate = Estimate(fit_prior(counts.values()), counts)
         _price_waiting(database, session, awaiting, estimate)
-        priced = _priced(zone["ads"], estimate)
+        priced = _price(zone["ads"], estimate)
         floor = zone["floor_ecpm_micros"]
         below = [row for row in priced if row["ecpm_micros"] < floor]
         refused = (((site_id, zone_id), Refused(row, "below_floor")) for row in below)
@@ -71,7 +71,7 @@ def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bo
     return in_transaction(database, work)
 
 
-def _priced(ads: list[Row], estimate: Estimate) -> list[Row]:
+def _price(ads: list[AdRow], estimate: Estimate) -> list[AdRow]:
     return in_order(
         {
             **ad,

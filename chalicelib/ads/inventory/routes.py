@@ -1,4 +1,4 @@
-"""Routes and forms of zones."""
+"""The interface to zones, and the answers' shapes of creatives."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -98,7 +98,7 @@ class NativeCreativeAnswer(TypedDict):
 
 
 def zone_answer(zone: ZoneDescription) -> ZoneAnswer:
-    """Return a zone as the API shows it."""
+    """Return the API's form of a zone."""
     return {
         "id": zone["zone_id"],
         "site_id": zone["site_id"],
@@ -114,7 +114,7 @@ def zone_answer(zone: ZoneDescription) -> ZoneAnswer:
 
 
 def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
-    """Declare the routes of zones; `on_change` has the container look at its zones again."""
+    """Declare the routes of zones; `on_change` expires the container's zones."""
     database = runtime.database
 
     @route("PUT", "/sites/{site}/zones/{zone}", limit=INVENTORY, raises=(ChangeTooLarge,))

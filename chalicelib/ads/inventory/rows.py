@@ -1,14 +1,14 @@
-"""Rows: the ads of active campaigns, as a zone holds them."""
+"""Rows: the ads of active campaigns in a zone."""
 
 from datetime import datetime
 from typing import NotRequired, TypedDict, final
 
-from chalicelib.ads.inventory.campaigns import Cap, Pricing
+from chalicelib.ads.inventory.campaigns import StoredCap, StoredPricing
 from chalicelib.ads.inventory.creatives import Placed
 
 
 class Ranked(TypedDict):
-    """What gives a row its rank in a zone, and names it there."""
+    """The name of a row in a zone, and its rank."""
 
     campaign_id: str
     ad_unit_id: str
@@ -16,21 +16,21 @@ class Ranked(TypedDict):
 
 
 @final
-class Row(Ranked, Placed):
-    """A row with all that choosing, showing and charging for its ad takes."""
+class AdRow(Ranked, Placed):
+    """A row with every field that choosing, showing and billing its ad takes."""
 
-    pricing: Pricing
+    pricing: StoredPricing
     start: datetime
     end: datetime
     keywords: list[str]
-    caps: list[Cap]
+    caps: list[StoredCap]
 
 
 @final
 class BriefRow(Ranked):
     """A row without its creative, keywords and caps (`BRIEF_ROW`)."""
 
-    pricing: Pricing
+    pricing: StoredPricing
     creative_type: NotRequired[str]
 
 
@@ -40,7 +40,7 @@ class BriefRows(TypedDict):
     ads: list[BriefRow]
 
 
-# A row without its creative, keywords and caps; an older one may not say of what type it is.
+# A row without its creative, keywords and caps; an older row may lack the type.
 BRIEF_ROW = {
     "campaign_id": "$$this.campaign_id",
     "ad_unit_id": "$$this.ad_unit_id",
@@ -52,11 +52,11 @@ BRIEF_ROW = {
 }
 
 
-def creative_type(row: Row | BriefRow) -> str:
+def creative_type(row: AdRow | BriefRow) -> str:
     """Return the type of a row's creative.
 
-    It is "unknown" in a row of an earlier release, which has no type of a large creative: a
-    decision looks at the creative again.
+    "unknown": a row of an earlier release has no type of a large creative. A decision looks at
+    the creative again.
     """
     if "creative" in row:
         return row["creative"]["type"]
@@ -64,5 +64,5 @@ def creative_type(row: Row | BriefRow) -> str:
 
 
 def key(row: Ranked) -> tuple[str, str]:
-    """Return what names a row within its zone."""
+    """Return the name of a row within its zone: (campaign, ad unit)."""
     return row["campaign_id"], row["ad_unit_id"]

@@ -1,7 +1,7 @@
-"""Rows that wait for a place in a zone: those that it refused, and those that left it.
+"""Rows that wait for a place in a zone, after a refusal or a departure.
 
-`ad.waiting` holds one document for each row of an active campaign that is not in a zone which the
-campaign targets. Every change of a campaign's status or rows removes its documents in the same
+`ad.waiting` holds one document for each row of an active campaign and each targeted zone without
+that row. Every change of a campaign's status or rows removes its documents in the same
 transaction, so that two such changes at once conflict here if nowhere else.
 """
 
@@ -13,14 +13,14 @@ from pymongo import ASCENDING, IndexModel, ReplaceOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads.inventory.campaigns import GroupedZone, Pricing
+from chalicelib.ads.inventory.campaigns import GroupedZone, StoredPricing
 from chalicelib.ads.inventory.fitting import Reason, Refused
 from chalicelib.ads.inventory.rows import creative_type
 from chalicelib.database import Collection, Document
 
 
 class Unplaced(TypedDict):
-    """A campaign's ad units that are not in a zone, and why."""
+    """A campaign's ad units without a place in a zone, and the reason."""
 
     site_id: str
     zone_id: str
@@ -29,14 +29,14 @@ class Unplaced(TypedDict):
 
 
 class WaitingRow(TypedDict):
-    """A row without a place, why, and what it is worth in the zone."""
+    """A row without a place, the reason, and its worth in the zone."""
 
     _id: str
     campaign_id: str
     ad_unit_id: str
     site_id: str
     zone_id: str
-    pricing: Pricing
+    pricing: StoredPricing
     ecpm_micros: int
     creative_type: str
     reason: Reason
@@ -59,7 +59,7 @@ def add(
     session: ClientSession,
     refused: Iterable[tuple[ZoneKey, Refused]],
 ) -> None:
-    """Store rows that have no place, each with its zone and the reason."""
+    """Store rows without a place, each with its zone and the reason."""
     operations = [
         ReplaceOne(
             {"_id": document["_id"], "campaign_id": document["campaign_id"]}, document, upsert=True
@@ -92,7 +92,7 @@ def remove(
     campaign_id: str,
     zones: Document | None = None,
 ) -> None:
-    """Remove a campaign's rows: all of them, or those of the zones that a filter names."""
+    """Remove a campaign's rows in the zones of a filter; None: in all zones."""
     wanted = {"campaign_id": campaign_id, **(zones or {})}
     WAITING.of(database).delete_many(wanted, session=session)
 
@@ -100,13 +100,13 @@ def remove(
 def rename(
     database: Database[Document], session: ClientSession, zone: ZoneKey, reason: Reason
 ) -> None:
-    """Give every row that waits for a place in a zone another reason."""
+    """Set the reason of every row that waits for a place in a zone."""
     wanted = {"site_id": zone[0], "zone_id": zone[1]}
     change = {"$set": {"reason": reason}}
     WAITING.of(database).update_many(wanted, change, session=session)
 
 
-def unplaced(database: Database[Document], campaign_id: str) -> list[Unplaced]:
+def list_unplaced_units(database: Database[Document], campaign_id: str) -> list[Unplaced]:
     """Return a campaign's waiting rows by zone and reason, sorted."""
     grouped: defaultdict[tuple[str, str, Reason], list[str]] = defaultdict(list)
     for row in WAITING.of(database).find({"campaign_id": campaign_id}):
@@ -126,7 +126,7 @@ def in_zone(
 
 
 def awaited_zones(database: Database[Document]) -> list[ZoneKey]:
-    """Return the zones, as (site, zone), that rows wait for."""
+    """Return the zones with waiting rows, as (site, zone)."""
     zone = {"site_id": "$site_id", "zone_id": "$zone_id"}
     found = WAITING.read_as(GroupedZone, database).aggregate(
         [{"$sort": {"site_id": 1, "zone_id": 1}}, {"$group": {"_id": zone}}]

@@ -1,7 +1,7 @@
-"""Zones: a publisher's settings of them, and the rows of ads in each, best-paying first.
+"""Zones: a publisher's settings, and the rows of ads, the best-paying first.
 
-The rows are derived from the campaigns (`placing.py`) and written in the transaction that changes
-one.
+The rows follow from the campaigns (`placing.py`). The transaction that changes a campaign writes
+them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,20 +14,20 @@ from pymongo.database import Database
 
 from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import fitting, waiting
-from chalicelib.ads.inventory.campaigns import Target
+from chalicelib.ads.inventory.campaigns import StoredTarget
 from chalicelib.ads.inventory.fitting import MAX_ADS, Reason, Refused, Rules
 from chalicelib.ads.inventory.forms import Zone
-from chalicelib.ads.inventory.rows import BRIEF_ROW, BriefRow, BriefRows, Row, creative_type
+from chalicelib.ads.inventory.rows import BRIEF_ROW, AdRow, BriefRow, BriefRows, creative_type
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 
-# The changes that a zone remembers, and the campaigns of one: for those who hold an older version
-# and read the difference alone. A change of more campaigns is not remembered.
+# The changes that a zone remembers, and the campaigns of each. A container with an older version
+# reads the difference alone. The zone forgets a change of more campaigns.
 MAX_CHANGES = 32
 MAX_CAMPAIGNS_OF_CHANGE = 20
 
 
-class Size(TypedDict):
+class ZoneSize(TypedDict):
     """A zone's place on the page, in CSS pixels."""
 
     width: int
@@ -41,7 +41,7 @@ class FittedPrior(TypedDict):
     beta: float
 
 
-class Change(TypedDict):
+class ZoneChange(TypedDict):
     """The campaigns whose rows a version of the zone changed."""
 
     version: int
@@ -49,32 +49,32 @@ class Change(TypedDict):
 
 
 class ServedZone(TypedDict):
-    """What a container serves by."""
+    """The fields of a zone that a container needs for decisions."""
 
     _id: ObjectId
     site_id: str
     zone_id: str
     version: int
-    size: Size
+    size: ZoneSize
     floor_ecpm_micros: int
     count_on: Literal["beacon", "decision"]
     allow_html: NotRequired[bool]
-    ads: Annotated[list[Row], AtMost(MAX_ADS)]
+    ads: Annotated[list[AdRow], AtMost(MAX_ADS)]
 
 
 class StoredZone(ServedZone, Rules):
-    """A zone as it is stored, with the rows that `placing.rows` makes."""
+    """A stored zone, with the rows of `placing.rows`."""
 
     ctr_prior: NotRequired[FittedPrior]
-    changes: NotRequired[Annotated[list[Change], AtMost(MAX_CHANGES)]]
+    changes: NotRequired[Annotated[list[ZoneChange], AtMost(MAX_CHANGES)]]
 
 
 class ZoneDescription(TypedDict):
-    """A zone as its publisher sees it."""
+    """A publisher's view of a zone."""
 
     site_id: str
     zone_id: str
-    size: Size
+    size: ZoneSize
     floor_ecpm_micros: int
     count_on: Literal["beacon", "decision"]
     allow_html: bool
@@ -114,10 +114,10 @@ _BRIEF = {"_id": 0, "ads": {"$map": {"input": "$ads", "in": BRIEF_ROW}}}
 
 
 def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) -> ZoneDescription:
-    """Create a zone or change its settings, and return it; a new one has version 1.
+    """Create a zone or change its settings, and return it; a new zone has version 1.
 
-    The rows that the new settings refuse leave in the same transaction. Those that they no
-    longer refuse come back when the schedule next refills zones.
+    The rows that the new settings refuse leave in the same transaction. Rows that the settings
+    no longer refuse come back when the schedule next refills zones.
     """
     settings = zone.model_dump()
     rules: Rules = {
@@ -136,7 +136,7 @@ def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) ->
         update = {
             **{name: {"$literal": value} for name, value in settings.items()},
             "ads": _at(staying) if leaving else {"$ifNull": ["$ads", []]},
-            **changed(leaving),
+            **version_fields(leaving),
         }
         stored = ZONES.read_as(ZoneDescription, database).find_one_and_update(
             {"site_id": site_id, "zone_id": zone_id},
@@ -153,10 +153,10 @@ def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) ->
 
 
 def delete(database: Database[Document], site_id: str, zone_id: str) -> None:
-    """Delete a zone with its rows, in one transaction; a zone that is not there stays so.
+    """Delete a zone with its rows, in one transaction; a missing zone is no error.
 
-    The campaigns keep their targets, and the rows wait: for a zone of this name, if one is ever
-    made. Events of ads that it has shown are counted and billed as promised.
+    The campaigns keep their targets, and the rows wait for a new zone of this name. Events of
+    ads that the zone has shown still count and cost.
     """
     this = {"site_id": site_id, "zone_id": zone_id}
 
@@ -195,8 +195,8 @@ def _at(places: Sequence[int]) -> Document:
     return {"$map": {"input": {"$literal": list(places)}, "as": "place", "in": row}}
 
 
-def changed(campaign_ids: Iterable[str]) -> Document:
-    """Return what an update pipeline sets when it changes the rows of these campaigns."""
+def version_fields(campaign_ids: Iterable[str]) -> Document:
+    """Return the version fields for an update pipeline that changes these campaigns' rows."""
     version = {"$add": [{"$ifNull": ["$version", 0]}, 1]}
     ids = sorted(campaign_ids)
     if len(ids) > MAX_CAMPAIGNS_OF_CHANGE:
@@ -223,10 +223,10 @@ def get_with_ads(database: Database[Document], site_id: str, zone_id: str) -> Se
 def since(
     database: Database[Document], site_id: str, zone_id: str, version: int
 ) -> tuple[ServedZone, list[str] | None]:
-    """Return a zone as it is served, with the rows of the campaigns that changed since a version.
+    """Return a zone with the rows of the campaigns that changed since a version, and their ids.
 
-    And these campaigns; None for them if the zone does not remember them all, and then no rows.
-    One read, which gives no rows of a zone that has not changed. Raises UnknownZone.
+    None for the ids: the zone does not remember all changes; it comes without rows then. A zone
+    without changes has no rows either. One read. Raises UnknownZone.
     """
     newer = {"$gt": ["$$this.version", version]}
     changes = {"$filter": {"input": {"$ifNull": ["$changes", []]}, "cond": newer}}
@@ -266,8 +266,8 @@ def _find(
     return zone
 
 
-def unknown(database: Database[Document], targets: Sequence[Target]) -> list[int]:
-    """Return the positions of the targets that name no zone."""
+def unknown(database: Database[Document], targets: Sequence[StoredTarget]) -> list[int]:
+    """Return the positions of the targets without a zone."""
     found = ZONES.of(database).find(any_of(targets), {"_id": 0, "site_id": 1, "zone_id": 1})
     known = {(zone["site_id"], zone["zone_id"]) for zone in found}
     return [
@@ -277,8 +277,8 @@ def unknown(database: Database[Document], targets: Sequence[Target]) -> list[int
     ]
 
 
-def any_of(targets: Iterable[Target]) -> dict[str, list[Document]]:
-    """Return the query for these zones: a clause a site, so that 1,000 zones take few."""
+def any_of(targets: Iterable[StoredTarget]) -> dict[str, list[Document]]:
+    """Return the query for these zones: one clause for each site keeps 1,000 zones short."""
     by_site: dict[str, list[str]] = {}
     for target in targets:
         by_site.setdefault(target["site_id"], []).append(target["zone_id"])

@@ -1,4 +1,4 @@
-"""What happened, counted by period as it happens, and read as rows.
+"""Events, counted by period as they happen, and read as rows.
 
 Public face: `counters`, `progress`, `roll_ups`, `routes`.
 """

@@ -1,9 +1,8 @@
-"""Pre-aggregated reports, as the event worker writes them: by hour with minutes, by day with hours.
+"""Pre-aggregated reports of the event worker: by hour with minutes, by day with hours.
 
-One document per campaign x ad unit x site x zone x period (UTC) and shard: with one document
-the workers would wait for each other, so each batch writes to one shard of several, which
-readers add up. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical pre-aggregated
-reports.
+One document per campaign x ad unit x site x zone x period (UTC) and shard. With one document
+the workers would wait for each other, so each batch writes to one of several shards. Readers add
+them up. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical pre-aggregated reports.
 """
 
 from collections import Counter
@@ -19,8 +18,8 @@ from pymongo.errors import BulkWriteError
 from chalicelib.database import DUPLICATE_KEY, Collection, Document
 
 KEYS = ("campaign_id", "ad_unit_id", "site_id", "zone_id")
-# Where the value of a day's conversions in one place and shard stops: far above what any is worth,
-# and low enough that the sums over a year's days and shards stay within 64 bits.
+# The largest value of a day's conversions in one place and shard: far above any real value, and
+# low enough that the sums over a year's days and shards stay within 64 bits.
 MAX_COUNTED_VALUE = 10**15
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 CountedField = Literal[
@@ -33,7 +32,7 @@ CountedField = Literal[
     "revenue_micros",
     "value_micros",
 ]
-# `unbilled` counts events that had a price which nothing covered; bots are apart from all.
+# `unbilled` counts events with a price that no budget covered. No other count has the bots.
 COUNTED_FIELDS: tuple[CountedField, ...] = (
     "impressions",
     "clicks",
@@ -47,7 +46,7 @@ COUNTED_FIELDS: tuple[CountedField, ...] = (
 
 
 class EventCounts(TypedDict, total=False):
-    """What is counted, as far as there was any."""
+    """The counts of events; absent: 0."""
 
     impressions: int
     clicks: int
@@ -62,7 +61,7 @@ class EventCounts(TypedDict, total=False):
 class StoredReport(EventCounts):
     """A report's document; hours hold their `minutes`, days their `hours`, each with counts.
 
-    What is rolled up of others has neither shard nor time of change.
+    Weeks, months and years have neither shard nor time of change.
     """
 
     _id: str
@@ -95,7 +94,7 @@ HOURS, DAYS, WEEKS, MONTHS, YEARS = map(_collection, ("hour", "day", "week", "mo
 
 
 class AdPlace(NamedTuple):
-    """What a report tells apart."""
+    """The key of a report beside its period."""
 
     campaign_id: str
     ad_unit_id: str
@@ -103,8 +102,8 @@ class AdPlace(NamedTuple):
     zone_id: str
 
 
-class Counted(NamedTuple):
-    """What one event adds, and where and when."""
+class CountedEvent(NamedTuple):
+    """One event's counts, with their place and time."""
 
     place: AdPlace
     ts: datetime
@@ -112,7 +111,7 @@ class Counted(NamedTuple):
 
 
 class Uncountable(Exception):
-    """A report's document refuses what it is to count."""
+    """A report's document refuses an addition."""
 
     def __init__(self, place: AdPlace, period: datetime, length: timedelta) -> None:
         super().__init__(f"{place} from {period}")
@@ -126,11 +125,11 @@ class Uncountable(Exception):
 def add(
     database: Database[Document],
     session: ClientSession,
-    counted: Iterable[Counted],
+    counted: Iterable[CountedEvent],
     shard: int,
     now: datetime,
 ) -> None:
-    """Add events to the hours and days that they fall in, within the caller's transaction.
+    """Add events to their hours and days, within the caller's transaction.
 
     Raises Uncountable.
     """
@@ -185,7 +184,7 @@ def _update(
 
 
 def _saturating(counts: Counter[str], now: datetime) -> Document:
-    """Return the fields of a document to which counts are added, the value as far as it goes.
+    """Return the fields of an update that adds counts, the value up to MAX_COUNTED_VALUE.
 
     An `$inc` beyond 64 bits fails. Slower than `$inc`, so for conversions alone.
     """

@@ -1,4 +1,4 @@
-"""How far each scheduled job over the reports has come."""
+"""The progress of the scheduled jobs over the reports, so that a run skips old days."""
 
 from datetime import datetime
 from typing import TypedDict
@@ -7,11 +7,11 @@ from chalicelib.database import Collection
 
 
 class Progress(TypedDict):
-    """Until when a schedule has seen everything."""
+    """The time up to which a schedule has seen everything."""
 
     _id: str
     until: datetime
 
 
-# How far each of the schedules that look at what is new has come.
+# One document for each schedule that reads new days.
 PROGRESS = Collection("ad.progress", Progress)

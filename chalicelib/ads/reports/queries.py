@@ -1,4 +1,4 @@
-"""Reports, read from pre-aggregated documents alone."""
+"""Reports read pre-aggregated documents alone, so that a year is as cheap as an hour."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ _SOURCES: dict[Period, Collection[StoredReport]] = {
     "month": MONTHS,
     "year": YEARS,
 }
-# What one report may span, so that what is read for it is bounded.
+# The longest span of a report, so that its read is bounded.
 MAX_SPAN: dict[Period, timedelta] = {
     "minute": timedelta(days=2),
     "hour": timedelta(days=62),
@@ -54,7 +54,7 @@ _GROUP_FIELDS: dict[Group | None, tuple[str, ...]] = {
 
 
 class Grouped(TypedDict, total=False):
-    """What a row is about beside its period: the fields of the report's group."""
+    """The fields of a row's group."""
 
     campaign_id: str
     ad_unit_id: str
@@ -62,23 +62,23 @@ class Grouped(TypedDict, total=False):
     zone_id: str
 
 
-class Key(Grouped):
-    """What tells one row from another."""
+class RowKey(Grouped):
+    """The key of a row: its period and its group."""
 
     period: datetime
 
 
-class Row(EventCounts):
-    """A row as the pipeline makes it."""
+class SummedRow(EventCounts):
+    """A row of the pipeline."""
 
-    _id: Key
+    _id: RowKey
 
 
 @dataclass(frozen=True)
-class Report:
-    """What is asked for: one campaign's or one site's rows, by period and group.
+class ReportScope:
+    """A reader's wish: one campaign's or one site's rows, by period and group.
 
-    `money` names the amount that the reader may see: what was spent, or what is due of it.
+    `money` names the amount that the reader may see: the spending, or the site's share of it.
     """
 
     owner: Owner
@@ -99,20 +99,20 @@ class Report:
         """The fields of a row, in order."""
         counts = [name for name in COUNTED_FIELDS if not name.endswith("_micros")]
         rates = ("ctr", "ctr_low", "ctr_high")
-        # What an advertiser's orders were worth is no publisher's business.
+        # The value of an advertiser's orders is no publisher's business.
         worth = ("value_micros",) if self.money == "spend_micros" else ()
         return ("period", *self.group_fields, *counts, *rates, self.money, *worth)
 
 
 def read(
-    database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
-) -> tuple[list[Row], list[Any] | None]:
-    """Return up to `limit` rows in the order of period and group, and where the next ones start.
+    database: Database[Document], report: ReportScope, after: Sequence[Any] | None, limit: int
+) -> tuple[list[SummedRow], list[Any] | None]:
+    """Return up to `limit` rows by period and group, and the position of the next rows.
 
     A position is [period, group value, ...], with the period in ISO form. Periods without an
     event have no row.
     """
-    # Its own start bounds a report, whatever an earlier one's cursor says.
+    # The report's own start is a bound, whatever another report's cursor says.
     start = max(datetime.fromisoformat(after[0]), report.start) if after else report.start
     pipeline = [
         {"$match": {report.owner: report.owner_id, "period": _within(report, start)}},
@@ -127,14 +127,14 @@ def read(
         {"$sort": {"_id": 1}},
         {"$limit": limit + 1},
     ]
-    found = list(_SOURCES[report.by].read_as(Row, database).aggregate(pipeline))
+    found = list(_SOURCES[report.by].read_as(SummedRow, database).aggregate(pipeline))
     rows = found[:limit]
     more = len(found) > limit
     return rows, _position_of(report, rows[-1]["_id"]) if more else None
 
 
-def as_csv(report: Report, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows, as they are answered, as CSV with a header line (RFC 4180)."""
+def as_csv(report: ReportScope, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the API's rows as CSV with a header line (RFC 4180)."""
     text = io.StringIO()
     writer = csv.DictWriter(text, report.columns)
     writer.writeheader()
@@ -142,13 +142,13 @@ def as_csv(report: Report, rows: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _within(report: Report, start: datetime) -> Document:
+def _within(report: ReportScope, start: datetime) -> Document:
     if report.by == "minute":
         start = start.replace(minute=0, second=0, microsecond=0)
     return {"$gte": start, "$lt": report.end}
 
 
-def _split_minutes(report: Report, start: datetime) -> list[Document]:
+def _split_minutes(report: ReportScope, start: datetime) -> list[Document]:
     """Return the stages that make a document of each minute of an hour."""
     if report.by != "minute":
         return []
@@ -163,16 +163,16 @@ def _split_minutes(report: Report, start: datetime) -> list[Document]:
     ]
 
 
-def _key(report: Report) -> Document:
+def _key(report: ReportScope) -> Document:
     return {"period": "$period", **{name: f"${name}" for name in report.group_fields}}
 
 
-def _position(report: Report, after: Sequence[Any]) -> Document:
+def _position(report: ReportScope, after: Sequence[Any]) -> Document:
     period, *group = after
     fields = zip(report.group_fields, group, strict=True)
     return {"period": datetime.fromisoformat(period), **dict(fields)}
 
 
-def _position_of(report: Report, key: Key) -> list[Any]:
+def _position_of(report: ReportScope, key: RowKey) -> list[Any]:
     values: Mapping[str, Any] = key
     return [key["period"].isoformat(), *(values[name] for name in report.group_fields)]

@@ -1,9 +1,8 @@
 """Rolling reports up: days into weeks, days into months, months into years.
 
-Weeks straddle months, so both are made from days. A period is always summed up again from its
-parts and replaced whole (`$merge`), so doing it again changes nothing. Only the periods whose
-days have changed since the last run are made. Source: "MongoDB
-Applied Design Patterns", ch. 4, hierarchical aggregation.
+Weeks straddle months, so days make both. A run sums up a period from its parts and replaces it
+whole (`$merge`), so a repeat changes nothing. It makes only the periods whose days have changed
+since the last run. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical aggregation.
 """
 
 from collections.abc import Iterable
@@ -23,7 +22,7 @@ from chalicelib.ads.reports.counters import (
 from chalicelib.ads.reports.progress import PROGRESS
 from chalicelib.database import Collection, Document
 
-# Looked at again in each run: longer than any batch, and any run of this, can take.
+# The time that each run reads again: longer than any batch and any run.
 OVERLAP = timedelta(minutes=10)
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
@@ -31,7 +30,7 @@ _LARGEST = 2**63 - 1
 
 
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Roll changed days up into weeks, months and years; return how many of each were made."""
+    """Roll changed days up into weeks, months and years; return the number of each."""
     state = PROGRESS.of(database).find_one({"_id": "days"})
     since = state["until"] if state else _FIRST
     changed = DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})
@@ -72,7 +71,7 @@ def _make(
     target: Collection[StoredReport],
     periods: Iterable[tuple[datetime, datetime]],
 ) -> None:
-    """Make each period of the target from those of the source within it."""
+    """Make each period of the target from the source's periods within it."""
     for start, end in sorted(periods):
         name = [part for key in KEYS for part in (f"$_id.{key}", "/")]
         row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}
@@ -86,14 +85,14 @@ def _make(
 
 
 def place_of() -> Document:
-    """Return the fields that tell a report's documents apart, for a pipeline's `$group`."""
+    """Return the key of a report's documents, for a pipeline's `$group`."""
     return {key: f"${key}" for key in KEYS}
 
 
 def _whole(names: Iterable[str]) -> Document:
-    """Return the sums as whole numbers: one beyond 64 bits is the largest there is.
+    """Return the sums as whole numbers, at most the largest of 64 bits.
 
-    The server makes such a sum a fraction, and the values that conversions name are anyone's.
+    The server makes a larger sum a fraction, and any caller may choose a conversion's value.
     """
     return {name: {"$min": [f"${name}", _LARGEST]} for name in names}
 

@@ -1,4 +1,4 @@
-"""Routes and forms of the reports of campaigns and sites."""
+"""The interface to the reports of campaigns and sites."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from chalicelib.ads.ids import CampaignId, PartId, advertiser_of
 from chalicelib.ads.permissions import check_advertiser
 from chalicelib.ads.reports import queries
-from chalicelib.ads.reports.queries import MAX_SPAN, Group, Period, Report, Row
+from chalicelib.ads.reports.queries import MAX_SPAN, Group, Period, ReportScope, SummedRow
 from chalicelib.errors import FieldError, ReportTooLarge
 from chalicelib.http import Ok, PageQuery, Request, Route, Text, responses
 from chalicelib.http.callers import Advertiser, Publisher
@@ -25,7 +25,7 @@ _DATE_CHARACTERS = len("2026-03-01")
 
 
 def _midnight(text: Any) -> Any:
-    """Take a date for its first instant in UTC."""
+    """Return a date's first instant in UTC, and any other value unchanged."""
     is_date = isinstance(text, str) and len(text) == _DATE_CHARACTERS
     return f"{text}T00:00:00Z" if is_date else text
 
@@ -73,9 +73,9 @@ class Interval(NamedTuple):
 
 
 def wilson_interval(successes: int, trials: int) -> Interval | None:
-    """Return the 95% score interval of a rate, or None where nothing was tried.
+    """Return the 95% score interval of a rate; None without trials.
 
-    More successes than trials (clicks that came before their impressions) count as all. Source:
+    More successes than trials (clicks before their impressions) count as a rate of 1. Source:
     E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
     JASA 22 (1927).
     """
@@ -88,7 +88,7 @@ def wilson_interval(successes: int, trials: int) -> Interval | None:
     return Interval(max(centre - reach, 0.0), min(centre + reach, 1.0))
 
 
-# What `limit` may ask for.
+# The largest `limit` of a page.
 MAX_ROWS = 200
 
 
@@ -168,21 +168,21 @@ class SiteReport(TypedDict):
     next: Next
 
 
-def campaign_row(row: Row) -> CampaignReportRow:
-    """Return a row as a campaign's advertiser sees it."""
+def campaign_row(row: SummedRow) -> CampaignReportRow:
+    """Return an advertiser's view of a row."""
     return {
-        **_shown(row),
+        **_to_row(row),
         "spend_micros": row["spend_micros"],
         "value_micros": row["value_micros"],
     }
 
 
-def site_row(row: Row) -> SiteReportRow:
-    """Return a row as a site's publisher sees it: an order's worth is the advertiser's secret."""
-    return {**_shown(row), "revenue_micros": row["revenue_micros"]}
+def site_row(row: SummedRow) -> SiteReportRow:
+    """Return a publisher's view of a row; the value of orders is the advertiser's secret."""
+    return {**_to_row(row), "revenue_micros": row["revenue_micros"]}
 
 
-def _shown(row: Row) -> ReportRow:
+def _to_row(row: SummedRow) -> ReportRow:
     impressions, clicks = row["impressions"], row["clicks"]
     interval = wilson_interval(clicks, impressions)
     return {
@@ -212,7 +212,7 @@ def declare(route: Route) -> None:
         """
         check_advertiser(caller, advertiser_of(campaign))
         given = query.start, query.end, query.by, query.group
-        report = Report("campaign_id", campaign, *given, "spend_micros")
+        report = ReportScope("campaign_id", campaign, *given, "spend_micros")
         if _wants_file(request):
             return _file(report, [campaign_row(row) for row in _all(request, report)])
         rows, following = _page(request, report, query)
@@ -229,7 +229,7 @@ def declare(route: Route) -> None:
         """
         check_publisher(caller, site)
         given = query.start, query.end, query.by, query.group
-        report = Report("site_id", site, *given, "revenue_micros")
+        report = ReportScope("site_id", site, *given, "revenue_micros")
         if _wants_file(request):
             return _file(report, [site_row(row) for row in _all(request, report)])
         rows, following = _page(request, report, query)
@@ -240,7 +240,9 @@ def _wants_file(request: Request) -> bool:
     return "text/csv" in request.raw.headers.get("accept", "")
 
 
-def _page(request: Request, report: Report, query: ReportQuery) -> tuple[list[Row], str | None]:
+def _page(
+    request: Request, report: ReportScope, query: ReportQuery
+) -> tuple[list[SummedRow], str | None]:
     scope = f"report:{report.owner_id}:{report.by}:{report.group}"
     cursors = Cursors(scope, request.runtime.settings.signing_keys)
     after = cursors.position(query)
@@ -248,7 +250,7 @@ def _page(request: Request, report: Report, query: ReportQuery) -> tuple[list[Ro
     return rows, cursors.following(position)
 
 
-def _all(request: Request, report: Report) -> list[Row]:
+def _all(request: Request, report: ReportScope) -> list[SummedRow]:
     """Return all rows of a report; raises ReportTooLarge."""
     runtime = request.runtime
     rows, position = queries.read(runtime.database, report, None, runtime.bounds.ads.csv_rows)
@@ -257,7 +259,7 @@ def _all(request: Request, report: Report) -> list[Row]:
     return rows
 
 
-def _file(report: Report, rows: Sequence[Mapping[str, Any]]) -> Csv:
+def _file(report: ReportScope, rows: Sequence[Mapping[str, Any]]) -> Csv:
     name = f"{report.owner_id.replace(':', '-')}-{report.by}.csv"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     text = queries.as_csv(report, rows)

@@ -1,4 +1,4 @@
-"""From a request for a zone to the ads that answer it.
+"""From a request for a zone to its ads.
 
 Public face: `cache`, `frame_routes`, `routes`.
 """

@@ -1,4 +1,4 @@
-"""What a warm container keeps of the ads: compiled zones, large creatives and leases."""
+"""The memory of a warm container: compiled zones, large creatives and leases."""
 
 import threading
 from collections import OrderedDict
@@ -28,8 +28,8 @@ class _Held:
         self.epoch = 0
 
     def is_young(self, now: datetime, lifetime: timedelta) -> bool:
-        """Return whether the zone was asked for less than a lifetime ago."""
-        # A clock set back would make a zone that was asked for in the future live too long.
+        """Return whether the last read of the zone is less than a lifetime ago."""
+        # After a clock was set back, a zone with a read in the future would live too long.
         return self.asked is not None and self.asked <= now < self.asked + lifetime
 
     @property
@@ -40,15 +40,15 @@ class _Held:
 class ZoneCache:
     """The zones, creatives, `leases` and `profiles` of one app; two apps share nothing.
 
-    A zone is served for `PLAZA_ZONE_TTL_MS` after it was asked for. Then the rows that changed
-    since are read, and the zone is compiled from them and what is held; only if it does not
-    remember all changes is it read and compiled as a whole, at most once in that time. The zones
-    asked for longest ago make room for others.
+    A zone lives for `PLAZA_ZONE_TTL_MS` after its read. Then the cache reads the rows that changed
+    since, and compiles the zone from them and the rows in memory. If the stored zone does not
+    remember all changes, the cache reads and compiles it as a whole, at most once in that time.
+    The zones without requests for the longest time make room for new zones.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self.leases = HeldLeases(runtime)
-        self.profiles = profile_reader.undecoded(runtime.database)
+        self.profiles = profile_reader.raw_profiles(runtime.database)
         self._database = runtime.database
         self._held_ads = runtime.bounds.ads.held_ads
         self._lifetime = timedelta(milliseconds=runtime.settings.zone_ttl_ms)
@@ -89,14 +89,14 @@ class ZoneCache:
         held.asked, held.epoch = now, epoch
 
     def _latest(self, key: tuple[str, str], held: _Held, now: datetime) -> CompiledZone | None:
-        """Return the zone as it is now; None if the one held must do until its time is over.
+        """Return the latest zone; None if the zone in memory must serve until its time is over.
 
-        That is so if something was changed here that takes a whole compilation: otherwise one
-        caller could have the zone compiled at every decision.
+        None: a change made here needs a whole compilation. Otherwise one caller could cause a
+        compilation at every decision.
         """
         if held.zone is not None:
             document, campaigns = zones.since(self._database, *key, held.zone.version)
-            changed = held.zone.changed(document, campaigns)
+            changed = held.zone.replace_rows(document, campaigns)
             if changed is not None:
                 return changed
             if held.is_young(now, self._lifetime):
@@ -113,14 +113,14 @@ class ZoneCache:
                     size -= self._held.pop(key).size
 
     def expire(self) -> None:
-        """Ask for the changes of every zone before it is served again: one was made here."""
+        """Read the changes of every zone before its next decision, after a change made here."""
         with self._lock:
             self._epoch += 1
 
     def creative(self, creative_id: str) -> StoredCreative | None:
-        """Return a large creative, or None if a change has just removed it.
+        """Return a large creative; None after its removal.
 
-        Its id is made of what it holds, so one that is kept never goes stale.
+        Its id contains a digest of its content, so a creative in memory never goes stale.
         """
         try:
             return self._creative(creative_id)
@@ -132,7 +132,7 @@ class ZoneCache:
         def find(creative_id: str) -> StoredCreative:
             found = creatives.find(self._database, creative_id)
             if found is None:
-                # What is raised is not kept: it may be there the next time.
+                # The cache does not hold an exception: the creative may exist the next time.
                 raise LookupError(creative_id)
             return found
 

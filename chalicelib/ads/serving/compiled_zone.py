@@ -1,7 +1,7 @@
-"""A zone as a warm container keeps it: its ads in order, with an index of their keywords.
+"""A zone in a warm container: its ads in order, with an index of their keywords.
 
 Sets of ads are whole numbers, bit n for the ad at position n. The ads are in
-descending eCPM, so the lowest bit of a set is its best-paying ad; and Python joins two sets
+descending eCPM, so the lowest bit of a set is its best-paying ad. Python joins two sets
 of 5,000 ads in a thirtieth of a microsecond.
 """
 
@@ -14,14 +14,14 @@ from typing import Literal, NamedTuple
 
 from bson import ObjectId
 
-from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.creatives import StoredCreative
-from chalicelib.ads.inventory.rows import Row
-from chalicelib.ads.inventory.zones import ServedZone, Size
+from chalicelib.ads.inventory.rows import AdRow
+from chalicelib.ads.inventory.zones import ServedZone, ZoneSize
 
-# A keyword's first position, and its ads from there on.
+# By keyword: the position of its first ad, and its ads from there on.
 Index = dict[str, tuple[int, int]]
-# The place of an ad that had none.
+# The old place of a new ad.
 NEW = -1
 # Sets of a keyword times runs of ads: some 30 ms, about half of a whole compilation.
 MAX_MOVES = 60_000
@@ -32,7 +32,7 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 class FrequencyCap(NamedTuple):
     """At most `limit` events of a kind (impression, click) in a window.
 
-    The scope says whose: the ad's, the campaign's or the advertiser's.
+    The scope: events of the ad, of its campaign or of its advertiser.
     """
 
     scope: Literal["ad", "campaign", "advertiser"]
@@ -43,17 +43,17 @@ class FrequencyCap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ad:
-    """One row of a zone: all that choosing, showing and charging for the ad takes.
+    """One row of a zone: every field that choosing, showing and billing the ad takes.
 
-    `pricing` is {type, bid_micros}. The creative is in `creative` or, if it is large,
-    stored apart under `creative_id`.
+    `pricing` is {type, bid_micros}. The creative is in `creative`. A large creative has its own
+    document under `creative_id`.
     """
 
     campaign_id: str
     advertiser: str
     campaign: str
     ad_unit_id: str
-    pricing: Pricing
+    pricing: StoredPricing
     ecpm_micros: int
     start: datetime
     end: datetime
@@ -79,7 +79,7 @@ class _Showable(NamedTuple):
 
 
 class CompiledZone:
-    """One version of a zone; what a caller sees of it never changes."""
+    """One version of a zone; to its callers it never changes."""
 
     def __init__(
         self, document: ServedZone, compiled: tuple[tuple[Ad, ...], Index] | None = None
@@ -89,7 +89,7 @@ class CompiledZone:
         self.id: ObjectId = document["_id"]
         self.site_id: str = document["site_id"]
         self.zone_id: str = document["zone_id"]
-        self.size: Size = document["size"]
+        self.size: ZoneSize = document["size"]
         self.version: int = document["version"]
         self.floor_ecpm_micros: int = document["floor_ecpm_micros"]
         self.counts_decisions: bool = document["count_on"] == "decision"
@@ -99,16 +99,16 @@ class CompiledZone:
         self._group_ends = _group_ends(self.ads)
         self._showable = _Showable(0, _LAST, _FIRST)
 
-    def changed(
+    def replace_rows(
         self,
         document: ServedZone,
         campaigns: Collection[str] | None,
         max_moves: int = MAX_MOVES,
     ) -> "CompiledZone | None":
-        """Return the zone with the rows of these campaigns replaced by the document's.
+        """Return the zone with these campaigns' rows from the document; the same if up to date.
 
-        The same zone if it is of that version. None if that takes a whole compilation: another
-        zone by this name, campaigns that are not known, or too much to move.
+        None: only a whole compilation will do. The document is another zone by this name, the
+        changed campaigns are unknown (None), or too many ads would move.
         """
         if document["_id"] != self.id:
             return None
@@ -125,17 +125,17 @@ class CompiledZone:
         if len(moves) * len(self._by_keyword) > max_moves:
             return None
         added = [place for place, (_, old) in enumerate(placed) if old == NEW]
-        index = _index(zip(added, rows, strict=True), _moved(self._by_keyword, moves))
+        index = _index(zip(added, rows, strict=True), _move(self._by_keyword, moves))
         return CompiledZone(document, (tuple(ad for ad, _ in placed), index))
 
     def showable(self, now: datetime) -> int:
         """Return the set of the ads that are in flight and pay the floor.
 
-        It is computed again after a flight has begun or ended.
+        The zone computes it again after a flight has begun or ended.
         """
         held = self._showable
         if not held.since <= now < held.until:
-            # Two threads may both do this, and find the same.
+            # Two threads may both do this, with the same result.
             held = self._showable = self._find_showable(now)
         return held.ads
 
@@ -159,23 +159,23 @@ class CompiledZone:
         return ads << offset
 
     def best_group(self, ads: int) -> tuple[int, int]:
-        """Return the best eCPM in a set that is not empty, and the ads of the set that pay it."""
+        """Return the best eCPM in a set, and the ads of the set that pay it; not for no ads."""
         best = lowest(ads)
         group = ((1 << self._group_ends[best]) - 1) & ads
         return self.ads[best].ecpm_micros, group
 
 
 def lowest(ads: int) -> int:
-    """Return the position of the best-paying ad of a set that is not empty."""
+    """Return the position of the best-paying ad in a set; not for no ads."""
     return (ads & -ads).bit_length() - 1
 
 
-def _ads(rows: Iterable[Row]) -> tuple[Ad, ...]:
+def _ads(rows: Iterable[AdRow]) -> tuple[Ad, ...]:
     known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]] = {}
     return tuple(_ad(row, known) for row in rows)
 
 
-def _ad(row: Row, known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]]) -> Ad:
+def _ad(row: AdRow, known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]]) -> Ad:
     """Return the ad of a row; ads with the same caps share them, to save memory."""
     caps = tuple(
         FrequencyCap(
@@ -201,7 +201,7 @@ def _ad(row: Row, known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]
 
 
 def _group_ends(ads: tuple[Ad, ...]) -> list[int]:
-    """Return, for each position, the one after the last ad with the same eCPM."""
+    """Return, for each position, the position after the last ad with the same eCPM."""
     ends: list[int] = []
     for _, group in groupby(ads, key=lambda ad: ad.ecpm_micros):
         size = len(list(group))
@@ -209,11 +209,11 @@ def _group_ends(ads: tuple[Ad, ...]) -> list[int]:
     return ends
 
 
-def _index(rows: Iterable[tuple[int, Row]], index: Index | None = None) -> Index:
-    """Return the inverted index with these rows, each with its position, in ascending order.
+def _index(rows: Iterable[tuple[int, AdRow]], index: Index | None = None) -> Index:
+    """Return the inverted index with these (position, row), in ascending order.
 
-    A keyword has the position of its first ad, and the set of its ads from there on: without the
-    offset, a keyword of one ad would take as much room as one of all of them.
+    A keyword has the position of its first ad, and the set of its ads from there on. Without the
+    offset, a keyword of one ad would take as much room as a keyword of all ads.
     """
     index = {} if index is None else index
     for position, row in rows:
@@ -246,8 +246,8 @@ def _moves(places: Iterable[int]) -> list[_Move]:
     return moves
 
 
-def _moved(index: Index, moves: list[_Move]) -> Index:
-    """Return an index after its ads moved; those in no move are gone."""
+def _move(index: Index, moves: list[_Move]) -> Index:
+    """Return an index after its ads moved; ads in no move are gone."""
     moved: Index = {}
     for keyword, (first, ads) in index.items():
         found = 0

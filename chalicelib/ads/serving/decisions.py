@@ -1,4 +1,4 @@
-"""A decision: the ads that one request for a zone is answered with."""
+"""A decision: the ads that answer one request for a zone."""
 
 import random
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from chalicelib.ads.inventory import creatives
-from chalicelib.ads.inventory.campaigns import Pricing, price_micros
+from chalicelib.ads.inventory.campaigns import StoredPricing, price_micros
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.serving import frames
 from chalicelib.ads.serving.cache import ZoneCache
@@ -23,18 +23,18 @@ from chalicelib.ids import new_id
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# What an event of a bot's offer costs, whatever the ad's own pricing.
-_FREE: Pricing = {"type": "cpm", "bid_micros": 0}
-# Of one visitor's requests at once, at least one gets through in each round.
+# The price of a bot's events, whatever the ad's own pricing.
+_FREE: StoredPricing = {"type": "cpm", "bid_micros": 0}
+# Of one visitor's simultaneous requests, at least one succeeds in each round.
 MAX_ROUNDS = 20
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request for ads; without a visitor no profile is read or written.
+class AdRequest:
+    """A request for ads; without a visitor it reads and writes no profile.
 
-    A bot is shown the ads that are due, so that a preview looks like the page; nothing is leased
-    for it, and its offers cost nothing.
+    A bot gets the ads that are due, so that a preview looks like the page. It leases nothing, and
+    its offers cost nothing.
     """
 
     site_id: str
@@ -46,15 +46,15 @@ class Asked:
     is_bot: bool = False
 
     def context(self, now: datetime, explore_rate: float) -> Context:
-        """Return what the choice is made for."""
-        nobody = self.visitor is None
-        return Context(now, self.keywords, self.count, self.repeat, explore_rate, nobody)
+        """Return the input of the choice."""
+        is_anonymous = self.visitor is None
+        return Context(now, self.keywords, self.count, self.repeat, explore_rate, is_anonymous)
 
 
 class Placement(NamedTuple):
-    """An ad of a decision; the slot tells it apart from the decision's others.
+    """An ad of a decision; the slot distinguishes it from the decision's other ads.
 
-    The lease pays for its impression; an ad that is paid by the click has none, nor a bot's.
+    `lease_id`: the lease that pays its impression. None: a CPC ad, or a bot's request.
     """
 
     slot: int
@@ -64,20 +64,20 @@ class Placement(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What was decided, when, and over which version of the zone.
+    """A decision, its time, and the version of its zone.
 
-    The id is the seed of the choice too, so that a decision can be explained later.
+    The id is the seed of the choice too, so that Plaza can explain a decision later.
     """
 
     id: str
     ts: datetime
-    asked: Asked
+    asked: AdRequest
     zone: CompiledZone
     placements: tuple[Placement, ...] = ()
 
 
-def decide(runtime: Runtime, warm: ZoneCache, asked: Asked) -> Decision:
-    """Choose ads for a zone; if the zone counts decisions, record them as impressions.
+def decide(runtime: Runtime, warm: ZoneCache, asked: AdRequest) -> Decision:
+    """Choose ads for a zone. If the zone counts decisions, record them as impressions.
 
     Raises UnknownZone.
     """
@@ -96,7 +96,7 @@ def decide(runtime: Runtime, warm: ZoneCache, asked: Asked) -> Decision:
 
 
 def profile_reader(warm: ZoneCache, decision: Decision) -> ProfileReader:
-    """Return a reader of the profile of the decision's visitor, who may be nobody."""
+    """Return a reader of the profile of the decision's visitor, if there is a visitor."""
     zone = decision.zone
     return ProfileReader(warm.profiles, decision.asked.visitor, zone.advertisers)
 
@@ -104,8 +104,8 @@ def profile_reader(warm: ZoneCache, decision: Decision) -> ProfileReader:
 def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: ProfileReader) -> Decision:
     """Return the decision with its ads, each with a creative and money for an impression.
 
-    A large creative has gone when its campaign was changed after the zone was compiled. If
-    that or the money is missing, the next best ad takes its place.
+    A large creative is gone if its campaign changed after the zone's compilation. Without the
+    creative or the money, the next best ad takes the place.
     """
     found: dict[tuple[str, str], tuple[StoredCreative, str | None]] = {}
     drawn: set[str] = set()
@@ -114,7 +114,7 @@ def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: Profile
         creative = ad.creative if ad.creative_id is None else warm.creative(ad.creative_id)
         if creative is None or (creative["type"] == "html" and not decision.zone.allows_html):
             return False
-        # An ad that is passed over, its campaign having one already, draws nothing.
+        # A second ad of a campaign that the choice passes over draws nothing.
         if ad.campaign_id in drawn and not decision.asked.repeat:
             return True
         lease_id = None
@@ -127,34 +127,33 @@ def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: Profile
         return True
 
     context = decision.asked.context(decision.ts, runtime.settings.explore_rate)
-    ads = choose(decision.zone, context, read, seeded(decision.id), shows)
+    ads = choose(decision.zone, context, read, seed_rng(decision.id), shows)
     placements = (
         Placement(slot, ad, *found[ad.campaign_id, ad.ad_unit_id]) for slot, ad in enumerate(ads)
     )
     return decision._replace(placements=tuple(placements))
 
 
-def seeded(decision_id: str) -> random.Random:
-    """Return the randomness of a decision."""
+def seed_rng(decision_id: str) -> random.Random:
+    """Return the random numbers of a decision, the same at each call."""
     return random.Random(decision_id)  # noqa: S311 - a choice among ads is no secret
 
 
 def _decide_and_record(
     runtime: Runtime, warm: ZoneCache, decision: Decision, visitor: str
 ) -> Decision:
-    """Return the decision once its ads are recorded in the visitor's profile.
+    """Decide, and record the ads in the visitor's profile; return the decision.
 
-    It is made again if the profile has changed in between, so that two requests at once cannot
-    defeat a cap. After MAX_ROUNDS nothing is shown: an ad that cannot be counted may be over its
-    cap.
+    If the profile has changed in between, decide again: two requests at once must not defeat a
+    cap. After MAX_ROUNDS the decision has no ads, since an uncounted ad may be over its cap.
     """
     for _ in range(MAX_ROUNDS):
         read = profile_reader(warm, decision)
         decided = _decide(runtime, warm, decision, read)
-        # Read even if no cap asked for it: the write is bound to what was read.
+        # Read even without a cap: the write is bound to the revision of the read.
         profile = read({placement.ad.advertiser for placement in decided.placements})
         entries = [
-            (each.ad.advertiser, _served(decided, each).entry(decided.ts))
+            (each.ad.advertiser, _to_served(decided, each).entry(decided.ts))
             for each in decided.placements
         ]
         if profiles.record(runtime.database, visitor, profile, entries, decision.id):
@@ -165,7 +164,7 @@ def _decide_and_record(
 
 
 def _put_back(warm: ZoneCache, decision: Decision) -> None:
-    """Return to its leases what a decision has drawn that is made again."""
+    """Return the money of a discarded decision to its leases."""
     for placement in decision.placements:
         ad = placement.ad
         if placement.lease_id is not None:
@@ -173,18 +172,18 @@ def _put_back(warm: ZoneCache, decision: Decision) -> None:
 
 
 def _impression(decision: Decision, placement: Placement) -> AdEvent:
-    """Return the impression of an ad that counts when it is served."""
+    """Return the impression of an ad in a zone that counts decisions."""
     offer = beacons.impression_offer(_offer(decision, placement), _pricing(decision, placement))
     return beacons.event_of(offer, "impression", decision.ts, is_bot=decision.asked.is_bot)
 
 
-def _pricing(decision: Decision, placement: Placement) -> Pricing:
+def _pricing(decision: Decision, placement: Placement) -> StoredPricing:
     return _FREE if decision.asked.is_bot else placement.ad.pricing
 
 
 def _offer(decision: Decision, placement: Placement) -> Offer:
     return Offer(
-        _served(decision, placement),
+        _to_served(decision, placement),
         visitor=decision.asked.visitor,
         price_micros=0,
         lease_id=placement.lease_id,
@@ -192,7 +191,7 @@ def _offer(decision: Decision, placement: Placement) -> Offer:
     )
 
 
-def _served(decision: Decision, placement: Placement) -> Served:
+def _to_served(decision: Decision, placement: Placement) -> Served:
     zone, ad = decision.zone, placement.ad
     return Served(
         decision.id, placement.slot, ad.campaign_id, ad.ad_unit_id, zone.site_id, zone.zone_id
@@ -200,7 +199,7 @@ def _served(decision: Decision, placement: Placement) -> Served:
 
 
 def answer(runtime: Runtime, decision: Decision) -> DecisionAnswer:
-    """Return the decision as it goes out."""
+    """Return the API's form of a decision."""
     return {
         "id": decision.id,
         "size": {"width": decision.zone.size["width"], "height": decision.zone.size["height"]},
@@ -208,7 +207,7 @@ def answer(runtime: Runtime, decision: Decision) -> DecisionAnswer:
             {
                 "campaign_id": placement.ad.campaign_id,
                 "ad_unit_id": placement.ad.ad_unit_id,
-                "creative": _shown(runtime, decision, placement),
+                "creative": _to_creative(runtime, decision, placement),
                 **beacons.urls(runtime, _offer(decision, placement), _pricing(decision, placement)),
             }
             for placement in decision.placements
@@ -216,11 +215,11 @@ def answer(runtime: Runtime, decision: Decision) -> DecisionAnswer:
     }
 
 
-def _shown(runtime: Runtime, decision: Decision, placement: Placement) -> ShownCreative:
-    """Return a creative as a page gets it: of markup, the address of its frame."""
+def _to_creative(runtime: Runtime, decision: Decision, placement: Placement) -> ShownCreative:
+    """Return a page's form of a creative: in place of markup, the address of its frame."""
     ad, creative = placement.ad, placement.creative
     if creative["type"] != "html":
         return creative
     creative_id = ad.creative_id or creatives.creative_id(ad.campaign_id, ad.ad_unit_id, creative)
-    frame_url = frames.shown(runtime, creative_id, decision.ts)
+    frame_url = frames.sign_url(runtime, creative_id, decision.ts)
     return {"type": "html", "landing_url": creative["landing_url"], "frame_url": frame_url}

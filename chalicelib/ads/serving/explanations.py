@@ -1,4 +1,4 @@
-"""Explanations of decisions: every candidate, and why it was chosen or passed over."""
+"""Explanations of decisions: every candidate, with the reason of its choice or refusal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from chalicelib.ads.errors import ZoneChanged
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import zones
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, FrequencyCap
-from chalicelib.ads.serving.decisions import Asked, seeded
+from chalicelib.ads.serving.decisions import AdRequest, seed_rng
 from chalicelib.ads.serving.forms import (
-    Account,
     AdName,
     CandidateAnswer,
+    Choice,
     ExplanationAnswer,
     RefusingCap,
     Verdict,
@@ -26,17 +26,17 @@ from chalicelib.runtime import Runtime
 
 @dataclass(frozen=True)
 class Replay:
-    """Which decision to explain: its id, its time and the zone's version; None means now's."""
+    """The decision to explain: its id, its time and the zone's version; None: the present."""
 
     decision_id: str | None = None
     at: datetime | None = None
     version: int | None = None
 
 
-def explain(runtime: Runtime, asked: Asked, replay: Replay) -> ExplanationAnswer:
-    """Return a decision with its candidates; nothing is recorded.
+def explain(runtime: Runtime, asked: AdRequest, replay: Replay) -> ExplanationAnswer:
+    """Return a decision with its candidates; records nothing.
 
-    The id, the time and the zone's `version` of an explanation, fed back, give the same one.
+    The id, the time and the zone's `version` of an explanation lead to the same explanation.
     Raises UnknownZone, and ZoneChanged if the zone has another version now.
     """
     document = zones.get_with_ads(runtime.database, asked.site_id, asked.zone_id)
@@ -57,19 +57,19 @@ def explain(runtime: Runtime, asked: Asked, replay: Replay) -> ExplanationAnswer
         "zone_id": zone.zone_id,
         "version": zone.version,
         "floor_ecpm_micros": zone.floor_ecpm_micros,
-        **account(zone, keywords, context, profile, decision_id),
+        **choice_of(zone, keywords, context, profile, decision_id),
     }
 
 
-def _profile(runtime: Runtime, asked: Asked, zone: CompiledZone) -> VisitorProfile:
+def _profile(runtime: Runtime, asked: AdRequest, zone: CompiledZone) -> VisitorProfile:
     if asked.visitor is None:
         return VisitorProfile()
-    profiles = profile_reader.undecoded(runtime.database)
+    profiles = profile_reader.raw_profiles(runtime.database)
     return profile_reader.read(profiles, asked.visitor, zone.advertisers)
 
 
 def as_of(profile: VisitorProfile, at: datetime, decision: str) -> VisitorProfile:
-    """Return the profile without what a decision itself recorded, and without what came later."""
+    """Return the profile without a decision's own events, and without later events."""
 
     def earlier(history: History) -> History:
         kept: History = {}
@@ -82,28 +82,28 @@ def as_of(profile: VisitorProfile, at: datetime, decision: str) -> VisitorProfil
     return VisitorProfile(profile.revision, histories, profile.advertiser_count)
 
 
-def account(
+def choice_of(
     zone: CompiledZone,
     keywords: Sequence[Sequence[str]],
     context: Context,
     profile: VisitorProfile,
     seed: str,
-) -> Account:
-    """Return what is chosen, and the candidates, the best first; a pure function.
+) -> Choice:
+    """Return the chosen ads and the candidates, the best first; a pure function.
 
-    `keywords` are those of the zone's ads, in their order.
+    `keywords`: the keywords of each of the zone's ads, in the ads' order.
     """
-    chosen = choose(zone, context, lambda _: profile, seeded(seed))
+    chosen = choose(zone, context, lambda _: profile, seed_rng(seed))
     scored = [
         (ad, len(set(context.keywords).intersection(words)))
         for ad, words in zip(zone.ads, keywords, strict=True)
     ]
     candidates = [
-        _candidate(ad, matches, _judged(ad, zone, context, profile, chosen))
+        _candidate(ad, matches, _judge(ad, zone, context, profile, chosen))
         for ad, matches in scored
     ]
     return {
-        "is_exploration": explores(zone, context, seeded(seed)),
+        "is_exploration": explores(zone, context, seed_rng(seed)),
         "ads": [_name(ad) for ad in chosen],
         "candidates": sorted(candidates, key=lambda each: -each["score"]),
     }
@@ -123,16 +123,16 @@ def _candidate(ad: Ad, matches: int, judged: Verdict | FrequencyCap) -> Candidat
         "verdict": "capped",
     }
     if isinstance(judged, FrequencyCap):
-        candidate["cap"] = _shown(judged)
+        candidate["cap"] = _to_refusing_cap(judged)
     else:
         candidate["verdict"] = judged
     return candidate
 
 
-def _judged(
+def _judge(
     ad: Ad, zone: CompiledZone, context: Context, profile: VisitorProfile, chosen: list[Ad]
 ) -> Verdict | FrequencyCap:
-    """Return why an ad was chosen or passed over: the cap, if one refused it."""
+    """Return the verdict on an ad, or the cap that refused it."""
     if ad in chosen:
         return "chosen"
     if ad.ecpm_micros < zone.floor_ecpm_micros:
@@ -147,7 +147,7 @@ def _judged(
     return "campaign_chosen" if ad.campaign_id in campaigns else "outranked"
 
 
-def _shown(cap: FrequencyCap) -> RefusingCap:
+def _to_refusing_cap(cap: FrequencyCap) -> RefusingCap:
     return {
         "scope": cap.scope,
         "event": cap.event,
@@ -157,7 +157,7 @@ def _shown(cap: FrequencyCap) -> RefusingCap:
 
 
 def own_rows(explanation: ExplanationAnswer, advertiser: str) -> ExplanationAnswer:
-    """Return an explanation with the rows of one advertiser's campaigns alone."""
+    """Return an explanation with one advertiser's rows alone."""
 
     def is_own(row: AdName) -> bool:
         return advertiser_of(row["campaign_id"]) == advertiser

@@ -1,4 +1,4 @@
-"""Forms of a request for ads."""
+"""The query for ads, and the shapes of decisions and their explanations."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired
@@ -33,7 +33,7 @@ MAX_ASKED_ADS = 20
 
 
 def _asked_keywords(text: object) -> object:
-    """Return the keywords of `a,b`; what no ad can name is left to match none."""
+    """Return the keywords of `a,b`; a keyword that no ad may have stays, and matches none."""
     if not isinstance(text, str):
         return text
     normalised = (normalise_keyword(each) for each in text[:MAX_ASKED_CHARACTERS].split(","))
@@ -135,7 +135,7 @@ class DecisionAnswer(TypedDict):
 
 
 class AdName(TypedDict):
-    """What names an ad."""
+    """An ad's campaign and unit."""
 
     campaign_id: CampaignId
     ad_unit_id: PartId
@@ -173,8 +173,8 @@ class CandidateAnswer(AdName):
     cap: NotRequired[Annotated[RefusingCap, Field(description="Why it was `capped`.")]]
 
 
-class Account(TypedDict):
-    """What was chosen, and why."""
+class Choice(TypedDict):
+    """The chosen ads, and every candidate with its verdict."""
 
     is_exploration: Annotated[
         bool, Field(description="Whether the order was drawn at random, to learn click rates.")
@@ -185,7 +185,7 @@ class Account(TypedDict):
     ]
 
 
-class ExplanationAnswer(Account):
+class ExplanationAnswer(Choice):
     """A decision with its candidates.
 
     Its `decision_id`, `decided_at` and `version` as the query give the same explanation again.

@@ -1,4 +1,4 @@
-"""The route of frames: an HTML creative as a document of its own."""
+"""An HTML creative as a document of its own."""
 
 from typing import Annotated
 

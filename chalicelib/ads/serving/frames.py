@@ -1,8 +1,8 @@
 """Frames: each HTML creative at an address of its own, where a sandbox isolates it from the page.
 
-A decision gives out a frame's signed address, never the markup: a page that pasted an advertiser's
-markup would run its scripts with the page's own rights. Whatever embeds or opens the address gets
-the policy `CSP` with it, so that the markup runs in an origin of its own, without cookies.
+A decision contains a frame's signed address, never the markup: a page that pasted an advertiser's
+markup would run its scripts with the page's own rights. The policy `CSP` comes with the address,
+embedded or opened. So the markup runs in an origin of its own, without cookies.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from chalicelib.signing import TAG_BYTES
 
 _DAY = timedelta(days=1)
 MAX_CHARACTERS = 512
-# Links may open a window, also one that is not sandboxed: the advertiser's own page. Without
+# Links may open a window without a sandbox: the advertiser's own page. Without
 # `allow-same-origin` the origin is opaque; without forms and top navigation the page stays.
 CSP = (
     "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; "
@@ -32,7 +32,7 @@ CSP = (
 )
 
 
-def shown(runtime: Runtime, creative_id: str, now: datetime) -> str:
+def sign_url(runtime: Runtime, creative_id: str, now: datetime) -> str:
     """Return the address of an HTML creative's frame, under PLAZA_FRAME_URL or PLAZA_PUBLIC_URL.
 
     It is the same all day (UTC), so that browsers keep the frame, and good until the end of the
@@ -47,9 +47,9 @@ def shown(runtime: Runtime, creative_id: str, now: datetime) -> str:
 
 
 def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, datetime]:
-    """Return the id of a frame's creative, and until when its address is good.
+    """Return the id of a frame's creative, and the expiry of its address.
 
-    Raises InvalidToken for an address that Plaza did not give out, and TokenExpired.
+    Raises InvalidToken for an address that Plaza did not sign, and TokenExpired.
     """
     signed = signing.decode(token) or b""
     tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
@@ -63,7 +63,7 @@ def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, d
 
 
 def markup(database: Database[Document], creative_id: str) -> str:
-    """Return the markup of an HTML creative; raises UnknownCreative if a change has removed it."""
+    """Return the markup of an HTML creative; raises UnknownCreative after its removal."""
     creative = creatives.find(database, creative_id) or _small(database, creative_id)
     if creative is None or creative["type"] != "html":
         raise UnknownCreative
@@ -71,7 +71,7 @@ def markup(database: Database[Document], creative_id: str) -> str:
 
 
 def _small(database: Database[Document], creative_id: str) -> StoredCreative | None:
-    """Return a creative that is stored in its campaign alone."""
+    """Return a creative that only its campaign holds."""
     advertiser, campaign, ad_unit_id, _ = creative_id.split(":")
     campaign_id = f"{advertiser}:{campaign}"
     is_named = {"$eq": ["$$this.ad_unit_id", {"$literal": ad_unit_id}]}

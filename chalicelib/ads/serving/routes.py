@@ -1,10 +1,10 @@
-"""The routes that ads are asked for by, and explained."""
+"""The interface to decisions, for pages and for advertisers."""
 
 from chalicelib.ads.errors import UnknownZone, ZoneChanged
 from chalicelib.ads.ids import PartId
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.serving.decisions import Asked, answer, decide
+from chalicelib.ads.serving.decisions import AdRequest, answer, decide
 from chalicelib.ads.serving.explanations import Replay, explain, own_rows
 from chalicelib.ads.serving.forms import AdsQuery, DecisionAnswer, ExplainQuery, ExplanationAnswer
 from chalicelib.ads.visitors import visitor_ids
@@ -16,8 +16,12 @@ from chalicelib.sites.ids import SiteId
 
 
 def declare(route: Route, warm: ZoneCache) -> None:
-    """Declare the routes that choose ads from the zones of a container, and explain the choice."""
+    """Declare the routes that choose ads from a container's zones, and explain the choice."""
+    _declare_decisions(route, warm)
+    _declare_explanations(route)
 
+
+def _declare_decisions(route: Route, warm: ZoneCache) -> None:
     @route("GET", "/ads/{site}/{zone}", raises=(UnknownZone,))
     def get_ads(
         request: Request, site: SiteId, zone: PartId, query: AdsQuery
@@ -37,12 +41,14 @@ def declare(route: Route, warm: ZoneCache) -> None:
             lambda: visitor_ids.make(runtime.random),
             consent=False if bot else query.consent,
         )
-        asked = Asked(site, zone, visitor.id, query.keywords, query.count, query.repeat, bot)
+        asked = AdRequest(site, zone, visitor.id, query.keywords, query.count, query.repeat, bot)
         headers = dict(NO_STORE)
         if visitor.is_new and visitor.id:
             headers["Set-Cookie"] = visitor_cookie(visitor.id, runtime.settings.signing_keys)
         return Ok(answer(runtime, decide(runtime, warm, asked)), headers)
 
+
+def _declare_explanations(route: Route) -> None:
     @route("GET", "/ads/{site}/{zone}/explain", raises=(UnknownZone, ZoneChanged))
     def explain_ads(
         request: Request, site: SiteId, zone: PartId, caller: Advertiser, query: ExplainQuery
@@ -55,7 +61,7 @@ def declare(route: Route, warm: ZoneCache) -> None:
         visitor = visitor_ids.verify(query.visitor, request.runtime.settings.signing_keys)
         if visitor is None and caller.has("admin"):
             visitor = query.visitor
-        asked = Asked(site, zone, visitor, query.keywords, query.count, query.repeat)
+        asked = AdRequest(site, zone, visitor, query.keywords, query.count, query.repeat)
         replay = Replay(query.decision_id, query.decided_at, query.version)
         explanation = explain(request.runtime, asked, replay)
         if not caller.has("admin"):

@@ -1,9 +1,9 @@
-"""Which ads to show: pure functions over a compiled zone, a profile and injected randomness.
+"""The choice of ads: pure functions over a compiled zone, a profile and injected randomness.
 
-Source: "MongoDB Applied Design Patterns", ch. 7. Its three designs are one search with more
-or less asked of it. Design 1 is the first ad `by_score` without keywords; design 2 the first
-of those that are `acceptable`; design 3 takes keywords and goes on for `several` ads. So a
-zone needs no setting: each request gets the design that what it says allows.
+Source: "MongoDB Applied Design Patterns", ch. 7. Its three designs are stages of one search.
+Design 1 is the first ad `by_score` without keywords. Design 2 is the first `acceptable` ad.
+Design 3 takes keywords and goes on for `several` ads. So a zone needs no setting: the parameters
+of each request select the design.
 """
 
 import math
@@ -19,15 +19,15 @@ from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, FrequencyCap,
 from chalicelib.ads.visitors.histories import LISTS, MAX_EVENTS, Entry, VisitorProfile
 from chalicelib.ads.visitors.profile_reader import FEW_ADVERTISERS
 
-# Frequency caps: whether a visitor may meet an ad once more.
+# Frequency caps: the limits of a visitor's events of an ad.
 
 
 def refusing_cap(ad: Ad, profile: VisitorProfile, now: datetime) -> FrequencyCap | None:
     """Return the first of the ad's caps that refuses it to this visitor now, or None.
 
     An event counts from its millisecond on until `window` later, without the end. A bound of
-    the profile never makes a cap leak: a full list that lies wholly within a window may have
-    lost events of it, and a full profile may have refused an advertiser's, so both refuse.
+    the profile never makes a cap leak. A full list within a window may have lost events of the
+    window, and a full profile may have refused an advertiser's events; so both refuse the ad.
     Source: "MongoDB Applied Design Patterns", ch. 7, design 2 (`ad_is_acceptable`).
     """
     history = profile.histories.get(ad.advertiser)
@@ -62,8 +62,8 @@ def _concerns(cap: FrequencyCap, ad: Ad, event: Entry) -> bool:
             return same_unit and event["campaign"] == ad.campaign
 
 
-# A zone of few advertisers has a profile read for all of them at once. In others it is read
-# for this many ads at first: each takes 1 to 4 us, with a full history 10, and another read 150.
+# In a zone of few advertisers one read of the profile is for all of them. In other zones the
+# first read is for this many ads: each takes 1 to 4 us, with a full history 10; a read takes 150.
 AHEAD = 8
 _GROWTH = 8
 _WEIGHTS = [math.log(1.1 + matches) for matches in range(MAX_KEYWORDS + 1)]
@@ -71,15 +71,15 @@ _WEIGHTS = [math.log(1.1 + matches) for matches in range(MAX_KEYWORDS + 1)]
 # A level's best-paying ads: minus their score, their matches, the ads, the rest of the level.
 _Head = tuple[float, int, int, int]
 
-# Gives a visitor's profile, which covers at least the advertisers named.
+# Returns a visitor's profile, for at least these advertisers.
 ReadProfile = Callable[[Collection[str]], VisitorProfile]
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a choice is made for; keywords are normalised and without repeats.
+    """The input of a choice; keywords are normalised and without repeats.
 
-    For nobody no profile is read, so that no ad has to be looked at before it is its turn.
+    `is_anonymous`: no visitor, so no profile to read, and no need to look ahead.
     """
 
     now: datetime
@@ -87,7 +87,7 @@ class Context:
     count: int = 1
     repeat: bool = False
     explore_rate: float = 0.0
-    for_nobody: bool = False
+    is_anonymous: bool = False
 
 
 def choose(
@@ -99,33 +99,33 @@ def choose(
 ) -> list[Ad]:
     """Return up to `count` ads, the best first, that the visitor's caps accept.
 
-    An ad that `shows` refuses gives way to the next. In a zone with CPC ads, `explore_rate`
-    of the choices are made by chance, so that an ad with a bad start is tried again.
+    An ad that `shows` refuses gives way to the next. In a zone with CPC ads, chance makes
+    `explore_rate` of the choices, so that an ad with a bad start gets another try.
     """
     order = by_chance if explores(zone, context, rng) else by_score
     ads = order(zone, context, rng)
-    is_one_read = context.for_nobody or len(zone.advertisers) <= FEW_ADVERTISERS
+    is_one_read = context.is_anonymous or len(zone.advertisers) <= FEW_ADVERTISERS
     ahead = 1 if is_one_read else AHEAD
     shown = filter(shows, acceptable(ads, read, context.now, ahead))
     return list(several(shown, context.count, repeat=context.repeat))
 
 
 def explores(zone: CompiledZone, context: Context, rng: random.Random) -> bool:
-    """Draw whether a choice is made by chance, which takes a zone with CPC ads."""
+    """Draw whether chance makes a choice; never in a zone without CPC ads."""
     return zone.has_cpc and rng.random() < context.explore_rate
 
 
 def score(ecpm_micros: int, matches: int) -> float:
-    """Return what an ad is worth to a request: eCPM x ln(1.1 + matching keywords)."""
+    """Return an ad's worth to a request: eCPM x ln(1.1 + matching keywords)."""
     return ecpm_micros * _WEIGHTS[matches]
 
 
 def by_score(zone: CompiledZone, context: Context, rng: random.Random) -> Iterator[Ad]:
-    """Give the showable ads in descending score, those of equal score in random order.
+    """Yield the showable ads in descending score, ads of equal score in random order.
 
-    The ads with equally many matches are a level, within which eCPM decides; the levels are
-    merged. A level is opened only when its upper bound, the zone's best eCPM with that many
-    matches, reaches the best score that is held.
+    The ads with equally many matches are a level, ordered by eCPM; the search merges the levels.
+    It opens a level only when the level's upper bound, the zone's best eCPM with that many
+    matches, reaches the best score so far.
     """
     showable = zone.showable(context.now)
     if not showable:
@@ -139,11 +139,11 @@ def by_score(zone: CompiledZone, context: Context, rng: random.Random) -> Iterat
             matches = unopened.pop()
             _push_head(zone, matches, _level(showable, digits, matches), heads)
         if heads:
-            yield from (zone.ads[place] for place in shuffled(_pop_tied(zone, heads), rng))
+            yield from (zone.ads[place] for place in shuffle(_pop_tied(zone, heads), rng))
 
 
 def _level(showable: int, digits: list[int], matches: int) -> int:
-    """Return the ads that match exactly so many keywords."""
+    """Return the showable ads with exactly so many matching keywords."""
     for place, digit in enumerate(digits):
         showable &= digit if matches >> place & 1 else ~digit
     return showable
@@ -152,8 +152,8 @@ def _level(showable: int, digits: list[int], matches: int) -> int:
 def _match_counts(zone: CompiledZone, keywords: Iterable[str]) -> list[int]:
     """Return every ad's number of matching keywords, as binary digits.
 
-    The n-th set holds the ads whose number has the n-th digit; a keyword is added to all
-    ads at once, as a ripple-carry adder would (bit-sliced counting).
+    The n-th set holds the ads whose number has the n-th digit. A ripple-carry addition adds a
+    keyword to all ads at once (bit-sliced counting).
     """
     digits: list[int] = []
     for keyword in keywords:
@@ -168,14 +168,14 @@ def _match_counts(zone: CompiledZone, keywords: Iterable[str]) -> list[int]:
 
 
 def _push_head(zone: CompiledZone, matches: int, ads: int, heads: list[_Head]) -> None:
-    """Hold the best-paying ads of what is left of a level."""
+    """Push the best-paying ads of a level's rest."""
     if ads:
         ecpm_micros, group = zone.best_group(ads)
         heappush(heads, (-score(ecpm_micros, matches), matches, group, ads ^ group))
 
 
 def _pop_tied(zone: CompiledZone, heads: list[_Head]) -> int:
-    """Take out the ads of the best score, of whichever levels."""
+    """Remove and return the ads of the best score, from all levels."""
     best, tied = heads[0][0], 0
     while heads and heads[0][0] == best:
         _, matches, group, rest = heappop(heads)
@@ -185,29 +185,29 @@ def _pop_tied(zone: CompiledZone, heads: list[_Head]) -> int:
 
 
 def by_chance(zone: CompiledZone, context: Context, rng: random.Random) -> Iterator[Ad]:
-    """Give the showable ads in random order."""
-    return (zone.ads[place] for place in shuffled(zone.showable(context.now), rng))
+    """Yield the showable ads in random order."""
+    return (zone.ads[place] for place in shuffle(zone.showable(context.now), rng))
 
 
-def shuffled(ads: int, rng: random.Random) -> Iterator[int]:
-    """Give the positions of a set in random order, without working out more than are taken."""
+def shuffle(ads: int, rng: random.Random) -> Iterator[int]:
+    """Yield the positions of a set in random order; the work grows with the positions used."""
     if not ads:
         return
     first = lowest(ads)
     ads >>= first
     for left in range(ads.bit_count(), 1, -1):
-        place = _drawn(ads, left, rng)
+        place = _draw(ads, left, rng)
         ads ^= 1 << place
         yield first + place
     yield first + lowest(ads)
 
 
-def _drawn(ads: int, size: int, rng: random.Random) -> int:
+def _draw(ads: int, size: int, rng: random.Random) -> int:
     """Draw a position of a set of this size, each with the same chance."""
     width = ads.bit_length()
     if 2 * size < width:
         return _nth(ads, rng.randrange(size))
-    # Of two tries one hits, in a set as dense as the ads of one price mostly are.
+    # One of two tries hits, in a set as dense as ads of one price mostly are.
     while True:
         place = rng.randrange(width)
         if ads >> place & 1:
@@ -215,7 +215,7 @@ def _drawn(ads: int, size: int, rng: random.Random) -> int:
 
 
 def _nth(ads: int, number: int) -> int:
-    """Return the position of the set's n-th ad, counted from 0, by halving."""
+    """Return the position of the set's n-th ad, from 0, by halving."""
     place, width = 0, ads.bit_length()
     while width > 1:
         half = width // 2
@@ -230,10 +230,10 @@ def _nth(ads: int, number: int) -> int:
 
 
 def acceptable(ads: Iterable[Ad], read: ReadProfile, now: datetime, ahead: int) -> Iterator[Ad]:
-    """Give those of the ads that the visitor's caps accept, in their order.
+    """Yield the ads that the visitor's caps accept, in their order.
 
-    The profile is asked for the advertisers of so many ads ahead, and of more where the caps
-    refuse all of those.
+    A read of the profile is for the advertisers of the next `ahead` ads, and of more ads after
+    each batch.
     """
     waiting = iter(ads)
     while batch := list(islice(waiting, ahead)):
@@ -243,7 +243,7 @@ def acceptable(ads: Iterable[Ad], read: ReadProfile, now: datetime, ahead: int) 
 
 
 def several(ads: Iterable[Ad], count: int, *, repeat: bool) -> Iterator[Ad]:
-    """Give the first `count` of the ads; no two of one campaign, unless it may repeat."""
+    """Yield the first `count` ads; without `repeat`, no two of one campaign."""
     taken: set[str] = set()
     for ad in ads:
         if not repeat and ad.campaign_id in taken:

@@ -1,4 +1,4 @@
-"""From a signed token to an event that is counted and billed once.
+"""From a signed token to an event that counts and costs once.
 
 Public face: `beacons`, `conversion_keys`, `counting`, `events`, `reconciliation`, `routes`,
 `tokens`.

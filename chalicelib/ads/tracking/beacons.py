@@ -5,39 +5,39 @@ from typing import TypedDict
 
 from chalicelib.ads.errors import UnknownCampaign
 from chalicelib.ads.ids import advertiser_of
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Pricing, price_micros
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredPricing, price_micros
 from chalicelib.ads.tracking import counting, tokens
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer, Purpose
 from chalicelib.ads.visitors import profiles
 from chalicelib.ads.visitors.histories import Served
-from chalicelib.ads.visitors.profiles import Met
+from chalicelib.ads.visitors.profiles import VisitorEvent
 from chalicelib.bots import is_bot
 from chalicelib.runtime import Runtime
 
 TOKEN_LIFETIME = timedelta(hours=24)
 
 
-def impression_offer(offer: Offer, pricing: Pricing) -> Offer:
-    """Return the offer with the price of an impression, which a CPM ad pays."""
+def impression_offer(offer: Offer, pricing: StoredPricing) -> Offer:
+    """Return the offer at the price of an impression: 0, except for a CPM ad."""
     price = price_micros(pricing) if pricing["type"] == "cpm" else 0
     return offer._replace(price_micros=price)
 
 
-def click_offer(offer: Offer, pricing: Pricing) -> Offer:
-    """Return the offer with the price of a click, which a CPC ad pays, and out of no lease."""
+def click_offer(offer: Offer, pricing: StoredPricing) -> Offer:
+    """Return the offer at the price of a click: 0, except for a CPC ad. No lease pays it."""
     price = price_micros(pricing) if pricing["type"] == "cpc" else 0
     return offer._replace(price_micros=price, lease_id=None)
 
 
 class Addresses(TypedDict):
-    """Where a page reports an ad as seen, and where its link leads."""
+    """The addresses of an ad's impression beacon and of its link."""
 
     impression_url: str
     click_url: str
 
 
-def urls(runtime: Runtime, offer: Offer, pricing: Pricing) -> Addresses:
+def urls(runtime: Runtime, offer: Offer, pricing: StoredPricing) -> Addresses:
     """Return the `impression_url` and the `click_url` of an ad, under PLAZA_PUBLIC_URL."""
     base, keys = runtime.settings.public_url, runtime.settings.signing_keys
     seen = tokens.sign(impression_offer(offer, pricing), "impression", keys)
@@ -49,26 +49,26 @@ def urls(runtime: Runtime, offer: Offer, pricing: Pricing) -> Addresses:
 
 
 def record_impression(runtime: Runtime, token: str, user_agent: str | None) -> None:
-    """Record that an ad was seen; raises InvalidToken or TokenExpired."""
+    """Record an impression of an ad; raises InvalidToken or TokenExpired."""
     now = runtime.now()
     offer = tokens.verify(token, "impression", runtime.settings.signing_keys, now)
-    _record(runtime, "impression", offer, is_bot(user_agent), now)
+    _record(runtime, "impression", offer, now, by_bot=is_bot(user_agent))
 
 
 def record_click(runtime: Runtime, token: str, user_agent: str | None) -> str:
-    """Record that an ad was clicked; return the URL that its campaign leads to.
+    """Record a click on an ad; return its landing page's URL.
 
-    Raises InvalidToken, TokenExpired, and UnknownCampaign if the ad is no more.
+    Raises InvalidToken, TokenExpired, and UnknownCampaign after the ad's removal.
     """
     now = runtime.now()
     offer = tokens.verify(token, "click", runtime.settings.signing_keys, now)
     landing_url = _landing_url(runtime, offer.served)
-    _record(runtime, "click", offer, is_bot(user_agent), now)
+    _record(runtime, "click", offer, now, by_bot=is_bot(user_agent))
     return landing_url
 
 
 def send(runtime: Runtime, *events: AdEvent) -> None:
-    """Hand events to the queue; if it refuses them, do the worker's work at once."""
+    """Send events to the queue; if it refuses them, do the worker's work at once."""
     if not runtime.queues.send(*events):
         counting.count_and_bill(runtime, events)
 
@@ -85,11 +85,11 @@ def event_of(offer: Offer, kind: Purpose, now: datetime, *, is_bot: bool) -> AdE
     )
 
 
-def _record(runtime: Runtime, kind: Purpose, offer: Offer, by_bot: bool, now: datetime) -> None:  # noqa: FBT001
+def _record(runtime: Runtime, kind: Purpose, offer: Offer, now: datetime, *, by_bot: bool) -> None:
     send(runtime, event_of(offer, kind, now, is_bot=by_bot))
     if offer.visitor is not None and not by_bot:
         served, served_at = offer.served, offer.expires_at - TOKEN_LIFETIME
-        met = Met(advertiser_of(served.campaign_id), kind, served.entry(now), served_at)
+        met = VisitorEvent(advertiser_of(served.campaign_id), kind, served.entry(now), served_at)
         profiles.add(runtime.database, offer.visitor, met)
 
 

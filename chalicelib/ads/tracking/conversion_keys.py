@@ -1,6 +1,6 @@
-"""Conversion keys: what an advertiser's server signs its conversions with.
+"""Conversion keys: an advertiser's server signs its conversions with them.
 
-Two keys are valid at a time, so that one can be replaced while pages still use the other.
+Two keys are valid at a time, so that pages may still use the old key after a rotation.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _SECRET_BYTES = 32
 
 
 class ConversionKey(TypedDict):
-    """A key as it is stored; the characters of `secret` are the key of the MAC."""
+    """A stored key; the characters of `secret` are the key of the MAC."""
 
     key_id: str
     secret: str
@@ -39,7 +39,7 @@ CONVERSION_KEYS = Collection("ad.conversion_key", AdvertiserKeys)
 
 
 def read(database: Database[Document], advertiser: str) -> list[ConversionKey]:
-    """Return an advertiser's valid keys, the newest first; none if it never asked for one."""
+    """Return an advertiser's valid keys, the newest first; none before its first rotation."""
     found = CONVERSION_KEYS.of(database).find_one({"_id": advertiser})
     return found["keys"] if found else []
 
@@ -47,7 +47,7 @@ def read(database: Database[Document], advertiser: str) -> list[ConversionKey]:
 def rotate(
     database: Database[Document], advertiser: str, now: datetime, rng: random.Random
 ) -> list[ConversionKey]:
-    """Make a new key and return the valid ones; of those before it the latest stays valid."""
+    """Make a new key and return the valid keys: the new key and the key before it."""
     key: ConversionKey = {
         "key_id": signing.encode(rng.randbytes(6)),
         "secret": signing.encode(rng.randbytes(_SECRET_BYTES)),
@@ -79,7 +79,7 @@ def is_signed(
     value_micros: int,
     signature: str,
 ) -> bool:
-    """Return whether a conversion was signed by one of the advertiser's keys."""
+    """Return whether one of the advertiser's keys signed a conversion."""
     return any(
         hmac.compare_digest(signature, sign(key["secret"], advertiser, order, value_micros))
         for key in read(database, advertiser)

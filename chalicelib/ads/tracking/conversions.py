@@ -1,4 +1,4 @@
-"""Conversions: what visitors did at an advertiser's after an ad, credited to that ad."""
+"""Conversions: orders and the like at an advertiser's, credited to the ad before them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.visitors import profile_reader, profiles
 from chalicelib.ads.visitors.histories import LISTS, Entry, History, served_ad
-from chalicelib.ads.visitors.profiles import Met
+from chalicelib.ads.visitors.profiles import VisitorEvent
 from chalicelib.runtime import Runtime
 
-# What one conversion may be worth: 100,000 of the currency.
+# The most that one conversion may be worth: 100,000 of the currency.
 MAX_VALUE_MICROS = 10**11
-# How long after an event a conversion is credited to it; a click goes before an impression.
+# The longest time between an event and its conversion; a click goes before an impression.
 CREDITED: Mapping[Literal["click", "impression"], timedelta] = {
     "click": timedelta(days=30),
     "impression": timedelta(days=1),
@@ -23,7 +23,7 @@ CREDITED: Mapping[Literal["click", "impression"], timedelta] = {
 
 @dataclass(frozen=True)
 class Conversion:
-    """A conversion as an advertiser's page reports it: the visitor, the value, the order."""
+    """An advertiser's report of a conversion: the visitor, the value, the order."""
 
     advertiser: str
     visitor: str
@@ -34,14 +34,14 @@ class Conversion:
 def record(runtime: Runtime, conversion: Conversion) -> bool:
     """Credit a conversion to the visitor's last click, else last impression.
 
-    Return whether there was one. It counts once for each order; without an order, once for each
-    ad of a decision, which is credited with at most `profiles.MAX_CONVERSIONS`.
+    Return whether the conversion counts. An order counts once. Without an order, each ad of a
+    decision gets at most `profiles.MAX_CONVERSIONS`.
     """
     now = runtime.now()
     advertiser = conversion.advertiser
-    undecoded = profile_reader.undecoded(runtime.database)
+    undecoded = profile_reader.raw_profiles(runtime.database)
     profile = profile_reader.read(undecoded, conversion.visitor, [advertiser])
-    credited = _credited(profile.histories.get(advertiser, {}), now)
+    credited = _find_credit(profile.histories.get(advertiser, {}), now)
     if credited is None:
         return False
     event = AdEvent(
@@ -54,15 +54,15 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
         value_micros=conversion.value_micros,
     )
     entry: Entry = {**credited, "ts": now}
-    met = Met(advertiser, "conversion", entry, credited["ts"])
+    met = VisitorEvent(advertiser, "conversion", entry, credited["ts"])
     if not profiles.add_conversion(runtime.database, conversion.visitor, met):
         return False
     beacons.send(runtime, event)
     return True
 
 
-def _credited(history: History, now: datetime) -> Entry | None:
-    """Return the event that a conversion is credited to; lists are in the order of time."""
+def _find_credit(history: History, now: datetime) -> Entry | None:
+    """Return the event that gets the credit of a conversion; lists are in the order of time."""
     for kind, window in CREDITED.items():
         events = history.get(LISTS[kind], ())
         if events and now - window < events[-1]["ts"] <= now:

@@ -1,8 +1,8 @@
-"""Events: impressions, clicks and conversions, each counted and billed once.
+"""Impressions, clicks and conversions: each event counts and costs once.
 
-The worker takes a batch in one transaction: the events that are new, the money, the reports.
-An event's id is made of what happened, so a repeat is no new event; and whatever dies before
-the commit has done nothing.
+The worker writes a batch in one transaction: the new events, the money, the reports. A repeat of
+an event has the same id, so it is no new event. A worker that dies before the commit has changed
+nothing.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from pymongo.errors import BulkWriteError
 from chalicelib.ads.budgets import clicks, exhaustion, leases
 from chalicelib.ads.budgets.leases import LeaseKey
 from chalicelib.ads.reports import counters
-from chalicelib.ads.reports.counters import AdPlace, Counted, Uncountable
+from chalicelib.ads.reports.counters import AdPlace, CountedEvent, Uncountable
 from chalicelib.ads.tracking.events import EVENTS, AdEvent, StoredAdEvent
 from chalicelib.database import DUPLICATE_KEY, Document, in_transaction
 from chalicelib.messaging import Poisoned
@@ -29,10 +29,10 @@ _COUNTED_AS = {"impression": "impressions", "click": "clicks", "conversion": "co
 
 
 def count_and_bill(runtime: Runtime, events: Sequence[AdEvent]) -> int:
-    """Count and bill the events that are new, in one transaction; return how many there were.
+    """Count and bill the new events, in one transaction; return their number.
 
-    Doing it again changes nothing. A campaign that could not pay a click leaves its zones.
-    Raises Poisoned, having counted none, with the events that no document can take.
+    A repeat changes nothing. A campaign that could not pay a click leaves its zones. If no
+    document can hold an event, raises Poisoned with such events, and counts none.
     """
     database, now = runtime.database, runtime.now()
     shares = settings.shares_bp(database, {event.site_id for event in events})
@@ -42,11 +42,11 @@ def count_and_bill(runtime: Runtime, events: Sequence[AdEvent]) -> int:
         billed = _bill(database, session, fresh, now)
         outcome = {event.id: (event, event.id in billed) for event in fresh}
         if outcome:
-            rows = [_stored(event, is_billed, shares) for event, is_billed in outcome.values()]
+            rows = [_to_row(event, is_billed, shares) for event, is_billed in outcome.values()]
             _insert(database, session, rows, events)
-            # Drawn again in each attempt: the shard that another holds is not met twice.
+            # Each attempt draws again, so as not to meet the same locked shard twice.
             shard = runtime.random.randrange(runtime.bounds.ads.report_shards)
-            counters.add(database, session, map(counted, rows), shard, now)
+            counters.add(database, session, map(to_counts, rows), shard, now)
         return outcome
 
     try:
@@ -83,11 +83,11 @@ def _place(event: AdEvent) -> AdPlace:
     return AdPlace(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
 
 
-def counted(row: StoredAdEvent) -> Counted:
-    """Return what a stored event adds to the reports."""
+def to_counts(row: StoredAdEvent) -> CountedEvent:
+    """Return a stored event's addition to the reports."""
     place = AdPlace(row["campaign_id"], row["ad_unit_id"], row["site_id"], row["zone_id"])
     if row["is_bot"]:
-        return Counted(place, row["ts"], {"bots": 1})
+        return CountedEvent(place, row["ts"], {"bots": 1})
     is_paid = row["billed"]
     adds = {
         _COUNTED_AS[row["type"]]: 1,
@@ -96,7 +96,7 @@ def counted(row: StoredAdEvent) -> Counted:
         "revenue_micros": row["revenue_micros"],
         "value_micros": row["value_micros"],
     }
-    return Counted(place, row["ts"], {name: number for name, number in adds.items() if number})
+    return CountedEvent(place, row["ts"], {name: number for name, number in adds.items() if number})
 
 
 def _new(
@@ -114,7 +114,7 @@ def _bill(
     events: Sequence[AdEvent],
     now: datetime,
 ) -> set[str]:
-    """Return the ids of those that were paid: impressions by leases, clicks by campaigns."""
+    """Return the ids of the paid events: leases pay impressions, campaigns pay clicks."""
     by_lease: dict[LeaseKey, list[AdEvent]] = defaultdict(list)
     by_campaign: dict[str, list[AdEvent]] = defaultdict(list)
     for event in events:
@@ -140,7 +140,7 @@ def _ids(events: Sequence[AdEvent], paid: Sequence[bool]) -> set[str]:
     return {event.id for event, is_paid in zip(events, paid, strict=True) if is_paid}
 
 
-def _stored(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> StoredAdEvent:  # noqa: FBT001
+def _to_row(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> StoredAdEvent:  # noqa: FBT001
     spend = event.price_micros if is_billed else 0
     return {
         "_id": event.id,

@@ -15,7 +15,7 @@ KEPT_SECONDS = 90 * 24 * 3_600
 
 
 class StoredAdEvent(TypedDict):
-    """An event as it is stored, with what became of its price."""
+    """A stored event; `billed` says whether its price was paid."""
 
     _id: str
     type: Literal["impression", "click", "conversion"]
@@ -48,10 +48,10 @@ EVENTS = Collection(
 
 
 class AdEvent(Message):
-    """An impression, click or conversion of a served ad; the visitor is not in it.
+    """An impression, click or conversion of a served ad, without the visitor.
 
-    `price_micros` is 0 if this kind of event costs nothing. A conversion has its value, and its
-    order if the advertiser sent one.
+    `price_micros`: 0 for a kind of event without a price. A conversion has its value, and its
+    order if the advertiser sent it.
     """
 
     queue: ClassVar[str] = "ad-events"
@@ -78,9 +78,10 @@ class AdEvent(Message):
 
     @property
     def id(self) -> str:
-        """The id that a repeat of the event has too.
+        """The id of the event and of its repeats.
 
-        A bot's has one of its own, so that a preview of a page does not count as its reader's view.
+        A bot's event has another id, so that a preview of a page does not replace its reader's
+        view.
         """
         if self.order is not None:
             return f"{advertiser_of(self.campaign_id)}:order:{self.order}:{self.type}"
@@ -88,7 +89,7 @@ class AdEvent(Message):
 
     @property
     def is_priced(self) -> bool:
-        """Return whether someone has to pay for it."""
+        """Return whether the event has a price and no bot caused it."""
         return self.price_micros > 0 and not self.is_bot
 
 

@@ -1,4 +1,4 @@
-"""Reconciling: what the raw events say beside what the reports say; no difference is the bar."""
+"""Reconciliation of the raw events with the reports; they must not differ."""
 
 from collections import Counter
 from datetime import datetime
@@ -23,14 +23,14 @@ def reconcile(
 ) -> list[Document]:
     """Return the differences of a campaign's reports from its events, within whole UTC days.
 
-    Each is {report, period, place, events, reported}; only events of the last 90 days are
-    held. Run it for a time whose events have all been counted.
+    Each is {report, period, place, events, reported}. Only events of the last 90 days exist. Run
+    it for a time after all its events have been counted.
     """
     wanted = {"campaign_id": campaign_id}
     differences = []
     for unit, collection in (("hour", HOURS), ("day", DAYS)):
-        recounted = _recount(database, {**wanted, "ts": {"$gte": start, "$lt": end}}, unit)
-        reported = _reported(
+        recounted = _sum_events(database, {**wanted, "ts": {"$gte": start, "$lt": end}}, unit)
+        reported = _sum_reports(
             database, {**wanted, "period": {"$gte": start, "$lt": end}}, collection
         )
         for key in sorted(recounted.keys() | reported.keys()):
@@ -43,7 +43,7 @@ def reconcile(
 
 
 class _Group(TypedDict):
-    """What a pipeline counts by."""
+    """The key of a pipeline's group."""
 
     period: datetime
     campaign_id: str
@@ -53,7 +53,7 @@ class _Group(TypedDict):
 
 
 class _Counted(EventCounts):
-    """The counts of a group, each of which a pipeline sums up."""
+    """The sums of a pipeline's group."""
 
     _id: _Group
 
@@ -61,7 +61,7 @@ class _Counted(EventCounts):
 _Counts = dict[tuple[datetime, AdPlace], Counter[str]]
 
 
-def _recount(database: Database[Document], wanted: Document, unit: str) -> _Counts:
+def _sum_events(database: Database[Document], wanted: Document, unit: str) -> _Counts:
     human = {"$not": ["$is_bot"]}
     is_unbilled = [human, {"$gt": ["$price_micros", 0]}, {"$not": ["$billed"]}]
 
@@ -82,17 +82,17 @@ def _recount(database: Database[Document], wanted: Document, unit: str) -> _Coun
         "value_micros": amount("$value_micros"),
     }
     period = {"$dateTrunc": {"date": "$ts", "unit": unit}}
-    return _grouped(database, EVENTS, wanted, period, sums)
+    return _group(database, EVENTS, wanted, period, sums)
 
 
-def _reported(
+def _sum_reports(
     database: Database[Document], wanted: Document, collection: Collection[StoredReport]
 ) -> _Counts:
     sums: Document = {name: {"$sum": f"${name}"} for name in COUNTED_FIELDS}
-    return _grouped(database, collection, wanted, "$period", sums)
+    return _group(database, collection, wanted, "$period", sums)
 
 
-def _grouped(
+def _group(
     database: Database[Document],
     collection: Collection[StoredReport] | Collection[StoredAdEvent],
     wanted: Document,

@@ -1,4 +1,4 @@
-"""Routes that pages and links call: beacons, pixels, clicks and conversions."""
+"""The interface for pages and links: beacons, pixels, clicks and conversions."""
 
 from datetime import datetime
 from typing import Annotated
@@ -28,7 +28,7 @@ Token = Annotated[
 ]
 
 
-# `sendBeacon` sends a text as text/plain, a form as one of the others.
+# `sendBeacon` sends a text as text/plain, a form as one of the other types.
 BEACON_TYPES = (
     "text/plain",
     "application/json",
@@ -38,9 +38,9 @@ BEACON_TYPES = (
 
 
 def declare(route: Route) -> None:
-    """Declare the routes of beacons and clicks; nothing but the token is read of a call."""
+    """Declare the routes of beacons and clicks; they read nothing but the token of a call."""
 
-    # The address is what a WAF limits: a count of ours would cost more than the beacon.
+    # A WAF limits the address: a count here would cost more than the beacon.
     @route(
         "POST",
         "/ads/events/{token}",
@@ -97,7 +97,7 @@ class ConversionKeysAnswer(TypedDict):
 
 
 def keys_answer(keys: list[ConversionKey]) -> ConversionKeysAnswer:
-    """Return an advertiser's keys as the API shows them."""
+    """Return the API's form of an advertiser's keys."""
     return {
         "keys": [
             {"id": key["key_id"], "secret": key["secret"], "made_at": key["made_at"]}
@@ -132,7 +132,7 @@ class ConversionQuery(Input):
 
 
 def declare_conversions(route: Route) -> None:
-    """Declare the routes of conversions; an unsigned one is refused before anything is read."""
+    """Declare the routes of conversions; they refuse an unsigned conversion before any read."""
 
     @route("GET", "/ads/conversions/{advertiser}/pixel", raises=(InvalidSignature,))
     def record_conversion(

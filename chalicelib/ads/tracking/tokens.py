@@ -1,4 +1,4 @@
-"""Decision tokens: what was decided, signed, so that no request can name a price or an ad."""
+"""Decision tokens: signed decisions, so that no request can name a price or an ad."""
 
 import base64
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from chalicelib.signing import TAG_BYTES
 
 Purpose = Literal["impression", "click"]
 MAX_CHARACTERS = 1_024
-# What a sealed visitor begins with. Tokens of the last release name theirs openly.
+# The prefix of a sealed visitor. Tokens of the last release name their visitors openly.
 _SEALED = "~"
 
 
 class Offer(NamedTuple):
-    """A served ad: what an event of it costs, out of which lease, until when.
+    """A served ad with the price of its event, the lease that pays it, and its expiry.
 
-    A token holds the fields of both in their order, and the visitor sealed: pages read their
-    tokens.
+    A token holds the fields of `served` and then these, in this order. The visitor is sealed:
+    pages read their tokens.
     """
 
     served: Served
@@ -48,10 +48,9 @@ def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
 
 
 def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetime) -> Offer:
-    """Return the offer that was signed for this purpose; every key verifies.
+    """Return the offer of a token for this purpose; every key verifies.
 
-    Raises InvalidToken if it was altered, cut or made for another purpose, and
-    TokenExpired.
+    Raises InvalidToken for an altered or cut token or another purpose, and TokenExpired.
     """
     signed = signing.decode(token) or b""
     tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
@@ -66,28 +65,28 @@ def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetim
     return Offer(served, visitor, price_micros, lease_id, expires_at)
 
 
-# The two tokens of an ad, and those of a decision, have the same.
+# All tokens of a decision have the same sealed visitor.
 @lru_cache(maxsize=8)
 def _seal(visitor: str, decision: str, key: SecretStr) -> str:
     """Return a visitor's id that only a holder of the key can read.
 
     XOR with a stream of HMAC-SHA256 blocks, a pseudorandom function in counter mode (NIST SP
-    800-38A, section 6.5): a decision has an id of its own and one visitor, so no stream is used
-    for two ids.
+    800-38A, section 6.5). A decision has its own id and one visitor, so no two visitors share a
+    stream.
     """
-    sealed = _masked(visitor.encode(), decision, key)
+    sealed = _mask(visitor.encode(), decision, key)
     return _SEALED + base64.urlsafe_b64encode(sealed).decode("ascii")
 
 
 def _unseal(visitor: str | None, decision: str, key: SecretStr) -> str | None:
-    """Return the id of a sealed visitor; one of the last release, readable by pages, is dropped."""
+    """Return the id of a sealed visitor; None for the open visitors of the last release."""
     if visitor is None or not visitor.startswith(_SEALED):
         return None
     sealed = base64.urlsafe_b64decode(visitor.removeprefix(_SEALED))
-    return _masked(sealed, decision, key).decode()
+    return _mask(sealed, decision, key).decode()
 
 
-def _masked(text: bytes, decision: str, key: SecretStr) -> bytes:
+def _mask(text: bytes, decision: str, key: SecretStr) -> bytes:
     nonce = b"ad visitor\0" + decision.encode()
     stream = b""
     while len(stream) < len(text):

@@ -1,4 +1,4 @@
-"""What is remembered of a visitor, and whether anything may be.
+"""The memory of visitors, and their consent to it.
 
 Public face: `consent`, `histories`, `profile_reader`, `profiles`, `routes`, `visitor_ids`.
 """

@@ -1,4 +1,4 @@
-"""Who the visitor of a request is, and whether Plaza may keep anything of them."""
+"""The visitor of a request, and the consent to remember them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,13 +9,13 @@ from chalicelib.ads.visitors import visitor_ids
 from chalicelib.ads.visitors.profiles import TTL_SECONDS
 
 COOKIE = "plaza_visitor"
-# Partitioned (CHIPS): kept for each site that embeds Plaza by itself, also where browsers block the
-# cookies of third parties.
+# Partitioned (CHIPS): each site that embeds Plaza has its own cookie, also in browsers that block
+# the cookies of third parties.
 _ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=None; Partitioned"
 
 
 class Visitor(NamedTuple):
-    """Whose profile a request may use, if any; `is_new` where a cookie is to be set for it."""
+    """The visitor whose profile a request may use; None: none. `is_new`: needs a cookie."""
 
     id: str | None = None
     is_new: bool = False
@@ -31,10 +31,10 @@ def identify_visitor(
 ) -> Visitor:
     """Return the visitor of a request; `named` and `consent` are its parameters.
 
-    `consent=false` means nobody, and so do `Sec-GPC: 1` and `DNT: 1` where the page says
-    nothing of consent. The page's visitor goes before the cookie's; both are named by a signed
-    value. Only `consent=true` makes a new one. Sources: Global Privacy Control (W3C),
-    section 3.1; RFC 6265 for the cookie.
+    `consent=false` means no visitor. `Sec-GPC: 1` and `DNT: 1` mean the same if the page states
+    no consent. The page's visitor goes before the cookie's; a signed value names either. Only
+    `consent=true` makes a new visitor. Sources: Global Privacy Control (W3C), section 3.1;
+    RFC 6265 for the cookie.
     """
     if consent is False or (consent is None and _objects(headers)):
         return Visitor()

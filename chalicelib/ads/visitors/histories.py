@@ -1,4 +1,4 @@
-"""What a visitor has met: the events of served ads, by advertiser, in lists with bounds."""
+"""A visitor's history: the events of served ads, by advertiser, in bounded lists."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,9 +17,10 @@ LISTS: Mapping[Kind, Literal["impressions", "clicks", "conversions"]] = {
 
 
 class Entry(TypedDict):
-    """An event of one of the advertiser's ads; a conversion's `count` is what the ad was credited.
+    """An event of one of the advertiser's ads.
 
-    `campaign` is the campaign's id without its advertiser.
+    campaign: the campaign's id without its advertiser.
+    count: the conversions credited to the ad, on a conversion alone.
     """
 
     ts: datetime
@@ -33,7 +34,7 @@ class Entry(TypedDict):
 
 
 class History(TypedDict, total=False):
-    """What a visitor has met of one advertiser: lists in the order of time."""
+    """A visitor's events of one advertiser: lists in the order of time."""
 
     impressions: list[Entry]
     clicks: list[Entry]
@@ -41,7 +42,7 @@ class History(TypedDict, total=False):
 
 
 class Served(NamedTuple):
-    """An ad of a decision, and where it was served; tokens hold the fields in this order."""
+    """An ad of a decision, and its zone; tokens hold the fields in this order."""
 
     decision: str
     slot: int
@@ -51,7 +52,7 @@ class Served(NamedTuple):
     zone_id: str
 
     def entry(self, ts: datetime) -> Entry:
-        """Return an event of the ad as the history of its advertiser holds it."""
+        """Return an event of the ad, for the history of its advertiser."""
         return {
             "ts": ts,
             "campaign": self.campaign_id.partition(":")[2],
@@ -64,7 +65,7 @@ class Served(NamedTuple):
 
 
 def served_ad(advertiser: str, entry: Entry) -> Served:
-    """Return the ad that an entry in an advertiser's history is of."""
+    """Return the ad of an entry in an advertiser's history."""
     return Served(
         entry["decision"],
         entry["slot"],
@@ -76,7 +77,7 @@ def served_ad(advertiser: str, entry: Entry) -> Served:
 
 
 class VisitorProfile(NamedTuple):
-    """What one visitor has met of some advertisers; one never seen has no revision.
+    """One visitor's histories of some advertisers; a new visitor has no revision.
 
     The histories may be raw BSON, which reads like the shape.
     """
@@ -87,5 +88,5 @@ class VisitorProfile(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Return whether another advertiser's events would find no place."""
+        """Return whether the profile has no room for another advertiser."""
         return self.advertiser_count >= MAX_ADVERTISERS

@@ -1,4 +1,4 @@
-"""Reading profiles: one visitor's, as far as the ads of a zone ask for it."""
+"""Reads of one visitor's profile, for the advertisers of a zone alone."""
 
 from collections.abc import Collection as Names
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ from chalicelib.ads.visitors.histories import VisitorProfile
 from chalicelib.ads.visitors.profiles import PROFILES
 from chalicelib.database import Document
 
-# In a zone of so few advertisers a profile is read for all of them at once.
+# In a zone of so few advertisers one read is for all of them.
 FEW_ADVERTISERS = 16
 
 
-def undecoded(database: Database[Document]) -> MongoCollection[Document]:
-    """Return the profiles, whose histories stay BSON until they are looked at.
+def raw_profiles(database: Database[Document]) -> MongoCollection[Document]:
+    """Return the profiles' collection; histories stay BSON until their use.
 
-    Few of them will be, and decoding all would take longer than the read. To be kept: making
-    it again takes a twentieth of a decision.
+    A decision uses few of them, and decoding all would take longer than the read. Hold the
+    collection: making it again takes a twentieth of a decision.
     """
     options = database.codec_options.with_options(document_class=RawBSONDocument)
     return database.get_collection(PROFILES.name, codec_options=options)
@@ -30,7 +30,7 @@ def undecoded(database: Database[Document]) -> MongoCollection[Document]:
 def read(
     profiles: MongoCollection[Document], visitor: str, advertisers: Names[str]
 ) -> VisitorProfile:
-    """Return a visitor's profile, of those `undecoded`, as far as these advertisers go."""
+    """Return a visitor's profile with these advertisers' histories, from `raw_profiles`."""
     wanted = {f"advertisers.{advertiser}": 1 for advertiser in advertisers}
     fields = {"revision": 1, "advertiser_count": 1, **wanted}
     found = _find(profiles, {"_id": visitor}, fields)
@@ -44,10 +44,10 @@ def read(
 def _find(
     profiles: MongoCollection[Document], only: Document, fields: Document
 ) -> Mapping[str, Any] | None:
-    """Return the one document there may be, by the bare command: a cursor takes 14 us more.
+    """Return the document, if any, by the bare command: a cursor takes 14 us more.
 
-    The driver does not repeat a command when a primary goes; `find_one`, which it does repeat,
-    is asked in its place then.
+    The driver does not repeat a command after the loss of a primary. It does repeat `find_one`,
+    which follows then.
     """
     find = {
         "find": profiles.name,
@@ -67,12 +67,12 @@ def _find(
 
 
 class ProfileReader:
-    """Reads one visitor's profile, as far as it is asked for; nobody has an empty one.
+    """Reads one visitor's profile by need; without a visitor the profile is empty.
 
-    In a zone of few advertisers the first read is for all of them, and the only one. What is
-    read later is joined to the first read, whose revision stays: a write that is bound to it
-    fails if another came between. Nothing is read again once every advertiser of the profile
-    is known: any other has no history.
+    In a zone of few advertisers the first read is for all of them, and the only read. Later reads
+    join the first, whose revision stays: a write bound to it fails if another write came between.
+    After all advertisers of the profile are known, no more reads follow: any other advertiser has
+    no history.
     """
 
     def __init__(
@@ -85,23 +85,23 @@ class ProfileReader:
         self._profile: VisitorProfile | None = None
 
     def __call__(self, advertisers: Names[str]) -> VisitorProfile:
-        """Return the profile with the histories of these advertisers, as far as there are any."""
+        """Return the profile with the existing histories of these advertisers."""
         if self._visitor is None or not advertisers:
             return self._profile or VisitorProfile()
         if not (self._known.issuperset(advertisers) or self._is_whole):
             wanted = self._known.union(advertisers, self._all) - self._known
             found = read(self._profiles, self._visitor, wanted)
             self._known |= wanted
-            self._profile = self._joined(found)
+            self._profile = self._join(found)
         return self._profile or VisitorProfile()
 
     @property
     def _is_whole(self) -> bool:
-        """Return whether the histories that were read are all that the profile has."""
+        """Return whether the reads so far cover the whole profile."""
         profile = self._profile
         return profile is not None and len(profile.histories) >= profile.advertiser_count
 
-    def _joined(self, found: VisitorProfile) -> VisitorProfile:
+    def _join(self, found: VisitorProfile) -> VisitorProfile:
         first = self._profile
         if first is None:
             return found

@@ -1,7 +1,7 @@
-"""Visitor profiles: what each visitor has met, in lists with bounds that never make a cap leak.
+"""Visitor profiles: each visitor's events, in bounded lists that never make a cap leak.
 
-A writer puts its own `revision` on the profile and changes only the one that it has read, so
-of two decisions at once the later one sees what the earlier one showed.
+A writer sets its own `revision`, and changes a profile only at the revision that it has read. So
+the later of two simultaneous decisions sees the ads of the earlier decision.
 """
 
 from collections.abc import Iterable
@@ -24,14 +24,14 @@ from chalicelib.ads.visitors.histories import (
 )
 from chalicelib.database import Collection, Document
 
-# What an ad of one decision may be credited with.
+# The most conversions credited to an ad of one decision.
 MAX_CONVERSIONS = 20
 KEPT = timedelta(seconds=MAX_WINDOW_SECONDS)
 TTL_SECONDS = 90 * DAY_SECONDS
 
 
 class StoredProfile(TypedDict):
-    """A profile as it is stored: `advertisers` maps each to its history.
+    """A stored profile: `advertisers` maps each advertiser to its history.
 
     An erased profile holds nothing but its time, for as long as earlier events may come.
     """
@@ -53,14 +53,14 @@ PROFILES = Collection(
         IndexModel([("trim_at", ASCENDING)]),
     ),
 )
-# As long as an event of an ad that was served before an erasure may come.
+# The longest time between a decision and its events.
 ERASURE_KEPT = timedelta(days=1)
 DAY_MS = DAY_SECONDS * 1_000
 KEPT_MS = MAX_WINDOW_SECONDS * 1_000
 
 
-class Met(NamedTuple):
-    """An event of an ad that was served to a visitor at `served_at`, and its entry."""
+class VisitorEvent(NamedTuple):
+    """A visitor's event of an ad, as its entry; `served_at` is the time of the decision."""
 
     advertiser: str
     kind: Kind
@@ -75,10 +75,10 @@ def record(
     impressions: Iterable[tuple[str, Entry]],
     revision: str,
 ) -> bool:
-    """Add impressions, as (advertiser, entry), to the profile that was read; return whether it was.
+    """Add impressions, as (advertiser, entry), to a profile just read; return whether it succeeds.
 
-    False means that another has written since, or that the visitor's data were erased: read
-    again. An advertiser that a full profile does not hold is left out; its caps refuse.
+    False: another writer came between, or an erasure; read again. A full profile omits a new
+    advertiser; its caps refuse.
     """
     by_advertiser: dict[str, list[Entry]] = {}
     for advertiser, entry in impressions:
@@ -94,7 +94,7 @@ def record(
     }
     for advertiser, entries in by_advertiser.items():
         path = f"advertisers.{advertiser}.{LISTS['impression']}"
-        fields[path] = _appended(f"${path}", entries)
+        fields[path] = _append(f"${path}", entries)
     try:
         result = PROFILES.of(database).update_one(
             {"_id": visitor, "revision": profile.revision},
@@ -106,8 +106,8 @@ def record(
     return bool(result.matched_count or result.upserted_id)
 
 
-def _appended(path: str, entries: list[Entry]) -> Document:
-    """Return the list at the path with these entries, in order of time, the oldest dropped."""
+def _append(path: str, entries: list[Entry]) -> Document:
+    """Return the list at the path with these entries, by time, the latest MAX_EVENTS of them."""
     merged = {"$concatArrays": [{"$ifNull": [path, []]}, {"$literal": entries}]}
     ordered = {"$sortArray": {"input": merged, "sortBy": {"ts": 1}}}
     return {"$slice": [ordered, -MAX_EVENTS]}
@@ -121,55 +121,59 @@ def advertiser_count() -> Document:
 def add(
     database: Database[Document],
     visitor: str,
-    met: Met,
+    met: VisitorEvent,
 ) -> None:
-    """Add one event to a visitor's profile, unless its decision and slot are there already.
+    """Add one event to a visitor's profile, once for each decision and slot.
 
-    An event of an ad that was served before the visitor's data were erased is dropped.
-
-    Without that guard, copies of one beacon would push the other events out of the list. An
-    advertiser that a full profile does not hold is left out; its caps refuse.
+    Without that guard, copies of one beacon would push the other events out of the list. The
+    profile drops an event of a decision before the visitor's erasure. A full profile omits a new
+    advertiser; its caps refuse.
     """
-    advertiser, kind, entry, served_at = met
-    path = f"advertisers.{advertiser}.{LISTS[kind]}"
-    same = {"decision": entry["decision"], "slot": entry["slot"]}
-    is_new = {
-        "_id": visitor,
-        path: {"$not": {"$elemMatch": same}},
-        "erased_at": {"$not": {"$gte": served_at}},
-    }
-    has_room = {
-        "$or": [
-            {"advertiser_count": {"$lt": MAX_ADVERTISERS}},
-            {f"advertisers.{advertiser}": {"$exists": True}},
-        ]
-    }
-    fields: Document = {
-        "last_seen": {"$max": ["$last_seen", entry["ts"]]},
-        "trim_at": {"$ifNull": ["$trim_at", entry["ts"] + KEPT]},
-        "revision": f"{entry['decision']}:{entry['slot']}:{kind}",
-        path: _appended(f"${path}", [entry]),
-    }
-    update: list[Document] = [
-        {"$set": fields},
-        {"$set": {"advertiser_count": advertiser_count()}},
-    ]
+    takes = _takes(visitor, met)
+    update = _addition(met)
     profiles = PROFILES.of(database)
-    if profiles.update_one({**is_new, **has_room}, update).matched_count:
+    if profiles.update_one(takes, update).matched_count:
         return
     try:
         profiles.update_one({"_id": visitor, "revision": None}, update, upsert=True)
     except DuplicateKeyError:
-        # There is a profile: with this event, or made in between by another one.
-        profiles.update_one({**is_new, **has_room}, update)
+        # The profile exists: with this event, or made in between by another event.
+        profiles.update_one(takes, update)
+
+
+def _takes(visitor: str, met: VisitorEvent) -> Document:
+    """Return the query for a visitor's profile that has room for an event, but not the event."""
+    path = f"advertisers.{met.advertiser}.{LISTS[met.kind]}"
+    same = {"decision": met.entry["decision"], "slot": met.entry["slot"]}
+    return {
+        "_id": visitor,
+        path: {"$not": {"$elemMatch": same}},
+        "erased_at": {"$not": {"$gte": met.served_at}},
+        "$or": [
+            {"advertiser_count": {"$lt": MAX_ADVERTISERS}},
+            {f"advertisers.{met.advertiser}": {"$exists": True}},
+        ],
+    }
+
+
+def _addition(met: VisitorEvent) -> list[Document]:
+    """Return the update that adds an event to a profile."""
+    entry, path = met.entry, f"advertisers.{met.advertiser}.{LISTS[met.kind]}"
+    fields: Document = {
+        "last_seen": {"$max": ["$last_seen", entry["ts"]]},
+        "trim_at": {"$ifNull": ["$trim_at", entry["ts"] + KEPT]},
+        "revision": f"{entry['decision']}:{entry['slot']}:{met.kind}",
+        path: _append(f"${path}", [entry]),
+    }
+    return [{"$set": fields}, {"$set": {"advertiser_count": advertiser_count()}}]
 
 
 def add_conversion(
     database: Database[Document],
     visitor: str,
-    met: Met,
+    met: VisitorEvent,
 ) -> bool:
-    """Add a conversion to a visitor's profile; return whether its ad may be credited with it."""
+    """Add a conversion to a visitor's profile; return whether its ad may get the credit."""
     entry: Entry = {**met.entry, "count": 0}
     add(database, visitor, met._replace(entry=entry))
     path = f"advertisers.{met.advertiser}.{LISTS['conversion']}"
@@ -183,10 +187,10 @@ def add_conversion(
 
 
 def erase(database: Database[Document], visitor: str, now: datetime) -> None:
-    """Delete everything that is kept of a visitor.
+    """Delete a visitor's data.
 
-    The time of it stays for a day: without it a beacon of an ad that was served before would
-    make a profile again.
+    The time of the erasure stays for a day: without it a beacon of an earlier decision would make
+    a profile again.
     """
     erased: StoredProfile = {
         "_id": visitor,
@@ -200,7 +204,7 @@ def erase(database: Database[Document], visitor: str, now: datetime) -> None:
     PROFILES.of(database).replace_one({"_id": visitor}, erased, upsert=True)
 
 
-# Trimming visitor profiles to what caps can still ask for.
+# Trimming drops the events that no cap can still count.
 
 # Profiles that one write trims, and the writes of one run.
 TRIM_BATCH = 500
@@ -208,10 +212,10 @@ MAX_TRIM_BATCHES = 100
 
 
 def trim(database: Database[Document], now: datetime, batch: int = TRIM_BATCH) -> int:
-    """Drop the events that no cap's window reaches any more; return how many profiles changed.
+    """Drop the events that no cap's window reaches any more; return the number of changed profiles.
 
-    Each profile says when its oldest event expires, so the others are not read; one of a busy
-    visitor is trimmed once a day. Safe to run twice at once, and to miss a run.
+    Each profile holds the expiry of its oldest event, so a run reads the due profiles alone; the
+    profile of a busy visitor is due once a day. Two runs at once and a missing run do no harm.
     """
     profiles, trimmed = PROFILES.of(database), 0
     forgotten = {"erased_at": {"$lte": now - ERASURE_KEPT}, "advertiser_count": 0}

@@ -1,4 +1,4 @@
-"""Routes and forms by which a site names its member, and erases a visitor."""
+"""The interface to visitors: a site names its members, and a visitor erases their data."""
 
 from typing import Annotated
 
@@ -77,15 +77,15 @@ def declare(route: Route) -> None:
         del caller
         runtime = request.runtime
         by_cookie = cookie_visitor(request.raw.headers, runtime.settings.signing_keys)
-        erased = by_cookie if visitor == _ME else _named(request, visitor)
+        erased = by_cookie if visitor == _ME else _identify(request, visitor)
         if erased is not None:
             profiles.erase(runtime.database, erased, runtime.now())
         is_own = visitor == _ME or erased == by_cookie
         return NoContent(headers={"Set-Cookie": expired_cookie()} if is_own else {})
 
 
-def _named(request: Request, value: str) -> str:
-    """Return the visitor of a signed value; an admin may name one by the id alone.
+def _identify(request: Request, value: str) -> str:
+    """Return the visitor of a signed value; for an admin the id alone is enough.
 
     Raises Unauthenticated and Forbidden.
     """

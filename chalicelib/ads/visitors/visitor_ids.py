@@ -1,8 +1,8 @@
-"""Visitor ids: what a browser or page must present to be a visitor, and what is stored of it.
+"""Visitor ids: the proof that a browser or page shows, and the part of it that Plaza stores.
 
-A visitor's value is `<id>.<tag>`, the tag a MAC of the id under the signing keys. The id alone is
-stored, and worth nothing to anybody who learns it; the value is a bearer secret, and only its
-visitor's browser, or the site's own server, is given it (docs/decisions/0086).
+A visitor's value is `<id>.<tag>`, the tag a MAC of the id under the signing keys. Plaza stores the
+id alone, which is worth nothing to a thief. The value is a bearer secret: only the visitor's
+browser, or the site's own server, receives it (docs/decisions/0086).
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _BYTES = 15
 _TAG_CHARACTERS = 20
 _ID = "[A-Za-z0-9_-]{1,64}"
 VisitorId = Annotated[str, StringConstraints(pattern=f"^{_ID}$")]
-# A bare id, as the last release gave out, is read and names nobody.
+# The last release issued bare ids: they pass, and name no visitor.
 VisitorValue = Annotated[
     str, StringConstraints(pattern=rf"^{_ID}(\.[A-Za-z0-9_-]{{{_TAG_CHARACTERS}}})?$")
 ]
@@ -36,13 +36,13 @@ def of_member(site_id: str, name: str) -> str:
 
 
 def sign(visitor: str, keys: Sequence[SecretStr]) -> str:
-    """Return the value of a visitor's id; the first key signs. Raises Misconfigured without one."""
+    """Return the value of a visitor's id; the first key signs. Raises Misconfigured."""
     tag = signing.tag(_message(visitor), signing.signing_key(keys), _BYTES)
     return f"{visitor}.{signing.encode(tag)}"
 
 
 def verify(value: str | None, keys: Sequence[SecretStr]) -> str | None:
-    """Return the id that a value was signed for, by any of the keys; None for any other value."""
+    """Return the id in a value that one of the keys signed; None for any other value."""
     visitor, _, text = (value or "").partition(".")
     tag = signing.decode(text) or b""
     if signing.signer(tag, _message(visitor), keys, _BYTES):

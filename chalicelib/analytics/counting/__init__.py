@@ -1,4 +1,4 @@
-"""From a beacon to hits that are counted once.
+"""From a beacon to hits that count once.
 
 Public face: `beacons`, `counting`, `routes`.
 """

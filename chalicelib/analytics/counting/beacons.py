@@ -1,4 +1,4 @@
-"""Beacons and pixels: what a page reports becomes one message, without an address in it."""
+"""Beacons and pixels: a page's report becomes one message without an address."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 
 COOKIE = "plaza_uncounted"
-# Kept for each site that embeds Plaza by itself, as the visitors' cookie of ads is.
+# Partitioned: each site that embeds Plaza has its own cookie, as in ads.
 _ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=None; Partitioned"
 _YEAR_SECONDS = 31_536_000
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A beacon: what was sent, by whom, and the origin of the page, if it was named."""
+    """A beacon: its hits, its user, and the origin of its page; None: unknown."""
 
     request: Request
     site: str
@@ -39,7 +39,7 @@ class Reported:
 
 
 class Beacons:
-    """Takes beacons; a container has one, with the settings and salts that it remembers."""
+    """Accepts beacons; one for each container, with its memory of settings and salts."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
@@ -48,10 +48,10 @@ class Beacons:
         self._counter = HitCounter(runtime, pages)
 
     def take(self, reported: Reported) -> int:
-        """Hand hits to the queue; return how many, none from one who counts no own visits.
+        """Send hits to the queue; return their number: 0 from a browser that does not count.
 
-        If the queue refuses them, the worker's work is done at once. Raises UnknownSite and
-        OriginRefused; and InvalidRequest where no hit has a path, once that is counted.
+        If the queue refuses them, do the worker's work at once. Raises UnknownSite and
+        OriginRefused; and, after counting the faults, InvalidRequest if no hit has a path.
         """
         now, headers = self._runtime.now(), reported.request.raw.headers
         site = self.sites.find(reported.site, now)
@@ -81,11 +81,11 @@ class Beacons:
             device=agents.device_of(request.user_agent) if is_view else None,
             country=agents.country_of(request.raw.headers) if is_view else None,
             user=reported.user if site["user_reports"] else None,
-            dropped=self._dropped(found, now) if found.faults else None,
+            dropped=self._collect_faults(found, now) if found.faults else None,
         )
 
-    def _dropped(self, found: Read, now: datetime) -> Dropped:
-        """Return a beacon's faults, by the id of its first hit: a beacon sent twice counts once."""
+    def _collect_faults(self, found: Read, now: datetime) -> Dropped:
+        """Return a beacon's faults under the id of its first hit: a repeat counts once."""
         known = next((hit.id for hit in found.hits if hit.id), None)
         name = known or new_id(now, self._runtime.random)
         return Dropped(id=name, at=now, faults=dict(found.faults))
@@ -106,13 +106,13 @@ class Beacons:
         )
 
     def _network(self, reported: Reported, ts: datetime) -> str:
-        """Return which network this is on the day of an instant, of whomever sends the hit."""
+        """Return the digest of the sender's network for the day of an instant."""
         raw, hops = reported.request.raw, self._runtime.settings.trusted_hops
         network = limits.source(raw.context, raw.headers, hops)
         return self._salts.network(reported.site, str(network), ts)
 
     def _visitor(self, reported: Reported, ts: datetime) -> str | None:
-        """Return who this is on the day of an instant; None for one who objects."""
+        """Return the visitor's digest for the day of an instant; None: the visitor objects."""
         request = reported.request
         headers, hops = request.raw.headers, self._runtime.settings.trusted_hops
         if agents.objects(headers):
@@ -130,10 +130,10 @@ def _is_uncounted(cookies: str) -> bool:
 
 
 def uncounted_cookie() -> str:
-    """Return the Set-Cookie header by which a browser's visits are not counted, for a year."""
+    """Return the Set-Cookie header that keeps a browser's visits out of counts, for a year."""
     return f"{COOKIE}=1; Max-Age={_YEAR_SECONDS}; {_ATTRIBUTES}"
 
 
 def expired_cookie() -> str:
-    """Return the Set-Cookie header by which a browser's visits are counted again."""
+    """Return the Set-Cookie header that makes a browser's visits count again."""
     return f"{COOKIE}=; Max-Age=0; {_ATTRIBUTES}"

@@ -1,9 +1,9 @@
 """Counting hits, each once: the work of the queue's worker.
 
-A batch is one transaction: the hits that are new, the visitors, the reports. A log that cannot be
-in it is appended to before it, by who has claimed the hit; so such a log may hold more than was
-counted until the message comes again, and never less. Whatever dies before the commit has counted
-nothing.
+A batch is one transaction: the new hits, the visitors, the reports. Some logs cannot take part in
+a transaction. The worker that has claimed a hit appends it to such a log before the transaction.
+So the log may hold more than the counted hits until the message comes again, and never less. A
+worker that dies before the commit has counted nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.logs.log import Log
 from chalicelib.analytics.reports import days, losses
-from chalicelib.analytics.reports.days import Group, Place, counted_of, grouped
+from chalicelib.analytics.reports.days import Group, Place, counted_of, group_hits
 from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.reports.losses import DroppedRow
 from chalicelib.analytics.reports.names import NameBook, Names, Pages
@@ -42,16 +42,16 @@ from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 3
 Sites = Mapping[str, SiteAnalytics]
-# How many hits of a place count as `*other*`, by the cause.
+# The hits of a place that count as `*other*`, by the cause.
 Causes = dict[Place, dict[str, int]]
 
 
 class LogChanged(Exception):
-    """A site was switched to another log after its hits were prepared for the one before."""
+    """A site's log changed after the worker prepared its hits for the old log."""
 
 
 class _Part(NamedTuple):
-    """The hits of a batch that go to one log; `before` is the one that they may be in already."""
+    """The hits of a batch for one log; `before` is the log that may have them already."""
 
     log: Log
     before: Log | None
@@ -60,7 +60,7 @@ class _Part(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """What a transaction counts; `known` are the places that no network has to vouch for."""
+    """The input of a transaction; the `known` places need no vote of a network."""
 
     parts: Sequence[_Part]
     dropped: Sequence[DroppedRow]
@@ -70,7 +70,7 @@ class _Batch(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """What a transaction has done: how many hits were new, and what may be remembered of them."""
+    """The result of a transaction: the number of new hits, and their places and visitors."""
 
     counted: int
     places: set[Place]
@@ -78,7 +78,7 @@ class _Outcome(NamedTuple):
 
 
 class HitCounter:
-    """Counts hits; a worker's container has one, which remembers the names that are known."""
+    """Counts hits; one for each worker's container, with its memory of names and visitors."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
@@ -86,10 +86,10 @@ class HitCounter:
         self._visitors = Visitors(runtime.database, runtime.bounds.analytics)
 
     def count(self, messages: Sequence[Hits]) -> int:
-        """Count the hits that are new, in one transaction; return how many there were.
+        """Count the new hits, in one transaction; return their number.
 
-        Counting them again changes nothing. Hits of sites without analytics, and those older than
-        15 days, are dropped. Raises Unavailable where sites change their logs all the time.
+        A repeat changes nothing. Drops hits of sites without analytics, and hits older than 15
+        days. Raises Unavailable if the sites change their logs at each attempt.
         """
         now = self._runtime.now()
         hits, dropped = _distinct(messages, now), losses.rows_of(messages, now - OLDEST)
@@ -126,24 +126,24 @@ class HitCounter:
             part.log.prepare([day_of(hit["ts"]) for hit in part.hits])
             claimed = receipts.claim(runtime.database, part.needing_receipts)
             _keep_only(part, claimed)
-            # After the claim, which is of all that was said, whenever that comes again.
-            part.hits[:] = _kept(part.hits, sites, now)
+            # After the claim: the receipt's digest is of the whole hit, at each delivery.
+            part.hits[:] = _strip(part.hits, sites, now)
             if not part.log.is_transactional:
                 part.log.append(part.hits)
         kept = [hit for part in parts for hit in part.hits]
-        known = self._names.known(kept)
+        known = self._names.find_known(kept)
         claimed_drops = receipts.claim(runtime.database, dropped)
-        done = self._transacted(_Batch(parts, claimed_drops, sites, networks, known))
+        done = self._commit(_Batch(parts, claimed_drops, sites, networks, known))
         self._names.remember(done.places)
         self._visitors.remember(done.visitors)
         return done.counted
 
-    def _transacted(self, batch: _Batch) -> _Outcome:
-        """Count what is new in one transaction.
+    def _commit(self, batch: _Batch) -> _Outcome:
+        """Count the new hits in one transaction.
 
-        Most batches have no hit that was counted before, and are inserted without a look: the ids
-        are unique. One that has is refused as a whole, and counted with a look. On a sharded
-        cluster the server tells repeats of one path alone, so that all are looked for.
+        Most batches have no repeat, so the first attempt inserts without a read: ids are unique.
+        The server refuses a batch with a repeat as a whole; the second attempt reads the known
+        ids. On a sharded cluster the server sees repeats of one path alone, so every batch reads.
         """
         database, work = self._runtime.database, partial(self._work, batch)
         is_sharded = database.client.topology_description.topology_type_name == "Sharded"
@@ -157,13 +157,13 @@ class HitCounter:
 
     def _work(self, batch: _Batch, session: ClientSession, *, looks: bool) -> _Outcome:
         _check(settings.find_all(self._runtime.database, batch.sites, session), batch.sites)
-        fresh = [hit for part in batch.parts for hit in self._admitted(session, part, looks=looks)]
+        fresh = [hit for part in batch.parts for hit in self._admit(session, part, looks=looks)]
         if batch.dropped:
             losses.count(self._runtime.database, session, batch.dropped, self._shard())
         return self._report(session, fresh, batch) if fresh else _Outcome(0, set(), {})
 
     def _parts(self, hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[_Part]:
-        """Return the hits by the log that they go to, and by the one that they may come from."""
+        """Return the hits by their log, and by the log that may have them already."""
         by_site: dict[str, list[StoredHit]] = {}
         for hit in hits:
             by_site.setdefault(hit["site"], []).append(hit)
@@ -185,13 +185,13 @@ class HitCounter:
             parts.append(_Part(log, before, some, noted))
         return parts
 
-    def _admitted(self, session: ClientSession, part: _Part, *, looks: bool) -> list[StoredHit]:
-        """Return the hits of a part that are new, and keep them."""
+    def _admit(self, session: ClientSession, part: _Part, *, looks: bool) -> list[StoredHit]:
+        """Store the new hits of a part, and return them."""
         noted = {hit["_id"] for hit in part.needing_receipts}
         fresh = receipts.settle(self._runtime.database, session, part.needing_receipts)
-        known = part.log.known(session, part.hits) if looks else set()
+        known = part.log.find_known(session, part.hits) if looks else set()
         if part.before is not None:
-            known |= part.before.known(session, part.hits)
+            known |= part.before.find_known(session, part.hits)
         new = [
             hit
             for hit in part.hits
@@ -204,11 +204,11 @@ class HitCounter:
     def _report(self, session: ClientSession, fresh: list[StoredHit], batch: _Batch) -> _Outcome:
         """Add new hits to the reports, in the transaction."""
         database, runtime = self._runtime.database, self._runtime
-        groups = grouped(fresh, batch.networks)
+        groups = group_hits(fresh, batch.networks)
         names = self._names.admit(session, groups, batch.known)
         causes: Causes = {}
         for group in groups:
-            # `*other*` where a name is not admitted.
+            # A name without admission counts as `*other*`.
             group.places = [_counted_at(each, group, names, causes) for each in group.places]
         counted = counted_of(groups)
         new, visitors = self._visitors.note(session, groups)
@@ -218,16 +218,17 @@ class HitCounter:
             minutes[minute] = minutes.get(minute, 0) + 1
         layouts = {name: LAYOUTS[site["layout"]] for name, site in batch.sites.items()}
         added = days.Addition(counted, names.via, causes)
-        days.add(database, session, added, layouts, (self._shard(), runtime.now()))
+        stamp = days.Stamp(self._shard(), runtime.now())
+        days.add(database, session, added, layouts, stamp)
         return _Outcome(len(fresh), names.places, visitors)
 
     def _shard(self) -> int:
-        """Draw a shard, anew in each attempt: the shard that another holds is not met twice."""
+        """Draw a shard, anew in each attempt, so as not to meet the same locked shard twice."""
         return self._runtime.random.randrange(self._runtime.bounds.analytics.report_shards)
 
 
 def _distinct(messages: Sequence[Hits], now: datetime) -> list[StoredHit]:
-    """Return the hits of messages, each id once, without those that come too late."""
+    """Return the hits of messages, each id once, without hits older than OLDEST."""
     found: dict[str, StoredHit] = {}
     oldest = now - OLDEST
     for message in messages:
@@ -238,7 +239,7 @@ def _distinct(messages: Sequence[Hits], now: datetime) -> list[StoredHit]:
 
 
 def _networks(messages: Iterable[Hits]) -> dict[str, str]:
-    """Return the network of each hit, as the first message that has the hit says."""
+    """Return the network of each hit, from the first message with the hit."""
     found: dict[str, str] = {}
     for message in messages:
         for name, network in networks_of(message).items():
@@ -247,7 +248,7 @@ def _networks(messages: Iterable[Hits]) -> dict[str, str]:
 
 
 def _counted_at(place: Place, group: Group, names: Names, causes: Causes) -> Place:
-    """Return where a group's hits count; if that is `*other*`, note the cause."""
+    """Return the place that counts a group's hits; for `*other*`, note the cause."""
     if place in names.places:
         return place
     counts, cause = causes.setdefault(place.other(), {}), names.causes[place]
@@ -255,17 +256,17 @@ def _counted_at(place: Place, group: Group, names: Names, causes: Causes) -> Pla
     return place.other()
 
 
-def _kept(hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[StoredHit]:
-    """Return hits without what their sites do not keep, or what nobody can tell any more."""
+def _strip(hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[StoredHit]:
+    """Return hits without users on sites without user reports, and without outdated visitors."""
     with_users = {name for name, site in sites.items() if site["user_reports"]}
-    told_since = now - VISITOR_KNOWN
+    known_since = now - VISITOR_KNOWN
     kept = []
     for hit in hits:
-        if ("user" in hit and hit["site"] not in with_users) or hit["ts"] < told_since:
+        if ("user" in hit and hit["site"] not in with_users) or hit["ts"] < known_since:
             shown = hit.copy()
             if hit["site"] not in with_users:
                 shown.pop("user", None)
-            if hit["ts"] < told_since:
+            if hit["ts"] < known_since:
                 shown.pop("visitor", None)
             kept.append(shown)
         else:
@@ -274,20 +275,20 @@ def _kept(hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[Stored
 
 
 def _is_repeat(error: BulkWriteError) -> bool:
-    """Return whether an id was there already, and nothing else was refused."""
+    """Return whether repeats of ids are the only errors."""
     details: Any = error.details
     codes = {each["code"] for each in details["writeErrors"]}
     return codes == {DUPLICATE_KEY} and not details["writeConcernErrors"]
 
 
 def _log_before(site: SiteAnalytics) -> LogName | None:
-    """Return the log that a site's hits are being copied from."""
+    """Return the old log of a site's move, while hits are copied from it; else None."""
     moving = site.get("moving")
     return moving["log_from"] if moving and "switched_at" in moving else None
 
 
 def _keep_only(part: _Part, claimed: Sequence[StoredHit]) -> None:
-    """Take out of a part what another worker has claimed or counted."""
+    """Remove from a part the hits that another worker has claimed or counted."""
     mine = {hit["_id"] for hit in claimed}
     refused = {hit["_id"] for hit in part.needing_receipts} - mine
     part.needing_receipts[:] = claimed
@@ -295,7 +296,7 @@ def _keep_only(part: _Part, claimed: Sequence[StoredHit]) -> None:
 
 
 def _check(current: Sites, sites: Sites) -> None:
-    """Raise LogChanged unless the sites keep their hits as they did when these were prepared."""
+    """Raise LogChanged if a site's log has changed since the worker prepared its hits."""
     for name, site in sites.items():
         if _keeping(current[name]) != _keeping(site):
             raise LogChanged

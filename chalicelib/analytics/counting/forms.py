@@ -1,4 +1,4 @@
-"""Request bodies and queries of pages: of a hit, the path alone has to be right."""
+"""The forms of beacons and pixels: only the path of a hit has to be valid."""
 
 import json
 from typing import Annotated, Any, Self
@@ -18,9 +18,9 @@ from chalicelib.http import Input
 from chalicelib.sites.ids import SiteId
 
 BODY_BYTES = 16_384
-# Beyond, a beacon is none of a browser's.
+# No browser sends a beacon of more hits.
 MAX_SENT_HITS = 200
-# Of a path with its query, as an image's address has it.
+# Of a path with its query, in an image's address.
 MAX_SENT_CHARACTERS = 4_096
 _JSON_INVALID = "json_invalid"
 
@@ -33,7 +33,7 @@ class SentHit(Input):
     )
 
     path: Annotated[Any, WithJsonSchema({"type": "string"})] = Field(
-        # A factory, whose value stands in no schema: clients have to send a path.
+        # A factory's value stands in no schema: clients have to send a path.
         default_factory=lambda: None,
         description="The page's path, with its query: of that, only the campaign is read. A hit "
         "without a path that browsers have is dropped.",
@@ -92,17 +92,17 @@ class NewHits(Input):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Parse JSON; characters that were cut in two are replaced, and do not spoil the rest."""
+        """Parse JSON; replace characters cut in two, so that they do not spoil the rest."""
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
             if error.errors()[0]["type"] != _JSON_INVALID:
                 raise
-        return super().model_validate_json(_mended(json_data), **options)
+        return super().model_validate_json(_mend(json_data), **options)
 
 
-def _mended(text: str | bytes | bytearray) -> str | bytes | bytearray:
-    """Return JSON without half characters and numbers that JSON lacks; other faults stay."""
+def _mend(text: str | bytes | bytearray) -> str | bytes | bytearray:
+    """Return JSON without half characters and without NaN and the like; other faults stay."""
     try:
         known = text if isinstance(text, str) else text.decode(errors="replace")
         value = json.loads(known, parse_constant=lambda _: None)

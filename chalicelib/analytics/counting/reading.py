@@ -1,6 +1,6 @@
-"""Hits of what a page has sent: faults are cut or dropped hit by hit, and counted.
+"""Reading a page's beacon: it drops faulty details and hits one by one, and counts the faults.
 
-A page cannot be asked again, so that a detail must not cost a hit, nor a hit the others.
+A page sends a beacon once, so a faulty detail must not cost a hit, nor a faulty hit the others.
 """
 
 import re
@@ -14,7 +14,8 @@ from chalicelib.analytics.visitors import paths
 from chalicelib.ids import ID_PATTERN
 from chalicelib.texts import drop_controls
 
-# A hit is dropped for its `path`, or as one of too many (`number`); of the others a detail is.
+# A fault of the `path` costs the hit, and so does a `number` over the limit. Other faults cost a
+# detail.
 Fault = Literal["path", "number", "id", "referrer", "title", "node", "ago_ms"]
 MAX_TITLE_CHARACTERS = 200
 DAY_MS = 86_400_000
@@ -24,7 +25,7 @@ Detail = TypeVar("Detail")
 
 
 class ReadHit(NamedTuple):
-    """A hit whose details are right; `address` is the path as it was sent, with its query."""
+    """A hit with valid details; `address` is the path of the beacon, with its query."""
 
     path: str
     address: str
@@ -36,7 +37,7 @@ class ReadHit(NamedTuple):
 
 
 class Read(NamedTuple):
-    """The hits of a beacon, how often each fault was met, and the places of the dropped hits."""
+    """The hits of a beacon, the number of each fault, and the places of the dropped hits."""
 
     hits: list[ReadHit]
     faults: Counter[Fault]
@@ -44,7 +45,7 @@ class Read(NamedTuple):
 
 
 def read(sent: Sequence[SentHit]) -> Read:
-    """Return what can be counted of a beacon."""
+    """Return the valid hits of a beacon, and its faults."""
     found = Read([], Counter(), [])
     for place, each in enumerate(sent[:HITS_AT_ONCE]):
         hit = _hit(each, found.faults)
@@ -93,7 +94,7 @@ def _node(value: Any) -> str | None:
 
 
 def _title(value: Any) -> str | None:
-    """Return a title that is cut to its length; half a character at its end goes."""
+    """Return a title without controls, cut to MAX_TITLE_CHARACTERS and to whole characters."""
     if not isinstance(value, str):
         return None
     shown = str(drop_controls(paths.replace_surrogates(value))).strip()
@@ -101,7 +102,7 @@ def _title(value: Any) -> str | None:
 
 
 def _milliseconds(value: Any) -> int | None:
-    """Return milliseconds within a day: a clock that was set meanwhile says others."""
+    """Return milliseconds within a day: a change of the clock leads to others."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(max(0, min(value, DAY_MS)))

@@ -1,4 +1,4 @@
-"""The routes that pages call: beacons, pixels, and the cookie of one's own visits."""
+"""The interface for pages: beacons, pixels, and the cookie against counting own visits."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from chalicelib.sites.ids import SiteId
 
 # `sendBeacon` sends a text as text/plain.
 BEACON_TYPES = ("text/plain", "application/json")
-# A pixel that a browser or proxy keeps is counted once for all.
+# A pixel in a cache would count once for all.
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -41,8 +41,12 @@ class Taken(TypedDict):
 
 def declare(route: Route, beacons: Beacons) -> None:
     """Declare the routes of beacons."""
+    _declare_beacons(route, beacons)
+    _declare_cookie(route)
 
-    # The address is what a WAF limits: a count of ours would cost more than the beacon.
+
+def _declare_beacons(route: Route, beacons: Beacons) -> None:
+    # A WAF limits the address: a count here would cost more than the beacon.
     @route(
         "POST",
         "/hits",
@@ -71,6 +75,8 @@ def declare(route: Route, beacons: Beacons) -> None:
         beacons.take(Reported(request, site, [hit], None, origin, "path"))
         return NoContent(headers=NO_STORE)
 
+
+def _declare_cookie(route: Route) -> None:
     @route("PUT", "/hits/ignore", is_audited=False)
     def ignore_own_hits(request: Request) -> NoContent:
         """Have this browser's visits not counted, on any site, by a cookie."""

@@ -1,4 +1,4 @@
-"""The four logs, and the receipts by which hits are told from repeats where no log can.
+"""The four logs, and the receipts that identify repeats of hits for logs that cannot.
 
 Public face: `choosing`, `log`, `moving`, `receipts`, `rows`, `schema`, `together`.
 """

@@ -1,4 +1,4 @@
-"""Choosing the log of a site."""
+"""Logs by their names in a site's settings."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -22,7 +22,7 @@ def log_of(
     sites: Mapping[str, SiteAnalytics],
     concern: str = "majority",
 ) -> Log:
-    """Return a log, for the hits of these sites; `concern` is that of writes before counting."""
+    """Return a log for the hits of these sites; `concern` is for writes before counting."""
     match name:
         case "expiring":
             return ExpiringLog(database, sites)

@@ -1,7 +1,7 @@
-"""The expiring log: one collection, from which a TTL index deletes each hit in time.
+"""The expiring log: one collection, in which a TTL index deletes each hit in time.
 
-The default: it does everything. Deleting costs the server about as much as the insert did, and the
-disk that is freed stays with the collection.
+The default: it does everything. A delete costs the server about as much as the insert, and the
+freed disk stays with the collection.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +15,13 @@ from pymongo.database import Database
 
 from chalicelib.analytics.hits import Dimension, StoredHit
 from chalicelib.analytics.logs import rows
-from chalicelib.analytics.logs.log import Position, Size, Span
+from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
 from chalicelib.analytics.settings import LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document, insert_missing
 
 
 class ExpiringHit(StoredHit):
-    """A hit and when it goes, which its site's settings say."""
+    """A hit and its expiry, by its site's settings."""
 
     until: datetime
 
@@ -53,22 +53,22 @@ class ExpiringLog:
         self._rows = EVENTS.of(database)
 
     def prepare(self, days: Sequence[datetime]) -> None:
-        """Nothing is made for a day."""
+        """Do nothing: days need no preparation."""
 
     def needs_receipt(self, hit: StoredHit) -> bool:  # noqa: ARG002 - its row says what is new
-        """Return False: a hit's row says what is new."""
+        """Return False: a hit's row shows whether it is new."""
         return False
 
-    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:
-        """Return the ids of those hits that are kept."""
-        return rows.known(self._rows, hits, session)
+    def find_known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:
+        """Return the ids of the stored hits among these."""
+        return rows.find_known(self._rows, hits, session)
 
     def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
-        """Keep hits that are new."""
+        """Store new hits."""
         self._rows.insert_many(self._expiring(hits), session=session)
 
     def append(self, hits: Sequence[StoredHit]) -> None:
-        """Keep hits, as a move does."""
+        """Store hits outside of any transaction, for a move."""
         insert_missing(self._rows, self._expiring(hits))
 
     def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
@@ -76,7 +76,7 @@ class ExpiringLog:
         pipeline: list[Document] = [{"$match": rows.match(span)}, {"$unset": "until"}, *stages]
         yield from self._rows.aggregate(pipeline, allowDiskUse=True)
 
-    def read(self, span: Span, after: Position | None, limit: int) -> list[StoredHit]:
+    def read(self, span: Span, after: HitPosition | None, limit: int) -> list[StoredHit]:
         """Return the first hits of a span after a position."""
         return rows.page(self._rows, span, after, limit)
 
@@ -89,7 +89,7 @@ class ExpiringLog:
         self._rows.delete_many(rows.of_user(user, until))
 
     def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:
-        """Return where hits of a user may be."""
+        """Return the collection with the filter of a user's hits."""
         return [(self._rows, {"user": user})]
 
     def remove(self, site: str, path: str | None = None) -> None:
@@ -97,11 +97,11 @@ class ExpiringLog:
         self._rows.delete_many({"site": site, **({} if path is None else {"path": path})})
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
-        """Take a source out of the hits of a span."""
+        """Remove a source from the hits of a span."""
         rows.forget_source(self._rows, span, dimension, value)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the index knows the time
-        """Have the TTL index go by each site's days as they are now."""
+        """Set new expiries for the sites with a new number of days."""
         for site in self._sites.values():
             if site.get("keep_changed"):
                 milliseconds = kept_for(site["keep_days"]) // timedelta(milliseconds=1)
@@ -109,8 +109,8 @@ class ExpiringLog:
                 self._rows.update_many({"site": site["_id"]}, [until])
         return 0
 
-    def size(self, site: str) -> Size:
-        """Return what a site has in the collection."""
+    def size(self, site: str) -> LogUsage:
+        """Return a site's part of the collection."""
         return rows.size(self._database, EVENTS.name, site)
 
     def _expiring(self, hits: Sequence[StoredHit]) -> list[ExpiringHit]:

@@ -1,4 +1,4 @@
-"""A log: how raw hits are kept. Four designs keep them, and one contract suite tests all."""
+"""A log stores raw hits. It has four designs, and one contract suite tests all."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from chalicelib.database import Document
 
 
 class Span(NamedTuple):
-    """Whose hits are read: a site's, from one instant on and before another, of one path or all."""
+    """A site's hits from `start` on and before `end`; with a path, of this path alone."""
 
     site: str
     start: datetime
@@ -21,15 +21,15 @@ class Span(NamedTuple):
     path: str | None = None
 
 
-class Position(NamedTuple):
+class HitPosition(NamedTuple):
     """A place among hits in the order of their time."""
 
     ts: datetime
     id: str
 
 
-class Size(TypedDict):
-    """What a site has in a log; bytes are the site's share of the log's, without compression."""
+class LogUsage(TypedDict):
+    """A site's part of a log; bytes are its share of the log's, without compression."""
 
     hits: int
     bytes: int
@@ -38,12 +38,12 @@ class Size(TypedDict):
 
 
 class Log(Protocol):
-    """Where the hits of some sites are.
+    """The stored hits of some sites.
 
-    `is_transactional` says that hits are kept in the transaction that counts them, where their ids
-    say what is new. A log that cannot be written to in one is appended to before it, and receipts
-    decide: it may hold a hit twice, and never lacks one that was counted. `can_forget` says that it
-    deletes single hits.
+    is_transactional: the transaction that counts hits stores them too, and their ids show which
+    are new. Otherwise the worker appends the hits before the transaction, and receipts show which
+    are new. Such a log may have a hit twice, and never lacks a counted hit.
+    can_forget: it deletes single hits.
     """
 
     name: LogName
@@ -51,46 +51,46 @@ class Log(Protocol):
     can_forget: bool
 
     def prepare(self, days: Sequence[datetime]) -> None:
-        """Have everything there that hits of these days are written to."""
+        """Make the collections for hits of these days."""
         ...
 
     def needs_receipt(self, hit: StoredHit) -> bool:
-        """Return whether a row of this log cannot say by itself that a hit is new."""
+        """Return whether the rows of this log cannot show that a hit is new."""
         ...
 
-    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:
-        """Return the ids of those hits that are kept; nothing where receipts decide."""
+    def find_known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:
+        """Return the ids of the stored hits among these; none if receipts decide."""
         ...
 
     def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
-        """Keep hits that are new, within the transaction that counts them."""
+        """Store new hits, within the transaction that counts them."""
         ...
 
     def append(self, hits: Sequence[StoredHit]) -> None:
-        """Keep hits, outside of any transaction; one that is kept already may be kept twice."""
+        """Store hits, outside of any transaction; a repeat may make a second row."""
         ...
 
     def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
-        """Run the stages of a pipeline over the hits of a span, each of them once.
+        """Run the stages of a pipeline over the hits of a span, each hit once.
 
-        A log of several parts runs them over each part, which are whole UTC days or all of them.
+        A log of several parts runs them over each part. A part is a whole UTC day, or the log.
         """
         ...
 
-    def read(self, span: Span, after: Position | None, limit: int) -> list[StoredHit]:
+    def read(self, span: Span, after: HitPosition | None, limit: int) -> list[StoredHit]:
         """Return the first hits of a span after a position, by time and id."""
         ...
 
     def holds(self, day: datetime) -> bool:
-        """Return whether nothing of a day has been pushed out by newer hits."""
+        """Return whether newer hits have pushed out no hit of a day."""
         ...
 
     def forget(self, user: str, until: datetime | None = None) -> None:
-        """Delete a user's hits; with `until`, only those up to then."""
+        """Delete a user's hits up to `until`; None: all."""
         ...
 
     def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:
-        """Return where hits of a user may be, each with its filter."""
+        """Return the collections of a user's hits, each with its filter."""
         ...
 
     def remove(self, site: str, path: str | None = None) -> None:
@@ -98,13 +98,13 @@ class Log(Protocol):
         ...
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
-        """Take a source out of the hits of a span. Raises LogCannotForget."""
+        """Remove a source from the hits of a span. Raises LogCannotForget."""
         ...
 
     def trim(self, now: datetime) -> int:
-        """Delete what is past its site's days; return how many parts were dropped."""
+        """Delete hits past their site's days; return the number of dropped parts."""
         ...
 
-    def size(self, site: str) -> Size:
-        """Return what a site has in the log."""
+    def size(self, site: str) -> LogUsage:
+        """Return a site's part of the log."""
         ...

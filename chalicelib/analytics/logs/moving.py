@@ -1,13 +1,13 @@
-"""Moves between logs, while hits are counted; a crash anywhere is taken up by the sweep.
+"""Moves between logs, while hits come; the sweep continues a move after any crash.
 
-1. A move is *announced*. From then on receipts decide what is new, in either log.
-2. When no transaction of before can still be running, the site is *switched*: its generation is
-   raised, which each batch reads in its transaction, and new hits go to the new log. A hit that the
-   old log has is not new there.
-3. When no transaction of the old generation can still be running, the old hits are *copied* day by
-   day, each under its own id, and read from both logs until then.
-4. The old log's hits are deleted, and the mark with them. Receipts decide for as long as a message
-   of before may come again.
+1. A publisher *announces* a move. From then on receipts identify new hits, in either log.
+2. After the end of all earlier transactions, the sweep *switches* the site: it raises the
+   generation, and new hits go to the new log. Each batch reads the generation in its transaction.
+   A hit of the old log is not new in the new log.
+3. After the end of all transactions of the old generation, the sweep *copies* the old hits day by
+   day, each under its own id. Readers read both logs until then.
+4. The sweep deletes the old log's hits, and the mark with them. Receipts decide for as long as an
+   earlier message may come again.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from chalicelib.analytics.errors import LogCannotForget, MoveInProgress
 from chalicelib.analytics.hits import DAY, OLDEST, StoredHit, day_of
 from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
-from chalicelib.analytics.logs.log import Log, Position, Span
+from chalicelib.analytics.logs.log import HitPosition, Log, Span
 from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics, kept_since
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -30,9 +30,9 @@ GRACE = timedelta(seconds=90)
 
 
 def start(runtime: Runtime, site: SiteAnalytics, log: LogName) -> None:
-    """Announce a move to another log; nothing is done if the hits are there.
+    """Announce a move to another log; the site's present log is no move.
 
-    Raises MoveInProgress, and LogCannotForget for a time series where there are reports by user.
+    Raises MoveInProgress, and LogCannotForget for a time series on a site with reports by user.
     """
     if site.get("moving"):
         raise MoveInProgress
@@ -43,7 +43,7 @@ def start(runtime: Runtime, site: SiteAnalytics, log: LogName) -> None:
     now = runtime.now()
     moving = {"log_from": site["log"], "log_to": log, "announced_at": now}
     same = {"_id": site["_id"], "generation": site["generation"], "moving": {"$exists": False}}
-    # Reports by user may have been switched on since.
+    # The site may have reports by user since.
     same |= {"user_reports": False} if log == "timeseries" else {}
     marked = {"$set": {"moving": moving, "receipts_until": now + receipts.KEPT}}
     if not SITES.of(runtime.database).update_one(same, marked).matched_count:
@@ -51,9 +51,9 @@ def start(runtime: Runtime, site: SiteAnalytics, log: LogName) -> None:
 
 
 def sweep(runtime: Runtime) -> dict[str, int]:
-    """Take every move a step on; return how many hits were copied and moves ended.
+    """Continue every move by a step; return the numbers of copied hits and of ended moves.
 
-    Two at once copy the same hits, which changes nothing.
+    Two runs at once copy the same hits, which changes nothing.
     """
     copied = ended = 0
     for site in SITES.of(runtime.database).find({"moving": {"$exists": True}}):
@@ -67,7 +67,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
 
 
 def _step(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
-    """Switch a site whose move was announced, or copy up to `room` hits; return how many."""
+    """Switch a site after the announcement, or copy up to `room` hits; return their number."""
     moving, now = site["moving"], runtime.now()
     if "switched_at" not in moving:
         if now >= moving["announced_at"] + GRACE:
@@ -90,7 +90,7 @@ def _switch(database: Database[Document], site: SiteAnalytics, now: datetime) ->
 
 
 def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
-    """Copy days until there are none left, and end the move, or until the room is used up."""
+    """Copy days until the end of the move, or until the room is used up."""
     database, now, moving = runtime.database, runtime.now(), site["moving"]
     sites, name = {site["_id"]: site}, site["_id"]
     old, new = (log_of(database, moving[end], sites) for end in ("log_from", "log_to"))
@@ -117,8 +117,8 @@ def _keep(
 ) -> None:
     """Put hits into the new log.
 
-    A row of a transaction was counted: its receipt says so first, or a repeat could count again.
-    Of other rows those stay behind that wait to be counted: their message comes again.
+    All rows of a transactional log have counted: first their receipts record it, or a repeat
+    could count again. Uncounted rows of other logs stay behind: their message comes again.
     """
     recent = [hit for hit in page if hit["ts"] >= now - OLDEST]
     if old.is_transactional:
@@ -130,13 +130,13 @@ def _keep(
 
 
 def _same(site: SiteAnalytics) -> Document:
-    """Return the filter of a site while it is in this move."""
+    """Return the filter of a site during this move."""
     return {"_id": site["_id"], "moving.switched_at": site["moving"]["switched_at"]}
 
 
 def _pages(log: Log, span: Span, size: int) -> Iterator[list[StoredHit]]:
-    """Give the hits of a span in the order of time, page by page."""
-    after: Position | None = None
+    """Yield the hits of a span in the order of time, page by page."""
+    after: HitPosition | None = None
     while page := log.read(span, after, size):
         yield page
-        after = Position(page[-1]["ts"], page[-1]["_id"])
+        after = HitPosition(page[-1]["ts"], page[-1]["_id"])

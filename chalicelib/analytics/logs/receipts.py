@@ -1,8 +1,8 @@
-"""Receipts: which hits were counted, for logs whose rows cannot say so in a transaction.
+"""Receipts of counted hits, for logs that a transaction cannot write to.
 
-A worker *claims* a hit before it writes anywhere else, and the first to claim an id says what the
-hit is: another hit of the same id is a repeat, however it differs. So all rows that a log may hold
-of one id are alike. In the transaction that counts a hit, its receipt is *settled*.
+A worker *claims* a hit before any other write. The first claim of an id fixes the hit: another
+hit of the same id is a repeat, whatever its content. So all rows of one id in a log are alike. The
+transaction that counts a hit *settles* its receipt.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import OLDEST, StoredHit
 from chalicelib.database import Collection, Document, insert_missing
 
-# Longer than a message of the hit can be delivered again.
+# Longer than a message of the hit may come again.
 KEPT = OLDEST + timedelta(days=1)
 _DIGEST_BYTES = 8
 
 
 class Receipt(TypedDict):
-    """A hit that was claimed; `digest` is that of all it says."""
+    """A claimed hit; `digest` is of its whole content."""
 
     _id: str
     at: datetime
@@ -41,7 +41,7 @@ RECEIPTS = Collection(
 
 
 class Claimable(TypedDict):
-    """A hit, or anything else that counts once by its id."""
+    """A hit, or another row that counts once by its id."""
 
     _id: str
     ts: datetime
@@ -51,12 +51,12 @@ AnyClaimable = TypeVar("AnyClaimable", bound=Claimable)
 
 
 def claim(database: Database[Document], hits: Sequence[AnyClaimable]) -> list[AnyClaimable]:
-    """Return the hits that this worker may count: not counted yet, and no repeat that differs."""
+    """Return the hits that this worker may count: uncounted, and equal to the first claim."""
     if not hits:
         return []
     digests = {hit["_id"]: _digest(hit) for hit in hits}
     rows = RECEIPTS.of(database)
-    insert_missing(rows, [_claimed(hit, digests[hit["_id"]]) for hit in hits])
+    insert_missing(rows, [_to_receipt(hit, digests[hit["_id"]]) for hit in hits])
     found = rows.find({"_id": {"$in": list(digests)}, "counted": False})
     mine = {row["_id"] for row in found if row["digest"] == digests[row["_id"]]}
     return [hit for hit in hits if hit["_id"] in mine]
@@ -65,7 +65,7 @@ def claim(database: Database[Document], hits: Sequence[AnyClaimable]) -> list[An
 def settle(
     database: Database[Document], session: ClientSession, hits: Sequence[Claimable]
 ) -> set[str]:
-    """Return the ids of claimed hits that nobody has counted, and mark them as counted."""
+    """Return the ids of claimed hits that no worker has counted, and mark them as counted."""
     if not hits:
         return set()
     rows = RECEIPTS.of(database)
@@ -77,7 +77,7 @@ def settle(
 
 
 def note(database: Database[Document], hits: Iterable[StoredHit]) -> None:
-    """Note hits that were counted when their own rows said so, whoever has claimed them since."""
+    """Mark hits as counted, after their own rows have shown it, whatever claims came since."""
     writes = [
         UpdateOne(
             {"_id": hit["_id"]},
@@ -91,12 +91,12 @@ def note(database: Database[Document], hits: Iterable[StoredHit]) -> None:
 
 
 def waiting(database: Database[Document], hits: Iterable[StoredHit]) -> set[str]:
-    """Return the ids of hits that were claimed and have not been counted yet."""
+    """Return the ids of claimed hits that have not counted yet."""
     claimed = {"_id": {"$in": [hit["_id"] for hit in hits]}, "counted": False}
     return {row["_id"] for row in RECEIPTS.of(database).find(claimed, {"_id": 1})}
 
 
-def _claimed(hit: Claimable, digest: str) -> Receipt:
+def _to_receipt(hit: Claimable, digest: str) -> Receipt:
     return {"_id": hit["_id"], "at": hit["ts"], "digest": digest, "counted": False}
 
 
@@ -105,27 +105,27 @@ def _digest(hit: Claimable) -> str:
     return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-# What logs share that cannot be written to in a transaction: receipts say what was counted.
+# The common part of logs without transactions: receipts show which hits have counted.
 
 
 class AppendedLog:
-    """A log that is appended to before the transaction which counts its hits."""
+    """A log whose hits come before the transaction that counts them."""
 
     is_transactional = False
 
     def prepare(self, days: Sequence[datetime]) -> None:
-        """Nothing is made for a day."""
+        """Do nothing: days need no preparation."""
 
     def needs_receipt(self, hit: StoredHit) -> bool:  # noqa: ARG002 - all of them do
-        """Return True: no row is written in a transaction."""
+        """Return True: no transaction writes a row."""
         return True
 
-    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:  # noqa: ARG002 - receipts decide
+    def find_known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:  # noqa: ARG002 - receipts decide
         """Return nothing: receipts decide."""
         return set()
 
     def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
-        """Nothing is written in a transaction."""
+        """Do nothing: no transaction writes to this log."""
 
 
 def concern_of(concern: str) -> WriteConcern:

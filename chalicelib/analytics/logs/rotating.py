@@ -1,7 +1,7 @@
-"""The rotating log: a collection a day, dropped as a whole.
+"""The rotating log: a collection for each day, dropped as a whole.
 
-For much traffic: forgetting costs next to nothing and frees the disk at once. Collections have
-dated names; renaming one that is in use would cut its readers off, and cannot be repeated safely.
+For much traffic: a drop costs next to nothing and frees the disk at once. Collections have dated
+names: renaming a collection would cut its readers off, and is not safe to repeat.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from pymongo.database import Database
 
 from chalicelib.analytics.hits import DAY, Dimension, StoredHit, day_of
 from chalicelib.analytics.logs import rows
-from chalicelib.analytics.logs.log import Position, Size, Span
+from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
 from chalicelib.analytics.settings import MIN_KEEP_DAYS, LogName, SiteAnalytics, kept_since
 from chalicelib.database import Collection, Document, Family, insert_missing, migration
 
@@ -29,7 +29,7 @@ DAILY_EVENTS = Family(
     ),
     shard_key={"site": 1, "path": 1, "_id": 1},
 )
-# A beacon that is sent again may say another time: around midnight, its day may be another one.
+# A repeat of a beacon may have another time, and around midnight another day.
 _NEAR_MIDNIGHT = timedelta(hours=1)
 
 
@@ -45,30 +45,30 @@ class RotatingLog:
         self._sites = sites
 
     def prepare(self, days: Sequence[datetime]) -> None:
-        """Make the collections of days that have none: the schedule may be late."""
+        """Make the missing collections of these days: the schedule may be late."""
         there = set(DAILY_EVENTS.days(self._database))
         for day in sorted(set(days) - there):
             migration.ensure(self._database, DAILY_EVENTS.of_day(day))
 
     def needs_receipt(self, hit: StoredHit) -> bool:
-        """Return whether a repeat of the hit may be of another day."""
+        """Return whether a repeat of the hit may have another day."""
         since = hit["ts"] - day_of(hit["ts"])
         return since < _NEAR_MIDNIGHT or since >= DAY - _NEAR_MIDNIGHT
 
-    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:
-        """Return the ids of those hits that are kept."""
+    def find_known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:
+        """Return the ids of the stored hits among these."""
         found: set[str] = set()
         for day, some in _by_day(hits).items():
-            found |= rows.known(DAILY_EVENTS.of_day(day).of(self._database), some, session)
+            found |= rows.find_known(DAILY_EVENTS.of_day(day).of(self._database), some, session)
         return found
 
     def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
-        """Keep hits that are new, each in its day."""
+        """Store new hits, each in its day."""
         for day, some in _by_day(hits).items():
             DAILY_EVENTS.of_day(day).of(self._database).insert_many(some, session=session)
 
     def append(self, hits: Sequence[StoredHit]) -> None:
-        """Keep hits, as a move does."""
+        """Store hits outside of any transaction, for a move."""
         for day, some in _by_day(hits).items():
             insert_missing(DAILY_EVENTS.of_day(day).of(self._database), some)
 
@@ -80,7 +80,7 @@ class RotatingLog:
             )
             yield from found
 
-    def read(self, span: Span, after: Position | None, limit: int) -> list[StoredHit]:
+    def read(self, span: Span, after: HitPosition | None, limit: int) -> list[StoredHit]:
         """Return the first hits of a span after a position, day by day."""
         found: list[StoredHit] = []
         rest = span if after is None else span._replace(start=max(span.start, after.ts))
@@ -100,7 +100,7 @@ class RotatingLog:
             part.of(self._database).delete_many(rows.of_user(user, until))
 
     def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:
-        """Return every day, where hits of a user may be."""
+        """Return every day's collection with the filter of a user's hits."""
         parts = DAILY_EVENTS.collections(self._database)
         return [(part.of(self._database), {"user": user}) for part in parts]
 
@@ -111,14 +111,14 @@ class RotatingLog:
             part.of(self._database).delete_many(where)
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
-        """Take a source out of the hits of a span."""
+        """Remove a source from the hits of a span."""
         for part in self._parts(span):
             rows.forget_source(part.of(self._database), span, dimension, value)
 
     def trim(self, now: datetime) -> int:
-        """Drop the days that no site keeps, and from the others the hits that their sites do not.
+        """Drop the days past all sites' limits, and in other days the hits past their site's limit.
 
-        A day more is kept: a worker whose clock is late may still be writing.
+        A day stays one day longer: a worker with a late clock may still write to it.
         """
         dropped, longest = 0, timedelta(days=MIN_KEEP_DAYS)
         for site in self._sites.values():
@@ -134,8 +134,8 @@ class RotatingLog:
                 part.delete_many({"site": {"$in": past}})
         return dropped
 
-    def size(self, site: str) -> Size:
-        """Return what a site has in all days."""
+    def size(self, site: str) -> LogUsage:
+        """Return a site's part of all days."""
         sizes = [
             rows.size(self._database, part.name, site)
             for part in DAILY_EVENTS.collections(self._database)
@@ -148,7 +148,7 @@ class RotatingLog:
         }
 
     def _parts(self, span: Span) -> list[Collection[StoredHit]]:
-        """Return the days of a span that have a collection."""
+        """Return the existing collections of a span's days."""
         days = DAILY_EVENTS.days(self._database)
         within = [day for day in days if span.start < day + DAY and day < span.end]
         return [DAILY_EVENTS.of_day(day) for day in within]

@@ -1,4 +1,4 @@
-"""What the logs share: filters of a span, pages of it, and sizes of collections."""
+"""The common part of the logs: filters of spans, pages of hits, and sizes of collections."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,7 +11,7 @@ from pymongo.cursor import Cursor
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import FIELD_OF, Dimension, StoredHit
-from chalicelib.analytics.logs.log import Position, Size, Span
+from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
 from chalicelib.database import Document
 
 _SIZES = ("size", "storageSize", "totalIndexSize")
@@ -24,21 +24,21 @@ def match(span: Span) -> Document:
 
 
 def forget_source(rows: MongoCollection[Any], span: Span, dimension: Dimension, value: str) -> None:
-    """Take a source out of the hits of a span."""
+    """Remove a source from the hits of a span."""
     field = FIELD_OF[dimension]
     rows.update_many({**match(span), field: value}, {"$unset": {field: ""}})
 
 
 def of_user(user: str, until: datetime | None) -> Document:
-    """Return the filter of a user's hits, up to a time if there is one."""
+    """Return the filter of a user's hits up to a time; None: all."""
     return {"user": user, **({} if until is None else {"ts": {"$lte": until}})}
 
 
 def page(
-    rows: MongoCollection[Any], span: Span, after: Position | None, limit: int
+    rows: MongoCollection[Any], span: Span, after: HitPosition | None, limit: int
 ) -> list[StoredHit]:
     """Return the first hits of a span after a position, by time and id."""
-    # When a hit goes is its log's own matter.
+    # The expiry is a matter of the log alone.
     found = rows.find({**match(span), **following(after, "_id")}, {"until": 0})
     return first(found, "_id", limit)
 
@@ -46,8 +46,8 @@ def page(
 def first(found: Cursor[Any], id_field: str, limit: int) -> list[Any]:
     """Return the first rows of a query by time and id, each id once.
 
-    The server gives them by time alone, which is what the index has: with the id, it would sort a
-    whole span for a page of it. Those of one instant, which are few, are sorted here.
+    The server sorts by time alone, as its index does. With the id, it would sort a whole span for
+    each page. The few rows of one instant are sorted here.
     """
     rows: dict[str, Any] = {}
     last = None
@@ -60,34 +60,34 @@ def first(found: Cursor[Any], id_field: str, limit: int) -> list[Any]:
     return sorted(rows.values(), key=lambda row: (row["ts"], row[id_field]))[:limit]
 
 
-def following(after: Position | None, id_field: str) -> Document:
-    """Return the filter of what comes after a position."""
+def following(after: HitPosition | None, id_field: str) -> Document:
+    """Return the filter of the rows after a position."""
     if after is None:
         return {}
     later = [{"ts": {"$gt": after.ts}}, {"ts": after.ts, id_field: {"$gt": after.id}}]
-    # The first condition bounds the index; the others tell within one instant.
+    # The first condition bounds the index; the second decides within one instant.
     return {"$and": [{"ts": {"$gte": after.ts}}, {"$or": later}]}
 
 
-def known(
+def find_known(
     rows: MongoCollection[Any], hits: Iterable[StoredHit], session: ClientSession | None
 ) -> set[str]:
-    """Return the ids of the hits that a collection has."""
+    """Return the ids of the hits in a collection."""
     ids, sites = [hit["_id"] for hit in hits], sorted({hit["site"] for hit in hits})
     found = rows.find({"_id": {"$in": ids}, "site": {"$in": sites}}, {"_id": 1}, session=session)
     return {row["_id"] for row in found}
 
 
 def stats(database: Database[Document], name: str) -> Document:
-    """Return the storage statistics of a collection, on all shards; zeros where there is none."""
-    told = database.command("collStats", name)
+    """Return the storage statistics of a collection, on all shards; 0 if it does not exist."""
+    found = database.command("collStats", name)
     # A time series has buckets for documents.
-    count = told.get("count", told.get("timeseries", {}).get("bucketCount", 0))
-    sizes = {field: int(told.get(field, 0)) for field in _SIZES}
+    count = found.get("count", found.get("timeseries", {}).get("bucketCount", 0))
+    sizes = {field: int(found.get(field, 0)) for field in _SIZES}
     return {"count": int(count), **sizes}
 
 
-def share(whole: Document, documents: int, hits: int, oldest: datetime | None) -> Size:
+def share(whole: Document, documents: int, hits: int, oldest: datetime | None) -> LogUsage:
     """Return a site's share of a collection's bytes, by its number of documents."""
     part = documents / whole["count"] if whole["count"] else 0.0
     return {
@@ -98,8 +98,8 @@ def share(whole: Document, documents: int, hits: int, oldest: datetime | None) -
     }
 
 
-def size(database: Database[Document], name: str, site: str) -> Size:
-    """Return what a site has in a collection."""
+def size(database: Database[Document], name: str, site: str) -> LogUsage:
+    """Return a site's part of a collection."""
     rows: MongoCollection[Any] = database[name]
     oldest = next(iter(rows.find({"site": site}, {"ts": 1}).sort("ts", ASCENDING).limit(1)), None)
     hits = rows.count_documents({"site": site}) if oldest else 0

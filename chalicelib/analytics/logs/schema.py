@@ -1,4 +1,4 @@
-"""The collections of the logs."""
+"""The logs' collections, for the schema and for upkeep."""
 
 from chalicelib.analytics.logs.capped import CAPPED
 from chalicelib.analytics.logs.expiring import EVENTS

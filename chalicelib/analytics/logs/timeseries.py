@@ -1,8 +1,8 @@
 """The time-series log: hits in the server's own buckets, on very little disk.
 
 For years of raw hits, on sites without reports by user: MongoDB 6.0 deletes from a time series by
-its meta field alone, which is the site. It takes the same id twice without a word and cannot be
-written to in a transaction: receipts say what was counted, and readers take each id once.
+its meta field alone, which is the site. It accepts the same id twice, and no transaction writes to
+it. So receipts show which hits have counted, and readers use each id once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,20 +17,20 @@ from pymongo.database import Database
 from chalicelib.analytics.errors import LogCannotForget
 from chalicelib.analytics.hits import Device, Dimension, Kind, StoredHit
 from chalicelib.analytics.logs import rows
-from chalicelib.analytics.logs.log import Position, Size, Span
+from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
 from chalicelib.analytics.logs.receipts import AppendedLog, concern_of
 from chalicelib.analytics.settings import MAX_KEEP_DAYS, LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document
 
 
 class Meta(TypedDict):
-    """What the server makes buckets by."""
+    """The key of the server's buckets."""
 
     site: str
 
 
 class SeriesHit(TypedDict):
-    """A measurement; `hit` is the id that a hit has in the other logs."""
+    """A measurement; `hit` is the hit's id in other logs."""
 
     _id: NotRequired[ObjectId]
     hit: str
@@ -79,12 +79,12 @@ class SeriesLog(AppendedLog):
         self._written = self._rows.with_options(write_concern=concern_of(concern))
 
     def append(self, hits: Sequence[StoredHit]) -> None:
-        """Keep hits, without their users; one that is there already is there twice then."""
+        """Store hits without their users; a repeat makes a second row."""
         if hits:
-            self._written.insert_many([_measured(hit) for hit in hits], ordered=False)
+            self._written.insert_many([_to_measurement(hit) for hit in hits], ordered=False)
 
     def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
-        """Run the stages over the hits of a span, each taken once."""
+        """Run the stages over the hits of a span, each hit once."""
         once: list[Document] = [
             {"$match": _match(span)},
             {"$group": {"_id": "$hit", "row": {"$first": "$$ROOT"}}},
@@ -93,24 +93,24 @@ class SeriesLog(AppendedLog):
         ]
         yield from self._rows.aggregate([*once, *stages], allowDiskUse=True)
 
-    def read(self, span: Span, after: Position | None, limit: int) -> list[StoredHit]:
+    def read(self, span: Span, after: HitPosition | None, limit: int) -> list[StoredHit]:
         """Return the first hits of a span after a position."""
         found = self._rows.find({**_match(span), **rows.following(after, "hit")})
-        return [_stored(row) for row in rows.first(found, "hit", limit)]
+        return [_to_hit(row) for row in rows.first(found, "hit", limit)]
 
     def holds(self, day: datetime) -> bool:  # noqa: ARG002 - only time takes hits from it
         """Return True: only time takes hits from it."""
         return True
 
     def forget(self, user: str, until: datetime | None = None) -> None:
-        """Nothing is to be done: no user is kept with a hit."""
+        """Do nothing: hits have no users here."""
 
     def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:  # noqa: ARG002 - none is kept
-        """Return nothing: no user is kept with a hit."""
+        """Return nothing: hits have no users here."""
         return []
 
     def remove(self, site: str, path: str | None = None) -> None:
-        """Delete a site's hits. Raises LogCannotForget for those of one path."""
+        """Delete a site's hits. Raises LogCannotForget for one path."""
         if path is not None:
             raise LogCannotForget("path")
         self._rows.delete_many({"meta.site": site})
@@ -120,14 +120,14 @@ class SeriesLog(AppendedLog):
         raise LogCannotForget(dimension)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the server knows the time
-        """Have the server delete whole buckets after the most days that any site keeps."""
+        """Set the server's limit to the most days of any site; it deletes whole buckets."""
         days = [site["keep_days"] for site in self._sites.values()]
         seconds = kept_for(max(days, default=MAX_KEEP_DAYS)).total_seconds()
         self._database.command({"collMod": SERIES.name, "expireAfterSeconds": int(seconds)})
         return 0
 
-    def size(self, site: str) -> Size:
-        """Return what a site has, repeats included; a time series stores buckets, not hits."""
+    def size(self, site: str) -> LogUsage:
+        """Return a site's part, repeats included; a time series stores buckets, not hits."""
         where = {"meta.site": site}
         first = self._rows.find(where, {"ts": 1}).sort("ts", ASCENDING).limit(1)
         oldest = next(iter(first), None)
@@ -143,13 +143,13 @@ def _match(span: Span) -> Document:
     return {"meta.site": span.site, **path, "ts": {"$gte": span.start, "$lt": span.end}}
 
 
-def _measured(hit: StoredHit) -> SeriesHit:
+def _to_measurement(hit: StoredHit) -> SeriesHit:
     fields: Any = {key: hit[key] for key in hit if key not in ("_id", "site", "user")}  # type: ignore[literal-required]
     measured: Any = {"hit": hit["_id"], "meta": {"site": hit["site"]}, **fields}
     return measured  # type: ignore[no-any-return]
 
 
-def _stored(row: SeriesHit) -> StoredHit:
+def _to_hit(row: SeriesHit) -> StoredHit:
     fields: Any = {key: row[key] for key in row if key not in ("_id", "hit", "meta")}  # type: ignore[literal-required]
     stored: Any = {"_id": row["hit"], "site": row["meta"]["site"], **fields}
     return stored  # type: ignore[no-any-return]

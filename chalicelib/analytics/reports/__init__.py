@@ -1,4 +1,4 @@
-"""What happened on a site, counted by day as it happens, and read as rows.
+"""Reports on a site's hits, counted by day as they come, and read as rows.
 
 Public face: `days`, `forms`, `late`, `layouts`, `losses`, `moving`, `names`, `people`, `queries`,
 `report`, `routes`.

@@ -1,4 +1,4 @@
-"""Which names of a day have a row of their own, decided without the database.
+"""Admission of names: it decides without the database whether a name gets its own row on a day.
 
 A *known* name is a page of the site, or was among yesterday's most read. Other names need networks
 that vouch for them. Each network may vouch for a few names a day, so a stranger who makes names up
@@ -10,23 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
-# By what a name was admitted: known, or vouched for by one network or two.
+# The ground of an admission: the name is known, or one network or two vouch for it.
 Via = Literal["known", "one", "two"]
-# Why a name was not: the day has no room; its one network needs another; its networks have vouched
-# for as many names as they may.
+# The cause of a refusal: the day has no room; the one network needs another; the networks have
+# vouched for as many names as they may.
 Cause = Literal["full", "unconfirmed", "spent"]
 CAUSES: Final[tuple[Cause, ...]] = ("full", "unconfirmed", "spent")
-# A name in as many mouths is nobody's invention.
+# No stranger invents a name that so many networks use.
 _ENOUGH = 2
 
 
 @dataclass(frozen=True)
 class Room:
-    """How many names a day may have.
+    """The limits of a day's names.
 
-    `names` bounds the known ones, and the others too, and `by_one` of these may have but one
-    network.
-    `of_network` is how many names a network vouches for.
+    names: known names, and as many other names.
+    by_one: other names with a single network.
+    of_network: names that a network may vouch for.
     """
 
     names: int
@@ -36,7 +36,7 @@ class Room:
 
 @dataclass
 class Tally:
-    """The names that a day has: known ones, all others, and those of them with one network."""
+    """The numbers of a day's names: known names, other names, and of these with one network."""
 
     known: int = 0
     names: int = 0
@@ -50,8 +50,8 @@ class Tally:
 
 
 @dataclass
-class Asked:
-    """A name that has no row yet, and the networks of the batch that ask for it."""
+class Candidate:
+    """A name without a row, and the networks of the batch that ask for it."""
 
     key: int
     networks: set[str]
@@ -59,8 +59,8 @@ class Asked:
 
 
 @dataclass
-class Decision:
-    """What became of names, and the votes that networks cast."""
+class Admission:
+    """The admitted and the refused names, and the votes that networks cast."""
 
     via: dict[str, Via] = field(default_factory=dict)
     causes: dict[str, Cause] = field(default_factory=dict)
@@ -68,10 +68,10 @@ class Decision:
 
 
 def decide(
-    asked: Mapping[str, Asked], votes: Mapping[str, set[int]], tally: Tally, room: Room
-) -> Decision:
-    """Admit names in their order; `votes` are the keys of names by network, `tally` is changed."""
-    decision = Decision()
+    asked: Mapping[str, Candidate], votes: Mapping[str, set[int]], tally: Tally, room: Room
+) -> Admission:
+    """Admit names in their order; `votes` are the keys of names by network. Changes `tally`."""
+    decision = Admission()
     held = {network: set(keys) for network, keys in votes.items()}
     voters = Counter(key for keys in held.values() for key in keys)
     for name, one in sorted(asked.items()):
@@ -86,14 +86,14 @@ def decide(
 
 
 class _Ballot(NamedTuple):
-    """The votes of all networks, how many a name has, and where new ones are noted."""
+    """The votes of all networks, the number of a name's votes, and the decision for new votes."""
 
     held: dict[str, set[int]]
     voters: int
-    decision: Decision
+    decision: Admission
 
 
-def _decide(asked: Asked, ballot: _Ballot, tally: Tally, room: Room) -> Via | Cause:
+def _decide(asked: Candidate, ballot: _Ballot, tally: Tally, room: Room) -> Via | Cause:
     if asked.is_known and tally.known < room.names:
         return "known"
     if tally.names >= room.names:

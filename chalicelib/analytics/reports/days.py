@@ -1,9 +1,9 @@
-"""Pre-aggregated reports, as the worker writes them: one document a site, path, day and shard.
+"""Pre-aggregated reports of the worker: one document a site, path, day and shard.
 
-The path `*` is the site's whole, so that its visitors are counted and not added up. With one
-document the workers would wait for each other, so each batch writes to one shard of several, which
-readers add up. Nothing is preallocated: documents no longer move as they grow. Source: "MongoDB
-Applied Design Patterns", ch. 4, pre-aggregated reports.
+The path `*` is the site's whole: it counts a visitor of two pages once. With one document the
+workers would wait for each other, so each batch writes to one of several shards. Readers add them
+up. Nothing is preallocated: documents no longer move as they grow. Source: "MongoDB Applied Design
+Patterns", ch. 4, pre-aggregated reports.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,13 +29,13 @@ from chalicelib.database import Collection, Document
 CountedField = Literal["hits", "visitors", "bots", "feeds"]
 COUNTED_FIELDS: Final[tuple[CountedField, ...]] = ("hits", "visitors", "bots", "feeds")
 _AS = {"view": "hits", "bot": "bots", "feed": "feeds"}
-# Every zone's offset is a multiple of 15 minutes: what is counted by the quarter of an hour can be
-# summed over the days of any.
+# Every zone's offset is a multiple of 15 minutes: counts by the quarter of an hour can be summed
+# over the days of any zone.
 QUARTER_MINUTES = 15
 
 
 class DayCounts(TypedDict, total=False):
-    """What is counted, as far as there was any; `quarters` has all but the hits."""
+    """Counts, absent for 0; `quarters` has all counts but the hits."""
 
     hits: int
     visitors: int
@@ -44,13 +44,14 @@ class DayCounts(TypedDict, total=False):
     quarters: dict[str, Any]
     minutes: dict[str, int]
     hours: dict[str, Any]
-    # Of a name, by what it was admitted, in one of its shards; of `*other*`, why hits are there.
+    # The ground of a name's admission, in one of its shards.
     via: str
+    # Of `*other*` alone: its hits by the cause.
     causes: dict[str, int]
 
 
 class StoredDay(DayCounts):
-    """A day of a path; that of a whole site says when it was changed last.
+    """A day of a path; only a whole site has the time of its last change.
 
     `dropped` has the faults of a site's beacons.
     """
@@ -106,7 +107,7 @@ SOURCES = Collection(
 
 
 class Subject(NamedTuple):
-    """What a report's document is about: a path, or a value of a dimension."""
+    """The subject of a report's document: a path, or a value of a dimension."""
 
     site: str
     dimension: Dimension | None
@@ -120,20 +121,21 @@ class Place(NamedTuple):
     day: datetime
 
     def other(self) -> "Place":
-        """Return what is counted where the subject's name has no room."""
+        """Return the place that counts instead, when the name has no room."""
         return Place(self.subject._replace(value=OTHER), self.day)
 
 
-# How often something was counted in each minute of a day.
+# A count for each minute of a day.
 Minutes = dict[int, int]
-# What a batch adds to each place.
+# A batch's counts for each place.
 Counted = dict[Place, dict[CountedField, Minutes]]
 
 
 class Addition(NamedTuple):
-    """What a batch adds to the reports.
+    """A batch's additions to the reports.
 
-    `via` says by what new names were admitted, `causes` how many hits of `*other*` have which.
+    via: the ground of each new name's admission.
+    causes: the hits of `*other*` by the cause.
     """
 
     counted: Counted
@@ -141,14 +143,21 @@ class Addition(NamedTuple):
     causes: Mapping[Place, Mapping[str, int]]
 
 
+class Stamp(NamedTuple):
+    """The shard and the time of an addition."""
+
+    shard: int
+    now: datetime
+
+
 def field_of(hit: StoredHit) -> CountedField:
-    """Return what a hit is counted as."""
+    """Return the field that counts a hit."""
     field: Any = _AS[hit["kind"]]
     return field  # type: ignore[no-any-return]
 
 
 def places_of(hit: StoredHit) -> list[Place]:
-    """Return what a hit is counted for on its day: site, path, and where a view came from."""
+    """Return the places that count a hit: the site, its path, and the sources of a view."""
     site, day = hit["site"], day_of(hit["ts"])
     found = [Place(Subject(site, None, value), day) for value in (WHOLE_SITE, hit["path"])]
     if hit["kind"] == "view":
@@ -165,12 +174,9 @@ def add(
     session: ClientSession,
     added: Addition,
     layouts: Mapping[str, Layout],
-    stamp: tuple[int, datetime],
+    stamp: Stamp,
 ) -> None:
-    """Add what was counted to its days, in the caller's transaction.
-
-    `layouts` are those of the sites, `stamp` the shard and the time.
-    """
+    """Add counts to their days, in the caller's transaction; `layouts` are by site."""
     operations: dict[str, list[UpdateOne]] = {DAYS.name: [], SOURCES.name: []}
     for place, fields in added.counted.items():
         subject = place.subject
@@ -185,7 +191,7 @@ def add(
 
 
 def increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[str, int]:
-    """Return what each field of a document grows by: each is named once, however many hits."""
+    """Return the increment of each field of a document, one for any number of hits."""
     counts: dict[str, int] = {}
     for field, minutes in fields.items():
         counts[field] = sum(minutes.values())
@@ -206,28 +212,26 @@ def name_of(place: Place, shard: int) -> str:
     return "/".join((*of, f"{day:%Y%m%d}", str(shard)))
 
 
-def _update(
-    place: Place, counts: dict[str, int], stamp: tuple[int, datetime], via: str | None
-) -> UpdateOne:
+def _update(place: Place, counts: dict[str, int], stamp: Stamp, via: str | None) -> UpdateOne:
     (site, dimension, value), day = place
     shard, now = stamp
-    what: Document = (
+    subject: Document = (
         {"path": value} if dimension is None else {"dimension": dimension, "value": value}
     )
-    this = {"_id": name_of(place, shard), "site": site, **what, "day": day}
+    this = {"_id": name_of(place, shard), "site": site, **subject, "day": day}
     admitted = {} if via is None else {"via": via}
     change: Document = {"$inc": counts, "$setOnInsert": {"shard": shard, **admitted}}
     if value == WHOLE_SITE:
-        # What has changed is asked of whole sites alone: of each path, an index would cost much.
+        # Only whole sites have a time of change: an index of all paths would cost much.
         change["$max"] = {"updated_at": now}
-    # By the id alone: choosing among the indexes costs the server more than the update.
+    # By the id alone: a choice among the indexes costs the server more than the update.
     return UpdateOne(this, change, upsert=True, hint=[("_id", ASCENDING)])
 
 
 class Group:
     """Hits of one day that count for the same places, as the same field.
 
-    A batch of hundreds of hits is of a few pages: places are computed once a group, not once a hit.
+    A batch of hundreds of hits has a few pages, so a group computes its places once for all hits.
     """
 
     __slots__ = ("field", "minutes", "networks", "places", "visits")
@@ -237,12 +241,12 @@ class Group:
         self.places: Sequence[Place] = places_of(hit)
         self.minutes: Minutes = {}
         self.networks: set[str] = set()
-        # When each visitor came; bots and feed readers are none.
+        # The time of each visitor; bots and feed readers are none.
         self.visits: list[tuple[str, datetime]] = []
 
 
-def grouped(hits: Iterable[StoredHit], networks: Mapping[str, str]) -> list[Group]:
-    """Return hits in their groups; `networks` are those that they came from, by id."""
+def group_hits(hits: Iterable[StoredHit], networks: Mapping[str, str]) -> list[Group]:
+    """Return hits in their groups; `networks` has the network of each hit, by id."""
     groups: dict[tuple[Any, ...], Group] = {}
     for hit in hits:
         ts, get = hit["ts"], hit.get
@@ -268,7 +272,7 @@ def grouped(hits: Iterable[StoredHit], networks: Mapping[str, str]) -> list[Grou
 
 
 def counted_of(groups: Iterable[Group]) -> Counted:
-    """Return what the groups' hits add to each place."""
+    """Return the groups' counts for each place."""
     counted: Counted = {}
     for group in groups:
         for place in group.places:

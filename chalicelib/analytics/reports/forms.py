@@ -1,4 +1,4 @@
-"""Forms of reports."""
+"""The queries of reports, the shapes of their rows, and rows as CSV."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownName
 
 MAX_PATHS = 100
-# Of all together: the gateway takes 10 KB of path and query.
+# Of all paths together: the gateway accepts 10 KB of path and query.
 MAX_PATHS_CHARACTERS = 4_000
 _YEARS = range(2000, 2101)
 
@@ -124,7 +124,7 @@ class StatsQuery(SpanQuery, NameQuery):
         return self
 
     def report(self, site: str) -> Report:
-        """Return what is asked for of a site."""
+        """Return the report that the query names, for a site."""
         span = self.instant(self.start), self.instant(self.end)
         named = next((name for group, name in self.names.items() if group != "path"), None)
         group = self.group if named is None else next(iter(self.names))
@@ -270,7 +270,7 @@ class HitsPage(TypedDict):
 
 
 def stats_row(row: Row, by: Period, group: Group | None) -> StatsRow:
-    """Return a row as the API shows it."""
+    """Return the API's form of a row."""
     shown: dict[str, Any] = {"period": row["period"]}
     if group is not None:
         shown[group] = row["key"]
@@ -284,7 +284,7 @@ def stats_row(row: Row, by: Period, group: Group | None) -> StatsRow:
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return rows, as they are answered, as CSV with a header line (RFC 4180)."""
+    """Return the API's rows as CSV with a header line (RFC 4180)."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns)
     writer.writeheader()
@@ -300,7 +300,7 @@ def columns_of(by: Period, group: Group | None) -> list[str]:
 
 
 def _unformulaic(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row whose texts no spreadsheet takes for a formula: visitors choose them."""
+    """Return a row without formulas of spreadsheets: visitors choose the texts."""
     return {
         name: f"'{value}" if isinstance(value, str) and value[:1] in _FORMULAIC else value
         for name, value in row.items()
@@ -312,7 +312,7 @@ _FORMULAIC = ("=", "+", "-", "@", "\t", "\r")
 
 
 def now_answer(now: Now) -> NowAnswer:
-    """Return the last five minutes as the API shows them."""
+    """Return the API's form of the last five minutes."""
     return {
         "visitors": now.visitors,
         "paths": [{"path": path, "hits": hits} for path, hits in now.paths],
@@ -320,7 +320,7 @@ def now_answer(now: Now) -> NowAnswer:
 
 
 def hit_answer(hit: StoredHit) -> HitAnswer:
-    """Return a raw hit as the API shows it."""
+    """Return the API's form of a raw hit."""
     names = {"ref": "referrer", "user": "user_id"}
     rest = ("ref", "campaign", "visitor", "user", "device", "country", "node", "title")
     fields: Mapping[str, Any] = hit

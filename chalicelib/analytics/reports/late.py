@@ -1,8 +1,8 @@
-"""Names that were admitted after hits of theirs had been counted as `*other*`: the hits follow.
+"""Late names: their first hits count as `*other*`, and follow after the names' admission.
 
-The log says which hits they are. What it has of a name beyond the name's own counts is in
-`*other*`, and moves over in one transaction. Doing it again moves nothing. Visitors of `*other*`
-stay, as long as it has hits: they were on its pages, and may have read others of them.
+The log identifies the hits. Its hits of a name beyond the name's own counts are in `*other*`, and
+move over in one transaction. A repeat moves nothing. The visitors of `*other*` stay as long as it
+has hits: they may have read other pages of it.
 """
 
 from collections import Counter
@@ -37,17 +37,17 @@ from chalicelib.analytics.settings import SiteAnalytics, kept_since
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.runtime import Runtime
 
-# Longer than a worker's transaction, its retries and the time between two clocks: after it, no
+# Longer than a worker's transaction, its retries and the time between two clocks. After it, no
 # worker counts a hit of the name as `*other*` any more.
 GRACE = timedelta(seconds=90)
 _NAMES_AT_ONCE = 100
 _FIELDS: tuple[CountedField, ...] = ("hits", "bots", "feeds")
-# How often each field was counted, by the minute of the day.
+# The count of each field, by the minute of the day.
 Cells = dict[CountedField, Counter[int]]
 
 
 class LateName(TypedDict):
-    """A name whose earlier hits are to follow; `_id` is `site/day/…/name`."""
+    """A name whose earlier hits have to follow; `_id` is `site/day/…/name`."""
 
     _id: str
     site: str
@@ -74,7 +74,7 @@ class _Of(NamedTuple):
 def note_late(
     database: Database[Document], session: ClientSession, places: Sequence[Place], now: datetime
 ) -> None:
-    """Note names that were admitted late, in the transaction that admits them."""
+    """Note late names, in the transaction that admits them."""
     if not places:
         return
     writes = []
@@ -82,14 +82,14 @@ def note_late(
         _, dimension, value = place.subject
         of = {} if dimension is None else {"dimension": dimension}
         fields = {**of, "value": value, "at": now}
-        writes.append(UpdateOne(_noted(place), {"$set": fields}, upsert=True))
+        writes.append(UpdateOne(_key(place), {"$set": fields}, upsert=True))
     LATE.of(database).bulk_write(writes, ordered=False, session=session)
 
 
 def follow(runtime: Runtime) -> int:
-    """Have the hits of late names follow, as many names as a run may; return of how many.
+    """Move the hits of late names, up to a run's bound; return the number of names.
 
-    A name that is counted at that moment, and those of a site that is being moved, wait.
+    A name with a new hit at the same moment waits, and so do the names of a site in a move.
     """
     database, now = runtime.database, runtime.now()
     due: Any = LATE.of(database).find({"at": {"$lte": now - GRACE}}).sort("at", ASCENDING)
@@ -104,7 +104,7 @@ def follow(runtime: Runtime) -> int:
         if site is None or of.day < kept_since(site, now):
             _forget(database, of, names)
             continue
-        # What does not follow now waits behind the others.
+        # Names that fail to follow now wait behind the others.
         postponed = {"$set": {"at": now}}
         LATE.of(database).update_many(_ids(of, names), postponed)
         if len(logs) == 1:
@@ -115,7 +115,7 @@ def follow(runtime: Runtime) -> int:
 
 
 def _follow(runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Sequence[str]) -> int:
-    """Move hits of some names of a day; return of how many names."""
+    """Move hits of some names of a day; return the number of moved names."""
     database = runtime.database
     places = [Place(Subject(of.site, of.dimension, name), of.day) for name in names]
     before = {place: _sum(_rows(database, place)) for place in places}
@@ -129,7 +129,7 @@ def _follow(runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Seq
 
 
 class _Late(NamedTuple):
-    """A late name, the hits that the log has of it, and how many its reports had before."""
+    """A late name, its hits in the log, and the number of hits in its reports before."""
 
     place: Place
     hits: Sequence[StoredHit]
@@ -139,9 +139,9 @@ class _Late(NamedTuple):
 def _hits(
     database: Database[Document], log: Log, of: _Of, names: Sequence[str]
 ) -> dict[str, list[StoredHit]]:
-    """Return the hits that were counted, by name; a log may have others that wait to be."""
+    """Return the counted hits by name; a log may also have uncounted hits."""
     field = "path" if of.dimension is None else FIELD_OF[of.dimension]
-    # Of sources, reports have the views alone.
+    # Reports of sources count views alone.
     views = {} if of.dimension is None else {"kind": "view"}
     stages: list[Document] = [
         {"$match": {field: {"$in": list(names)}, **views}},
@@ -159,7 +159,7 @@ def _hits(
 def _move(
     database: Database[Document], layout: Layout, late: _Late, session: ClientSession
 ) -> bool:
-    """Move what the log has beyond the name's counts, unless those have changed meanwhile."""
+    """Move the log's hits beyond the name's counts; not if the counts have changed meanwhile."""
     place, rows = late.place, _collection(late.place).of(database)
     mine = _rows(database, place, session)
     if _sum(mine) != late.before:
@@ -172,7 +172,7 @@ def _move(
         change = _take(row, missing, taken)
         if change:
             writes.append(UpdateOne(_this(row), {"$inc": change}))
-    # A name that was removed meanwhile has no document, and its hits are not in the log.
+    # A name removed meanwhile has no document, and no hits in the log.
     if writes and mine:
         taken["visitors"] = people.follow(database, session, place, late.hits)
         counted = {field: minutes for field, minutes in taken.items() if minutes}
@@ -180,12 +180,12 @@ def _move(
         rows.bulk_write(writes, ordered=False, session=session)
         if _sum(others) == sum(sum(taken[field].values()) for field in _FIELDS):
             rows.delete_many(_filter(place.other()), session=session)
-    LATE.of(database).delete_one(_noted(place), session=session)
+    LATE.of(database).delete_one(_key(place), session=session)
     return True
 
 
 def _missing(hits: Iterable[StoredHit], mine: Iterable[Any]) -> Cells:
-    """Return the hits beyond a name's own counts: of views by the minute, of others by quarter."""
+    """Return the hits beyond a name's own counts: views by the minute, other hits by quarter."""
     missing: Cells = {field: Counter() for field in _FIELDS}
     for hit in hits:
         field, minute = field_of(hit), 60 * hit["ts"].hour + hit["ts"].minute
@@ -198,7 +198,7 @@ def _missing(hits: Iterable[StoredHit], mine: Iterable[Any]) -> Cells:
 
 
 def _take(row: Any, missing: Cells, taken: dict[CountedField, Minutes]) -> dict[str, int]:
-    """Return what a document of `*other*` loses: of no cell more than it has."""
+    """Return the loss of a document of `*other*`: of each cell at most its count."""
     change: Counter[str] = Counter()
     for field, minute, number, parts in _cells(row):
         some = min(number, missing[field][minute])
@@ -211,7 +211,7 @@ def _take(row: Any, missing: Cells, taken: dict[CountedField, Minutes]) -> dict[
 
 
 def _cells(row: Any) -> Iterator[tuple[CountedField, int, int, tuple[str, ...]]]:
-    """Give a document's counts: the field, its minute, the number, and the parts that have it."""
+    """Yield a document's counts: (field, minute, number, names of the parts)."""
     for layout in LAYOUTS.values():
         for minute, number in layout.hits(row, by_minute=True):
             yield "hits", minute, number, layout.paths(minute)
@@ -233,7 +233,7 @@ def _ids(of: _Of, names: Iterable[str]) -> Document:
     return {"site": of.site, "day": of.day, "_id": {"$in": ids}}
 
 
-def _noted(place: Place) -> Document:
+def _key(place: Place) -> Document:
     return {"_id": name_of(place, 0), "site": place.subject.site, "day": place.day}
 
 

@@ -9,12 +9,12 @@ from chalicelib.database import Document
 
 
 class Layout(Protocol):
-    """The fields of one layout. A document that two layouts have written to counts in both."""
+    """The fields of one layout. A document may have counts in two layouts; both count."""
 
     name: LayoutName
 
     def paths(self, minute: int) -> tuple[str, ...]:
-        """Return the fields that a hit in a minute of the day (0 to 1,439) is added to."""
+        """Return the fields that count a hit in a minute of the day (0 to 1,439)."""
         ...
 
     def cells(self, *, by_minute: bool) -> Document:
@@ -25,11 +25,11 @@ class Layout(Protocol):
         ...
 
     def projection(self, *, by_minute: bool) -> Document:
-        """Return the projection of what `hits` reads."""
+        """Return the projection for `hits`."""
         ...
 
     def hits(self, row: Mapping[str, Any], *, by_minute: bool) -> Iterator[tuple[int, int]]:
-        """Give (at, hits) of a document that was read, as `cells` does on the server."""
+        """Yield (at, hits) of a document, as `cells` does on the server."""
         ...
 
     def fields(self) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class Layout(Protocol):
         ...
 
     def rewritten(self) -> Document:
-        """Return what `$set` writes of the minutes in `cells`, an array of {at, hits}."""
+        """Return the fields for `$set`, from the minutes in `cells`, an array of {at, hits}."""
         ...
 
 
@@ -71,7 +71,7 @@ class FlatLayout:
         return {"minutes": 1}
 
     def hits(self, row: Mapping[str, Any], *, by_minute: bool) -> Iterator[tuple[int, int]]:  # noqa: ARG002 - as for `cells`
-        """Give the minutes of a document."""
+        """Yield the minutes of a document."""
         for minute, hits in row.get("minutes", {}).items():
             yield int(minute), hits
 
@@ -131,11 +131,11 @@ class HierarchicalLayout:
         return {"$reduce": {"input": of_hours, "initialValue": [], "in": joined}}
 
     def projection(self, *, by_minute: bool) -> Document:
-        """Return the projection of the hours, without their minutes if they are not asked for."""
+        """Return the projection of the hours, with `by_minute` of their minutes too."""
         return {"hours": 1} if by_minute else {f"hours.{hour}.hits": 1 for hour in HOURS}
 
     def hits(self, row: Mapping[str, Any], *, by_minute: bool) -> Iterator[tuple[int, int]]:
-        """Give the hours of a document, or their minutes."""
+        """Yield the hours of a document, or their minutes."""
         for hour, counted in row.get("hours", {}).items():
             start = int(hour) * MINUTES
             if by_minute:
@@ -149,7 +149,7 @@ class HierarchicalLayout:
         return ("hours",)
 
     def rewritten(self) -> Document:
-        """Return the map of hours that have hits."""
+        """Return the map of hours with hits."""
         hours = [{"k": str(hour), "v": _hour(hour)} for hour in HOURS]
         used = {"$filter": {"input": hours, "as": "hour", "cond": {"$gt": ["$$hour.v.hits", 0]}}}
         return {"hours": {"$arrayToObject": used}}

@@ -1,4 +1,4 @@
-"""Forms of losses: the query, and the answer."""
+"""The query and the answer of reports on losses."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
@@ -12,7 +12,7 @@ from chalicelib.analytics.reports.losses import Loss
 from chalicelib.http import Input
 from chalicelib.texts import ShownName
 
-# A report on losses spans so many days at most.
+# The longest span of a report on losses.
 MAX_DAYS = 366
 
 
@@ -96,7 +96,7 @@ class Losses(TypedDict):
 
 
 def loss_row(loss: Loss) -> LossRow:
-    """Return a day's losses as the API shows them."""
+    """Return the API's form of a day's losses."""
     dropped: Any = {name: number for name, number in loss.dropped.items() if number}
     other = {group: _other(counts) for group, counts in loss.other.items()}
     return {"period": loss.day, "dropped": dropped, "other": other}

@@ -1,7 +1,7 @@
-"""What reports lack: faults of beacons, and hits whose page or source has no name of its own.
+"""Losses of reports: faults of beacons, and hits whose page or source has no name of its own.
 
-Both are counted beside the hits, so that a publisher sees them with their causes. Faults of a
-beacon count once, by a receipt, however often the beacon is delivered.
+Both count beside the hits, so that a publisher sees them with their causes. Faults of a beacon
+count once, by a receipt, however often the beacon comes.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject, name_of
 from chalicelib.database import Document
 
-# Of an id of hits, no character: a beacon has the id of its first hit.
+# No id of a hit has this character: a beacon has the id of its first hit.
 _MARK = "~"
 _COUNTED = ("hits", "bots", "feeds")
 _FIELDS = ("day", "path", "dimension", "value", "dropped", "causes", *_COUNTED)
@@ -42,17 +42,17 @@ class Loss(NamedTuple):
 
 
 def rows_of(messages: Sequence[Hits], oldest: datetime) -> list[DroppedRow]:
-    """Return the faults of messages, each beacon's once, without those that come too late."""
+    """Return the faults of messages, each beacon's once, without beacons before `oldest`."""
     found: dict[str, DroppedRow] = {}
     for message in messages:
-        told = message.dropped
-        if told is not None and told.at >= oldest:
-            name = f"{message.site}:{_MARK}{told.id}"
+        dropped = message.dropped
+        if dropped is not None and dropped.at >= oldest:
+            name = f"{message.site}:{_MARK}{dropped.id}"
             row: DroppedRow = {
                 "_id": name,
                 "site": message.site,
-                "ts": told.at,
-                "faults": told.faults,
+                "ts": dropped.at,
+                "faults": dropped.faults,
             }
             found.setdefault(name, row)
     return list(found.values())
@@ -61,7 +61,7 @@ def rows_of(messages: Sequence[Hits], oldest: datetime) -> list[DroppedRow]:
 def count(
     database: Database[Document], session: ClientSession, dropped: Sequence[DroppedRow], shard: int
 ) -> None:
-    """Add faults that this worker has claimed, and no worker has counted, to their days."""
+    """Add the faults that this worker has claimed and no worker has counted to their days."""
     fresh = receipts.settle(database, session, dropped)
     updates = [_update(row, shard) for row in dropped if row["_id"] in fresh]
     if updates:
@@ -78,7 +78,7 @@ def _update(row: DroppedRow, shard: int) -> UpdateOne:
 
 
 def read(database: Database[Document], site: str, start: datetime, end: datetime) -> list[Loss]:
-    """Return the losses of the days (UTC) of a span, by day; days without any are left out."""
+    """Return the losses of a span's days (UTC), by day, without days free of loss."""
     days = {"$gte": day_of(start), "$lt": end}
     fields = {"_id": 0, **dict.fromkeys(_FIELDS, 1)}
     of_pages = {"site": site, "path": {"$in": [WHOLE_SITE, OTHER]}, "day": days}

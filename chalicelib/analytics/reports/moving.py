@@ -1,4 +1,4 @@
-"""Rewriting the days of a site's reports in its new layout; readers take either meanwhile."""
+"""Rewriting a site's days in its new layout; readers understand both layouts meanwhile."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from chalicelib.runtime import Runtime
 
 
 def change(runtime: Runtime, site: SiteAnalytics, layout: LayoutName) -> None:
-    """Have new counts written in a layout, and the schedule rewrite the days of before."""
+    """Set the layout of new counts; the schedule rewrites earlier days."""
     changed = {"layout": layout, "layout_changed": runtime.now()}
     SITES.of(runtime.database).update_one(
         {"_id": site["_id"], "layout": {"$ne": layout}}, {"$set": changed}
@@ -18,10 +18,10 @@ def change(runtime: Runtime, site: SiteAnalytics, layout: LayoutName) -> None:
 
 
 def rewrite(runtime: Runtime) -> int:
-    """Rewrite days of other layouts, up to what one run may; return how many were rewritten.
+    """Rewrite days of other layouts, up to a run's bound; return the number of rewritten days.
 
-    An update is one write of one document, so a hit that is counted meanwhile is in it or comes
-    after it, in either layout. What workers still wrote in the old one is found by the next run.
+    An update is one write of one document, so a simultaneous hit comes before or after it, in
+    either layout. The next run finds late counts of workers in the old layout.
     """
     room, rewritten = runtime.bounds.analytics.rewritten_in_a_run, 0
     for site in SITES.of(runtime.database).find({"layout_changed": {"$exists": True}}):
@@ -48,7 +48,7 @@ def _rewrite(rows: Any, site: SiteAnalytics, room: int) -> int:
 
 
 def _update(layout: LayoutName) -> list[Document]:
-    """Return the update that puts all minutes of a document into one layout."""
+    """Return the update of a document that puts all minutes into one layout."""
     joined = {"$concatArrays": [each.cells(by_minute=True) for each in LAYOUTS.values()]}
     # A minute may be in both.
     summed = {
@@ -77,5 +77,3 @@ def _update(layout: LayoutName) -> list[Document]:
 
 
 _IS_AT = {"$eq": ["$$this.at", "$$at"]}
-
-# Moving a site's hits to another log, and its reports to another layout, while hits come.

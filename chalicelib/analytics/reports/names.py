@@ -1,7 +1,7 @@
-"""The names of a day's reports: each page and source that has a row of its own.
+"""The names of a day's reports: each page and source with a row of its own.
 
-A name is counted in the transaction that admits it, and known if a report has a document of it.
-`admission` decides; a batch whose names a container knows asks the database for nothing.
+The transaction that admits a name also counts it. A name with a document in the reports needs no
+more admission. `admission` decides. A batch of names known to the container needs no read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from pymongo.database import Database
 
 from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE, Dimension, StoredHit, day_of
 from chalicelib.analytics.reports import top
-from chalicelib.analytics.reports.admission import Asked, Cause, Room, Tally, Via, decide
+from chalicelib.analytics.reports.admission import Candidate, Cause, Room, Tally, Via, decide
 from chalicelib.analytics.reports.days import DAYS, SOURCES, Group, Place, Subject
 from chalicelib.analytics.reports.late import note_late
 from chalicelib.analytics.reports.people import digest
@@ -24,19 +24,19 @@ from chalicelib.database.validators import AtMost
 from chalicelib.runtime import Runtime
 
 _ALWAYS = (WHOLE_SITE, OTHER)
-# Words of ours and codes of countries: their number bounds itself.
+# Plaza's own words and the codes of countries: their number is bounded.
 _CLOSED: tuple[Dimension, ...] = ("device", "country")
 # Longer than any bound of a network's names.
 _MOST_VOTES = 1_000
-# From the beginning of the day; later hits have no network that could be told from others.
+# From the beginning of the day; later hits have no salt, and so no network.
 _VOTES_KEPT = timedelta(days=4)
 
 
 class NameCount(TypedDict):
-    """How many names a site has on a day: `_id` is `site/day/path`, or the dimension.
+    """The numbers of a site's names on a day: `_id` is `site/day/path`, or the dimension.
 
-    `names` are those that were not known before, `one` those of them with one network. `refused`
-    says that hits of the day count as `*other*`.
+    known: names known before. names: other names. one: other names with one network.
+    refused: hits of the day count as `*other*`.
     """
 
     _id: str
@@ -50,7 +50,7 @@ class NameCount(TypedDict):
 class NetworkVotes(TypedDict):
     """The names that a network has vouched for on a day, as digests; `_id` is `site/day/…/network`.
 
-    A network is told by a digest with the day's salt, and is not kept with its hits.
+    `network` is a digest with the day's salt. Hits do not have it.
     """
 
     _id: str
@@ -95,15 +95,19 @@ class Day(NamedTuple):
 
 
 class Pages(Protocol):
-    """Which paths are pages of their sites, as other features know them."""
+    """Other features' knowledge of pages."""
 
     def among(self, runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
-        """Return the places whose path is a page, or the page of one of the nodes it names."""
+        """Return the places whose path is a page, or the page of one of its nodes."""
         ...
 
 
 class Names(NamedTuple):
-    """The places of a batch that count by themselves; of new ones by what, of others why not."""
+    """The names of a batch after the admission.
+
+    places: these count by themselves.
+    via: the grounds of the new names. causes: the causes of the refused names.
+    """
 
     places: set[Place]
     via: dict[Place, Via]
@@ -111,7 +115,7 @@ class Names(NamedTuple):
 
 
 class NameBook:
-    """Admits names; a container has one, which knows the names of most hits of a busy site."""
+    """Admits names; one for each container, with the names of most hits of a busy site."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
@@ -122,14 +126,14 @@ class NameBook:
         self._top = top.Tops(runtime.database, self._bounds)
 
     def remember(self, places: Iterable[Place]) -> None:
-        """Remember names that were counted, once their transaction has committed."""
+        """Remember counted names, after the commit of their transaction."""
         if len(self._counted) > self._bounds.names_remembered:
             self._counted.clear()
         self._counted.update(places)
 
-    def known(self, hits: Iterable[StoredHit]) -> set[Place]:
-        """Return the places of hits that are known without a vote, outside of any transaction."""
-        new = {place for place in _named(hits) if not self._is_counted(place)}
+    def find_known(self, hits: Iterable[StoredHit]) -> set[Place]:
+        """Return the places of hits that need no vote, outside of any transaction."""
+        new = {place for place in _find_places(hits) if not self._is_counted(place)}
         if not new:
             return set()
         found = self._top.among(new)
@@ -143,30 +147,30 @@ class NameBook:
         return found | (self._pages.among(self._runtime, paths) if paths else set())
 
     def admit(self, session: ClientSession, groups: Sequence[Group], known: set[Place]) -> Names:
-        """Return which places of groups count by themselves, in the caller's transaction."""
+        """Admit the places of groups, in the caller's transaction; return the result."""
         asked = {place for group in groups for place in group.places}
         counted = {place for place in asked if self._is_counted(place)}
         if len(counted) < len(asked):
-            counted |= _stored(self._database, session, asked - counted)
+            counted |= _look_up(self._database, session, asked - counted)
         found = Names(counted, {}, {})
-        by_day: dict[Day, dict[str, Asked]] = {}
+        by_day: dict[Day, dict[str, Candidate]] = {}
         for group in groups if len(counted) < len(asked) else ():
             for place in group.places:
                 if place not in counted:
                     of_day = by_day.setdefault(_day(place), {})
-                    new = Asked(digest(place.subject), set(), place in known)
+                    new = Candidate(digest(place.subject), set(), place in known)
                     of_day.setdefault(place.subject.value, new).networks.update(group.networks)
         if by_day:
             self._admit(session, by_day, found)
         return found
 
     def _admit(
-        self, session: ClientSession, by_day: Mapping[Day, dict[str, Asked]], found: Names
+        self, session: ClientSession, by_day: Mapping[Day, dict[str, Candidate]], found: Names
     ) -> None:
         ids = [day.id for day in by_day]
         rows: Any = NAME_COUNTS.of(self._database).find({"_id": {"$in": ids}}, session=session)
         stored = {row["_id"]: row for row in rows}
-        # A day that is full asks nobody.
+        # A full day needs no votes.
         with_room = {
             day: asked
             for day, asked in by_day.items()
@@ -208,8 +212,8 @@ class NameBook:
         return Room(bounds.sources, bounds.sources_of_one, bounds.sources_of_network)
 
 
-def _named(hits: Iterable[StoredHit]) -> Iterator[Place]:
-    """Give the places of hits that have names of strangers, each once."""
+def _find_places(hits: Iterable[StoredHit]) -> Iterator[Place]:
+    """Yield the places of hits whose names strangers may choose, each once."""
     paths: set[tuple[str, int, str]] = set()
     sources: set[tuple[str, int, Dimension, str]] = set()
     for hit in hits:
@@ -231,10 +235,10 @@ def _midnight(day: int) -> datetime:
     return datetime.fromordinal(day).replace(tzinfo=UTC)
 
 
-def _stored(
+def _look_up(
     database: Database[Document], session: ClientSession, places: Iterable[Place]
 ) -> set[Place]:
-    """Return the places that a report has a document of; the indexes alone answer."""
+    """Return the places with a document in the reports; reads the indexes alone."""
     by_day: dict[Day, list[str]] = {}
     for place in places:
         by_day.setdefault(_day(place), []).append(place.subject.value)
@@ -249,16 +253,16 @@ def _stored(
             rows: Any = collection.of(database)
             fields = {"_id": 0, "site": 1, "day": 1, field: 1}
             fields |= {"dimension": 1} if collection is SOURCES else {}
-            # In one answer: a cursor's first batch has but 101.
+            # In one batch: a cursor's first batch has only 101 rows by default.
             for row in rows.find({"$or": branches}, fields, session=session).batch_size(100_000):
                 found.add(_place(Day(row["site"], row.get("dimension"), row["day"]), row[field]))
     return found
 
 
 def _votes(
-    database: Database[Document], session: ClientSession, by_day: Mapping[Day, dict[str, Asked]]
+    database: Database[Document], session: ClientSession, by_day: Mapping[Day, dict[str, Candidate]]
 ) -> dict[Day, dict[str, set[int]]]:
-    """Return the votes of the networks of a batch, and of all that vouch for one of its names."""
+    """Return the votes of a batch's networks, and of all networks that vouch for its names."""
     branches: list[Document] = []
     prefixes = {f"{day.id}/": day for day in by_day}
     for day, asked in by_day.items():
@@ -276,7 +280,7 @@ def _votes(
 
 
 def _counting(day: Day, before: Tally, tally: Tally, *, is_refused: bool) -> UpdateOne:
-    """Return the write of a day's count, which two batches with votes cannot both make at once."""
+    """Return the write of a day's count; two batches with votes at once conflict in it."""
     added = {
         name: getattr(tally, name) - getattr(before, name) for name in ("names", "one", "known")
     }
@@ -294,9 +298,9 @@ def _casting(day: Day, network: str, keys: Sequence[int]) -> UpdateOne:
 def free(
     database: Database[Document], session: ClientSession, place: Place, via: Via | None
 ) -> None:
-    """Give the place of a name that was removed to another, in the caller's transaction.
+    """Free the room of a removed name, in the caller's transaction.
 
-    `via` is None of names of an earlier release.
+    `via`: the ground of its admission; None for a name of an earlier release.
     """
     freed = {"known": -1} if via == "known" else {"names": -1, "one": -(via == "one")}
     name = _day(place).id

@@ -1,4 +1,4 @@
-"""Visitors of a day: who is new to the site, to a page and to a source; and who is there now."""
+"""Visitors of a day: new visitors of the site, of a page and of a source, and present visitors."""
 
 import hashlib
 from collections import Counter
@@ -19,19 +19,19 @@ from chalicelib.bounds import AnalyticsBounds
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
-# From the beginning of the day; hits that come later than two days have no visitor.
+# From the beginning of the day; hits more than two days late have no visitor.
 KEPT = timedelta(days=4)
-# How long a visitor counts as there without another note of it.
+# The age of a visitor's last time after which a hit renews it.
 RENEWED_AFTER = timedelta(seconds=30)
-# What is remembered of one visitor of one day. Pages beyond it count their hits, and no visitor.
+# Subjects of one visitor in a day. Pages beyond them count their hits, and no visitor.
 MAX_SUBJECTS = 500
-# There if a visitor has as many.
+# Exists if a visitor has MAX_SUBJECTS.
 _LAST_SEEN = f"seen.{MAX_SUBJECTS - 1}"
 _DIGEST_BYTES = 6
 
 
 class StoredVisitor(TypedDict):
-    """A visitor of a day, `_id` is `site:day:visitor`; `seen` are digests of what they were on."""
+    """A visitor of a day, `_id` is `site:day:visitor`; `seen` are digests of their subjects."""
 
     _id: str
     site: str
@@ -45,7 +45,7 @@ VISITORS = Collection(
     StoredVisitor,
     indexes=(
         IndexModel([("site", ASCENDING), ("last", ASCENDING)]),
-        # The day and not the last time, which each hit would move in the index.
+        # The day and not the last time: each hit would move that in the index.
         IndexModel([("day", ASCENDING)], expireAfterSeconds=int(KEPT.total_seconds())),
     ),
     shard_key={"_id": "hashed"},
@@ -53,14 +53,14 @@ VISITORS = Collection(
 
 
 class Noted(NamedTuple):
-    """What is known of a visitor of a day: when they were there last, and on what."""
+    """A visitor's last time on a day, and the digests of their subjects."""
 
     last: datetime
     seen: set[int]
 
 
-class Met:
-    """One visitor within a batch: what they were on, from when on, and until when."""
+class BatchVisitor:
+    """One visitor within a batch: their places, each with its first time, and the last time."""
 
     __slots__ = ("day", "last", "places", "site")
 
@@ -70,7 +70,7 @@ class Met:
 
 
 class Visitors:
-    """The visitors that a container has noted: a page that one reads again costs no write."""
+    """A container's memory of visitors: a page that a visitor reads again costs no write."""
 
     def __init__(self, database: Database[Document], bounds: AnalyticsBounds) -> None:
         self._database = database
@@ -78,7 +78,7 @@ class Visitors:
         self._known: dict[str, Noted] = {}
 
     def remember(self, noted: Mapping[str, Noted]) -> None:
-        """Remember what was noted, once its transaction has committed."""
+        """Remember noted visitors, after the commit of their transaction."""
         if len(self._known) > self._bounds.visitors_remembered:
             self._known.clear()
         self._known.update(noted)
@@ -88,15 +88,15 @@ class Visitors:
     ) -> tuple[list[tuple[Place, datetime]], dict[str, Noted]]:
         """Note visitors in the caller's transaction.
 
-        Returns the places that each is new to, with the time, and what is noted. When one was there
-        last is noted anew after half a minute.
+        Returns the places with a new visitor, each with the time, and the notes by visitor. A
+        visitor's last time changes after RENEWED_AFTER.
         """
         met = self._met(groups)
         if not met:
             return [], {}
         rows = VISITORS.of(self._database)
         found = rows.find({"_id": {"$in": list(met)}}, {"seen": 1, "last": 1}, session=session)
-        # In one answer: a cursor's first batch has but 101.
+        # In one batch: a cursor's first batch has only 101 rows by default.
         found.batch_size(len(met) + 1)
         before = {row["_id"]: Noted(row["last"], set(row["seen"])) for row in found}
         new: list[tuple[Place, datetime]] = []
@@ -113,9 +113,9 @@ class Visitors:
             rows.bulk_write(operations, ordered=False, session=session)
         return new, noted
 
-    def _met(self, groups: Iterable[Group]) -> dict[str, Met]:
-        """Return the visitors of a batch, without the hits that would note nothing new."""
-        found: dict[str, Met] = {}
+    def _met(self, groups: Iterable[Group]) -> dict[str, BatchVisitor]:
+        """Return the visitors of a batch, without hits that change nothing."""
+        found: dict[str, BatchVisitor] = {}
         for group in groups:
             first_place = group.places[0]
             keyed = {digest(place.subject): place for place in group.places}
@@ -127,7 +127,7 @@ class Visitors:
                     continue
                 met = found.get(name)
                 if met is None:
-                    met = found[name] = Met(first_place, ts)
+                    met = found[name] = BatchVisitor(first_place, ts)
                 elif ts > met.last:
                     met.last = ts
                 for key, place in keyed.items():
@@ -140,7 +140,7 @@ class Visitors:
 def follow(
     database: Database[Document], session: ClientSession, place: Place, hits: Iterable[StoredHit]
 ) -> Minutes:
-    """Note the visitors of hits as visitors of a place; return the minutes of those new to it."""
+    """Note the visitors of hits as visitors of a place; return the minutes of its new visitors."""
     key, rows = digest(place.subject), VISITORS.of(database)
     whose = f"{place.subject.site}:{place.day:%Y%m%d}:"
     first: dict[str, datetime] = {}
@@ -159,8 +159,8 @@ def follow(
     return minutes
 
 
-def _noting(name: str, met: Met, keys: Sequence[int]) -> UpdateOne:
-    """Return the write of a visitor; nobody else adds to them before the transaction ends."""
+def _noting(name: str, met: BatchVisitor, keys: Sequence[int]) -> UpdateOne:
+    """Return the write of a visitor; no other transaction changes them before this ends."""
     pushed = {"$push": {"seen": {"$each": keys}}} if keys else {}
     fixed = {"site": met.site, "day": met.day}
     change = {"$max": {"last": met.last}, "$setOnInsert": fixed, **pushed}
@@ -169,13 +169,13 @@ def _noting(name: str, met: Met, keys: Sequence[int]) -> UpdateOne:
 
 @lru_cache(maxsize=50_000)
 def digest(subject: Subject) -> int:
-    """Return a number that tells one subject of a site from another."""
+    """Return a number that identifies a subject within its site."""
     text = f"{subject.dimension or ''}\0{subject.value}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=_DIGEST_BYTES).digest())
 
 
 def present(database: Database[Document], site: str, since: datetime) -> int:
-    """Return how many visitors a site has had since an instant."""
+    """Return the number of a site's visitors since an instant."""
     return VISITORS.of(database).count_documents({"site": site, "last": {"$gte": since}})
 
 
@@ -192,19 +192,19 @@ class Now(NamedTuple):
 
 
 def look_now(database: Database[Document], logs: Sequence[Log], site: str, now: datetime) -> Now:
-    """Return what has happened on a site in the last five minutes."""
+    """Return the visitors and views of a site in the last five minutes."""
     since = now - LATELY
-    # Until a millisecond from now: a hit of this one is there.
+    # Up to and with a hit of this millisecond.
     span = Span(site, since, now + timedelta(milliseconds=1))
-    hits = _named(database, span, _hits(logs, span))
+    hits = _name_paths(database, span, _hits(logs, span))
     most = sorted(hits.items(), key=lambda item: (-item[1], item[0]))[:MAX_PATHS]
     return Now(present(database, site, since), most)
 
 
-def _named(database: Database[Document], span: Span, hits: Counter[str]) -> Counter[str]:
-    """Return the views of the most viewed paths that reports name, and of all others as `*other*`.
+def _name_paths(database: Database[Document], span: Span, hits: Counter[str]) -> Counter[str]:
+    """Return the views of the most viewed paths with names in reports; all others as `*other*`.
 
-    Or a stranger's made-up paths would take the place of pages.
+    Otherwise a stranger's made-up paths would push out real pages.
     """
     most = [path for path, _ in hits.most_common(_LOOKED_AT)]
     days = sorted({day_of(span.start), day_of(span.end)})
@@ -218,7 +218,7 @@ def _named(database: Database[Document], span: Span, hits: Counter[str]) -> Coun
 
 
 def _hits(logs: Sequence[Log], span: Span) -> Counter[str]:
-    """Return the views of each path; those of a site that is being moved are gone through."""
+    """Return the views of each path; of a site in a move, hit by hit from both logs."""
     if len(logs) > 1:
         return Counter(hit["path"] for hit in together.each(logs, span) if hit["kind"] == "view")
     hits: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Reports, read from pre-aggregated documents alone, in the reader's time zone.
+"""Reports read pre-aggregated documents alone, in the reader's time zone.
 
 Whole days in UTC are read from the documents' sums. Other zones' days are summed from hours, or
 from minutes where a zone's offset is no whole number of hours: so a zone is a question and not a
@@ -25,7 +25,7 @@ _PARTS = tuple(name for name in COUNTED_FIELDS if name != "hits")
 def read(
     database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[Row], list[Any] | None]:
-    """Return up to `limit` rows in the order of period and key, and where the next ones start.
+    """Return up to `limit` rows by period and key, and the position of the next rows.
 
     A position is [period in ISO form, key]. Periods without a hit have no row.
     """
@@ -52,8 +52,8 @@ def _dimension(report: Report) -> Dimension | None:
 
 
 def _match(report: Report, after: Sequence[Any] | None) -> Document:
-    """Return the filter of the documents: those of the days that a span touches."""
-    # Its own start bounds a report, whatever an earlier one's cursor says.
+    """Return the filter of the documents of the days that a span touches."""
+    # The report's own start is a bound, whatever another report's cursor says.
     start = max(datetime.fromisoformat(after[0]), report.start) if after else report.start
     days = {"$gte": day_of(start.astimezone(UTC)), "$lt": report.end}
     dimension = _dimension(report)
@@ -66,7 +66,7 @@ def _match(report: Report, after: Sequence[Any] | None) -> Document:
 
 
 def _cells(report: Report) -> list[Document]:
-    """Return the stages that make a document of each part of a day that has any count."""
+    """Return the stages that make a document of each part of a day with counts."""
     hits = [layout.cells(by_minute=report.needs_minutes) for layout in LAYOUTS.values()]
     parts: Document = {name: f"$$quarter.v.{name}" for name in _PARTS}
     at_quarter = {"$multiply": [{"$toInt": "$$quarter.k"}, QUARTER_MINUTES]}
@@ -105,12 +105,12 @@ def _row(found: Mapping[str, Any]) -> Row:
     return row  # type: ignore[no-any-return]
 
 
-# How often pages were read, in one round trip: what a page or a listing shows of itself.
+# Counts of pages in one round trip, for a page or a listing to show.
 
 
 def page_counts(database: Database[Document], site: str, paths: Sequence[str]) -> dict[str, int]:
-    """Return the hits of each of a site's paths since it was first read; 0 for an unread one."""
-    # Up to 0.3.0, `%`, `?` and `#` were stored decoded.
+    """Return all hits of each of a site's paths; 0 for an unread path."""
+    # Up to 0.3.0, paths had `%`, `?` and `#` decoded.
     names = {unquote(path): path for path in paths} | {path: path for path in paths}
     pipeline = [
         {"$match": {"site": site, "path": {"$in": list(names)}}},

@@ -1,4 +1,4 @@
-"""Recounting: what a log's hits say beside what the reports say; no difference is the bar."""
+"""Recounting a log's hits against the reports; they must not differ."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from chalicelib.analytics.reports.days import (
 from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.database import Document
 
-# What is counted of a subject: a field, or `minute 754` and `bots 3` within the day.
+# The counts of a subject: by field, and within the day as `minute 754` and `bots 3`.
 Counts = dict[Subject, Counter[str]]
 
 
@@ -31,11 +31,11 @@ def differences(
 ) -> list[Document]:
     """Return the differences of a day's reports from the logs' hits.
 
-    Each is {subject, hits, reported}. Run it for a time whose hits have all been counted, and
-    within the days that the log keeps.
+    Each is {subject, hits, reported}. Run it for a day that the log still has, after all its hits
+    have counted.
     """
-    reported = dict(_reported(database, site, day))
-    counted = _recounted(together.each(logs, Span(site, day, day + DAY)), reported.keys())
+    reported = dict(_sum_reports(database, site, day))
+    counted = _count_hits(together.each(logs, Span(site, day, day + DAY)), reported.keys())
     return [
         {
             "subject": subject,
@@ -51,7 +51,7 @@ def _nonzero(counts: Counter[str]) -> dict[str, int]:
     return {name: number for name, number in counts.items() if number}
 
 
-def _recounted(hits: Iterator[StoredHit], names: Any) -> Counts:
+def _count_hits(hits: Iterator[StoredHit], names: Any) -> Counts:
     found: Counts = {}
     seen: set[tuple[Subject, str]] = set()
     for hit in hits:
@@ -69,7 +69,7 @@ def _recounted(hits: Iterator[StoredHit], names: Any) -> Counts:
     return found
 
 
-def _reported(
+def _sum_reports(
     database: Database[Document], site: str, day: datetime
 ) -> Iterator[tuple[Subject, Counter[str]]]:
     found: Counts = {}
@@ -90,7 +90,7 @@ def _cells() -> Document:
 
 
 def _parts(row: Mapping[str, Any]) -> Counter[str]:
-    """Return a document's counts, by what each is of; visitors are told by the day alone."""
+    """Return a document's counts by field and part; visitors count by the day alone."""
     counts: Counter[str] = Counter({name: row[name] for name in COUNTED_FIELDS if row.get(name)})
     for cell in row["cells"]:
         counts[f"minute {cell['at']}"] += cell["hits"]

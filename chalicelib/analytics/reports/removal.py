@@ -1,4 +1,4 @@
-"""Taking a page or a source out of a site's reports: spam, or a page counted by mistake."""
+"""Removing a page or a source from a site's reports: spam, or a page counted by mistake."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -48,7 +48,7 @@ def _remove_source_day(
 def _free(
     database: Database[Document], session: ClientSession, place: Place, rows: Sequence[Any]
 ) -> None:
-    """Have another name take the place of a removed one."""
+    """Free the room of a removed name for another name."""
     if place.subject.value != OTHER:
         via = next((row["via"] for row in rows if "via" in row), None)
         names.free(database, session, place, via)
@@ -57,10 +57,10 @@ def _free(
 def remove_path(
     database: Database[Document], logs: Sequence[Log], site: str, path: str, now: datetime
 ) -> None:
-    """Delete a path's days, and take its hits out of the site's whole, a day at a time.
+    """Delete a path's days, and subtract its hits from the site's whole, a day at a time.
 
-    The site's visitors stay, since they may have read other pages too, and so do its sources, which
-    are not counted by page. Sessions of the days are due again: some began on the page. Raises
+    The site's visitors stay: they may have read other pages too. So do its sources, which have no
+    counts by page. Sessions of the days are due again: some began on the page. Raises
     LogCannotForget.
     """
     for log in logs:
@@ -80,12 +80,12 @@ def _remove_day(
     own = {"site": site, "path": path, "day": day}
 
     def work(session: ClientSession) -> None:
-        # A path's document and the site's of one shard were written in the same transactions.
+        # The same transactions wrote the documents of a path and of the site in one shard.
         found = list(rows.find(own, session=session))
         operations = [
             UpdateOne(
                 {"site": site, "path": WHOLE_SITE, "day": day, "_id": _whole_id(row)},
-                {"$inc": dict(_negated(row)), "$max": {"updated_at": now}},
+                {"$inc": dict(_negate(row)), "$max": {"updated_at": now}},
             )
             for row in found
         ]
@@ -101,8 +101,8 @@ def _whole_id(row: Mapping[str, Any]) -> str:
     return name_of(Place(Subject(row["site"], None, WHOLE_SITE), row["day"]), row["shard"])
 
 
-def _negated(row: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Give what is taken out for a document: each of its numbers but the visitors."""
+def _negate(row: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the negatives of a document's numbers, except for visitors."""
     for name in _COUNTED:
         yield from _leaves(name, row.get(name, 0))
 

@@ -1,4 +1,4 @@
-"""A report: what is asked for, and the rows that answer."""
+"""A reader's report, and the shape of its rows."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from chalicelib.analytics.hits import DAY, day_of
 
 Period = Literal["minute", "hour", "day", "week", "month", "year"]
 Group = Literal["path", "referrer", "campaign", "device", "country"]
-# What one report may span, so that what is read for it is bounded.
+# The longest span of a report, so that its read is bounded.
 MAX_SPAN: Final[dict[Period, timedelta]] = {
     "minute": timedelta(days=2),
     "hour": timedelta(days=62),
@@ -19,13 +19,13 @@ MAX_SPAN: Final[dict[Period, timedelta]] = {
     "year": timedelta(days=37_000),
 }
 BY_DAYS: Final[tuple[Period, ...]] = ("day", "week", "month", "year")
-# A zone that changed its offset for less than two weeks would not be noticed; there is none.
+# No zone changes its offset for less than two weeks.
 _LOOKED_AT_EVERY = 14 * DAY
 _MOST_LOOKED_AT = 3_000
 
 
 class Row(TypedDict):
-    """A period of a report; `key` is the value that it is grouped by, and empty without one."""
+    """A period of a report; `key` is the value of its group, empty without a group."""
 
     period: datetime
     key: str
@@ -37,7 +37,7 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class Report:
-    """What is asked for: a site's rows from one instant on and before another, in a time zone."""
+    """A reader's wish: a site's rows from `start` on and before `end`, in a time zone."""
 
     site: str
     start: datetime
@@ -46,18 +46,18 @@ class Report:
     tz: str = "UTC"
     path: str | None = None
     group: Group | None = None
-    # The one source of the group that is asked for; a page is `path`.
+    # One source of the group; a page is `path`.
     value: str | None = None
 
     @property
     def is_by_days(self) -> bool:
-        """Return whether whole UTC days are all that is asked for."""
+        """Return whether whole UTC days make up all periods."""
         at_midnight = day_of(self.start) == self.start and day_of(self.end) == self.end
         return self.tz == "UTC" and self.by in BY_DAYS and at_midnight
 
     @property
     def is_of_one(self) -> bool:
-        """Return whether all rows are of one path, or of the site's whole."""
+        """Return whether all rows have one path, or the site's whole."""
         return self.group is None or (self.group == "path" and self.path is not None)
 
     @property

@@ -8,7 +8,7 @@ from pymongo.errors import OperationFailure
 from chalicelib.analytics import permissions
 from chalicelib.analytics.errors import LogCannotForget, UnknownSite
 from chalicelib.analytics.logs import together
-from chalicelib.analytics.logs.log import Position, Span
+from chalicelib.analytics.logs.log import HitPosition, Span
 from chalicelib.analytics.reports import losses, people, queries, removal
 from chalicelib.analytics.reports.forms import (
     CountsByPath,
@@ -46,7 +46,12 @@ _A_MINUTE = "public, max-age=60"
 
 def declare(route: Route) -> None:
     """Declare the routes of reports."""
+    _declare_counts(route)
+    _declare_hits(route)
+    _declare_removal(route)
 
+
+def _declare_counts(route: Route) -> None:
     @route("GET", "/stats/{site}", raises=(UnknownSite, Forbidden, ReportTooLarge))
     def get_stats(
         request: Request, site: SiteId, caller: Principal | None, query: StatsQuery
@@ -83,9 +88,6 @@ def declare(route: Route) -> None:
         found = permissions.of_reader(database, query.site, caller)
         headers = {"Cache-Control": _A_MINUTE} if found["public"] else {}
         return Ok(page_counts(database, query.site, query.paths), headers)
-
-    _declare_hits(route)
-    _declare_removal(route)
 
 
 def _declare_hits(route: Route) -> None:
@@ -145,8 +147,8 @@ def _declare_removal(route: Route) -> None:
         return NoContent()
 
 
-def _position(position: Any) -> Position:
-    return Position(datetime.fromisoformat(position[0]), position[1])
+def _position(position: Any) -> HitPosition:
+    return HitPosition(datetime.fromisoformat(position[0]), position[1])
 
 
 def _cursors(request: Request, kind: str, report: Report) -> Cursors:
@@ -158,7 +160,7 @@ def _cursors(request: Request, kind: str, report: Report) -> Cursors:
 def _read(
     request: Request, report: Report, after: Any, limit: int
 ) -> tuple[list[Row], list[Any] | None]:
-    """Return rows of a report; raises InvalidRequest for a zone that the server does not know."""
+    """Return rows of a report; raises InvalidRequest for a zone unknown to the server."""
     try:
         return queries.read(request.runtime.database, report, after, limit)
     except OperationFailure as error:

@@ -1,4 +1,4 @@
-"""Yesterday's most read pages and sources: names that no stranger has to vouch for."""
+"""Yesterday's most read pages and sources: these names need no votes."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,7 +14,7 @@ from chalicelib.database import Document
 
 
 class _Of(NamedTuple):
-    """A site's pages or sources, and the day whose most read ones are asked for."""
+    """A site's pages or sources of a day."""
 
     site: str
     dimension: Dimension | None
@@ -22,7 +22,7 @@ class _Of(NamedTuple):
 
 
 class Tops:
-    """The most read names of the days before, as a container has read them: once each."""
+    """A container's memory of the most read names of past days; it reads each day once."""
 
     def __init__(self, database: Database[Document], bounds: AnalyticsBounds) -> None:
         self._database = database
@@ -32,7 +32,7 @@ class Tops:
     def among(self, places: Iterable[Place]) -> set[Place]:
         """Return the places whose name was among the most read of the day before.
 
-        Two round trips at most, and none for days that were asked for before.
+        Two round trips at most, and none for days in memory.
         """
         if sum(map(len, self._held.values())) > self._bounds.names_remembered:
             self._held.clear()
@@ -59,7 +59,7 @@ class Tops:
             self._aggregate(SOURCES.of(self._database), "value", sources, self._bounds.top_sources)
 
     def _aggregate(self, rows: Any, field: str, missing: list[_Of], most: int) -> None:
-        """Read the names with the most visitors; those of hits alone would cost but one reader."""
+        """Read the names with the most visitors: one reader can make any number of hits."""
         key = {"site": "$site", "day": "$day", "dimension": "$dimension"}
         pipeline: list[Document] = [
             {"$match": {"$or": [_filter(of) for of in missing]}},

@@ -1,6 +1,6 @@
 """Days and longer periods of a time zone, summed from hours of UTC days, or from minutes.
 
-For one path, or a site's whole: here and not on the server, which needs three times as long to take
+For one path, or a site's whole. The sums run here: the server takes three times as long to take
 the documents apart.
 """
 
@@ -27,7 +27,7 @@ _OUTSIDE = -1
 def read(
     database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[Row], list[Any] | None]:
-    """Return up to `limit` rows after a position, and where the next ones start."""
+    """Return up to `limit` rows after a position, and the position of the next rows."""
     edges = list(_edges(report))
     first = 0
     if after:
@@ -46,7 +46,7 @@ def read(
 
 
 def _edges(report: Report) -> Iterator[datetime]:
-    """Give when each period of the span starts, in UTC; the first may start before the span."""
+    """Yield the start of each period of the span, in UTC; the first may be before the span."""
     zone = ZoneInfo(report.tz)
     day = _first_day(report.by, report.start.astimezone(zone).date())
     while True:
@@ -66,7 +66,7 @@ _LONGEST: dict[Period, timedelta] = {
 
 
 def _first_day(by: Period, day: date) -> date:
-    """Return the first day of the period that a day is in; weeks begin on Mondays (ISO 8601)."""
+    """Return the first day of a day's period; weeks begin on Mondays (ISO 8601)."""
     match by:
         case "week":
             return day - timedelta(days=day.weekday())
@@ -79,7 +79,7 @@ def _first_day(by: Period, day: date) -> date:
 
 
 def _days(database: Database[Document], report: Report, start: datetime) -> Iterator[Any]:
-    """Give the documents of the UTC days that a span touches."""
+    """Yield the documents of the UTC days that a span touches."""
     projection: Document = {"_id": 0, "day": 1, "quarters": 1}
     for layout in LAYOUTS.values():
         projection |= layout.projection(by_minute=report.needs_minutes)
@@ -92,7 +92,7 @@ def _days(database: Database[Document], report: Report, start: datetime) -> Iter
 def _sums(
     days: Iterator[Any], edges: Sequence[datetime], report: Report
 ) -> dict[int, dict[str, int]]:
-    """Return the sums of each period that anything was counted in, by its number."""
+    """Return the sums of each period with counts, by its number."""
     by_minute, periods_of = report.needs_minutes, _Periods(edges, report)
     sums: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTED_FIELDS, 0))
     for row in days:
@@ -109,7 +109,7 @@ def _sums(
 
 
 class _Periods:
-    """Which period each part of a day is in: looked up once a day, whose documents are several."""
+    """The periods of a day's parts, computed once for all documents of the day."""
 
     def __init__(self, edges: Sequence[datetime], report: Report) -> None:
         self._edges = [_minute(edge) for edge in edges]

@@ -1,4 +1,4 @@
-"""Sessions: a visitor's hits without a long pause, made of the log and rolled up.
+"""Sessions: a visitor's hits without a long pause, made from the log and rolled up.
 
 Public face: `making`, `periods`, `routes`.
 """

@@ -1,7 +1,7 @@
 """Making a day's sessions from the log: hits of a visitor without a pause of 30 minutes.
 
-Hits come late and out of order, so a session is not kept while it is counted: a day is made whole
-again, by `$setWindowFields`, and what is no session any more is deleted.
+Hits come late and out of order, so no session grows hit by hit. Each time a day is due, this
+module makes all its sessions again, by `$setWindowFields`, and deletes outdated sessions.
 """
 
 from collections.abc import Iterator
@@ -31,11 +31,11 @@ PAUSE = timedelta(minutes=30)
 def make(database: Database[Document], log: Log, span: Span, making: str) -> None:
     """Make a site's sessions of a day from its hits in the span.
 
-    Nobody else does so meanwhile; `making` is an id of its own.
+    No other run makes the same day meanwhile. `making` is a new id.
     """
     day = span.start
     for _ in log.aggregate(span, _stages(span.site, day, making)):
-        """A pipeline that ends in `$merge` gives nothing."""
+        """A pipeline that ends in `$merge` returns nothing."""
     stale = {"site": span.site, "day": day, "making": {"$ne": making}}
     SESSIONS.of(database).delete_many(stale)
 
@@ -93,9 +93,9 @@ def _milliseconds(span: timedelta) -> int:
     return span // timedelta(milliseconds=1)
 
 
-# Which days of which sites have sessions to be made: those whose past hours have changed.
+# A site's day is due after a change of its past hours.
 
-# Looked at again in each run: longer than any batch, and any run of this, can take.
+# The time that each run reads again: longer than any batch and any run.
 OVERLAP = timedelta(minutes=10)
 # Longer than the schedule's function may run.
 LEASE = timedelta(minutes=16)
@@ -103,9 +103,9 @@ _EVERYTHING = "days"
 
 
 class Due(TypedDict):
-    """A day of a site, `_id` is `site/day`; `hits` are those that its sessions were made of.
+    """A day of a site, `_id` is `site/day`; `hits` is the number of hits in its sessions.
 
-    The document `days` says until when the reports were looked at.
+    The document `days` has the time up to which a run has read the reports.
     """
 
     _id: str
@@ -125,12 +125,12 @@ class _Day(NamedTuple):
 
 
 def make_due(runtime: Runtime) -> dict[str, int]:
-    """Make the sessions of days whose past hours have changed; return of how many days.
+    """Make the sessions of days with changes in past hours; return the number of days.
 
-    An hour is past when 30 minutes have passed since its end. What the log does not hold any more
-    is not made anew. Each day is made by one at a time; two runs at once share them out.
+    An hour is past 30 minutes after its end. A day that the log has lost keeps its sessions. Two
+    runs at once share the days.
     """
-    _note_changed(runtime.database, runtime.now())
+    _note_changes(runtime.database, runtime.now())
     made = sum(
         _make(runtime, row)
         for row in list(DUE.of(runtime.database).find({"site": {"$exists": True}}))
@@ -138,18 +138,18 @@ def make_due(runtime: Runtime) -> dict[str, int]:
     return {"session_days": made}
 
 
-def _note_changed(database: Database[Document], now: datetime) -> None:
-    """Note the days that hits were counted on since the last run."""
+def _note_changes(database: Database[Document], now: datetime) -> None:
+    """Note the days with new hits since the last run."""
     state = DUE.of(database).find_one({"_id": _EVERYTHING})
     since = state["until"] if state else datetime.fromtimestamp(0, now.tzinfo)
-    for site, day in _changed(database, since):
+    for site, day in _find_changes(database, since):
         noted = {"$setOnInsert": {"site": site, "day": day}}
         DUE.of(database).update_one({"_id": f"{site}/{day:%Y%m%d}"}, noted, upsert=True)
     until = {"$max": {"until": now - OVERLAP}}
     DUE.of(database).update_one({"_id": _EVERYTHING}, until, upsert=True)
 
 
-def _changed(database: Database[Document], since: datetime) -> Iterator[_Day]:
+def _find_changes(database: Database[Document], since: datetime) -> Iterator[_Day]:
     pipeline = [
         {"$match": {"updated_at": {"$gte": since}, "path": WHOLE_SITE}},
         {"$group": {"_id": {"site": "$site", "day": "$day"}}},
@@ -160,11 +160,11 @@ def _changed(database: Database[Document], since: datetime) -> Iterator[_Day]:
 
 
 def _make(runtime: Runtime, due: Due) -> bool:
-    """Make a day that is due and nobody's; return whether it was."""
+    """Make a due day that no other run holds; return whether it was made."""
     database, now = runtime.database, runtime.now()
     site, day = due["site"], due["day"]
     until = min(start_of("hour", now - PAUSE), day + DAY)
-    hits = _counted(database, site, day, until)
+    hits = _count(database, site, day, until)
     is_over = until == day + DAY
     if (due.get("until"), due.get("hits")) == (until, hits):
         if is_over:
@@ -174,7 +174,7 @@ def _make(runtime: Runtime, due: Due) -> bool:
         return False
     found = settings.find(database, site)
     logs = together.logs_of(database, found) if found else []
-    # A site that is being moved has its turn when it is in one log again.
+    # A site in a move waits until all its hits are in one log.
     if found and len(logs) == 1 and day >= kept_since(found, now) and logs[0].holds(day):
         make(database, logs[0], Span(site, day, until), new_id(now, runtime.random))
         rolling.roll_up(database, site, day)
@@ -192,8 +192,8 @@ def _lease(database: Database[Document], due: Due, now: datetime) -> bool:
     return DUE.of(database).update_one(free, leased).modified_count > 0
 
 
-def _counted(database: Database[Document], site: str, day: datetime, until: datetime) -> int:
-    """Return how many hits the reports have of a day's past hours."""
+def _count(database: Database[Document], site: str, day: datetime, until: datetime) -> int:
+    """Return the number of hits in the reports of a day's past hours."""
     if until <= day:
         return 0
     report = Report(site, day, until, "year")

@@ -1,4 +1,4 @@
-"""Sessions and the periods that they are rolled up to: collections and queries."""
+"""Sessions and their periods: collections and queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _HOUR = timedelta(hours=1)
 class StoredSession(TypedDict):
     """A session; `_id` is `site:day:visitor:n`, the n-th of the visitor on the day (UTC).
 
-    `making` is the id of what made it last.
+    `making` is the id of the run that made it last.
     """
 
     _id: str
@@ -38,15 +38,15 @@ class StoredSession(TypedDict):
     making: str
 
 
-class Pages(TypedDict):
-    """How many sessions began or ended on a page."""
+class PageCount(TypedDict):
+    """The number of sessions that began or ended on a page."""
 
     path: str
     sessions: int
 
 
 class StoredPeriod(TypedDict):
-    """A period of a site, or of one user of it; means are made of its sums when they are read."""
+    """A period of a site, or of one user on it; readers make means from its sums."""
 
     _id: str
     site: str
@@ -56,8 +56,8 @@ class StoredPeriod(TypedDict):
     hits: int
     seconds: float
     bounces: int
-    entries: Annotated[list[Pages], AtMost(MAX_PAGES)]
-    exits: Annotated[list[Pages], AtMost(MAX_PAGES)]
+    entries: Annotated[list[PageCount], AtMost(MAX_PAGES)]
+    exits: Annotated[list[PageCount], AtMost(MAX_PAGES)]
 
 
 SESSIONS = Collection(
@@ -88,7 +88,7 @@ PERIODS: Final[dict[Level, Collection[StoredPeriod]]] = {
 
 
 def start_of(level: Level, time: datetime) -> datetime:
-    """Return when the period (UTC) that a time is in begins; weeks begin on Mondays (ISO 8601)."""
+    """Return the start of a time's period (UTC); weeks begin on Mondays (ISO 8601)."""
     hour = time.replace(minute=0, second=0, microsecond=0)
     day = hour.replace(hour=0)
     match level:
@@ -105,16 +105,16 @@ def start_of(level: Level, time: datetime) -> datetime:
 
 
 def end_of(level: Level, start: datetime) -> datetime:
-    """Return when the period that begins at a time ends."""
+    """Return the end of the period that begins at a time."""
     longest = {"hour": _HOUR, "day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 366 * DAY}
     after = start + longest[level]
-    # Months and years may be shorter: what comes after is in the next one.
+    # Months and years may be shorter: the longest length always ends in the next period.
     return start_of(level, after) if level in ("month", "year") else after
 
 
 @dataclass(frozen=True)
 class SessionReport:
-    """What is asked for: a site's periods within a span of time, by user or not."""
+    """A reader's wish: a site's periods within a span of time, by user or not."""
 
     site: str
     start: datetime
@@ -126,7 +126,7 @@ class SessionReport:
 def read(
     database: Database[Document], report: SessionReport, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[StoredPeriod], list[Any] | None]:
-    """Return up to `limit` periods in the order of time and user, and where the next ones start.
+    """Return up to `limit` periods by time and user, and the position of the next periods.
 
     A position is [period in ISO form, user]. Periods without a session have no row.
     """
@@ -146,6 +146,6 @@ def _where(report: SessionReport, after: Sequence[Any] | None) -> Document:
     later = {**whose, "period": {**span, "$gt": period}}
     if user is None:
         return later
-    # Each branch has bounds of its own: no user before the position is looked at.
+    # Each branch has its own bounds, so the server reads no user before the position.
     same = {"site": report.site, "period": {**span, "$eq": period}, "user": {"$gt": user}}
     return {"$or": [same, later]}

@@ -1,8 +1,8 @@
 """Rolling sessions up: to hours, days, weeks and months, and years.
 
-Weeks straddle months, so both are made of days. A period is always made whole of the one below, and
-replaced, so doing it again changes nothing. Source: "MongoDB Applied Design Patterns", ch. 4,
-hierarchical aggregation; but means are made of sums, since a mean of means is wrong.
+Weeks straddle months, so days make both. A run makes each period whole from the periods below and
+replaces it, so a repeat changes nothing. Source: "MongoDB Applied Design Patterns", ch. 4,
+hierarchical aggregation; but sums make the means, since a mean of means is wrong.
 """
 
 import itertools
@@ -22,7 +22,7 @@ from chalicelib.analytics.sessions.periods import (
     PERIODS,
     SESSIONS,
     Level,
-    Pages,
+    PageCount,
     StoredPeriod,
     end_of,
     start_of,
@@ -35,14 +35,14 @@ _BELOW: Final[dict[Level, Level]] = {
     "month": "day",
     "year": "month",
 }
-# So many users' periods are in memory at once.
+# Users whose periods are in memory at once.
 _USERS_AT_ONCE = 200
 _ROWS_AT_ONCE = 1_000
 
 
 @dataclass
 class _Sums:
-    """What a period adds up to."""
+    """The sums of a period."""
 
     sessions: int = 0
     hits: int = 0
@@ -57,16 +57,16 @@ _Made = dict[tuple[str | None, datetime], _Sums]
 
 
 def roll_up(database: Database[Document], site: str, day: datetime) -> None:
-    """Make the hours of a site's day of its sessions, and every period above of the one below.
+    """Make the hours of a site's day from its sessions, and longer periods from shorter periods.
 
-    Users have their turn some at a time: a site may have any number of them.
+    Users have their turn in parts: a site may have any number of them.
     """
     _roll_up(database, _Part(site, day, None), _of_sessions(database, site, day, by_user=False))
     seen: set[str] = set()
     for users, rows in _by_users(_of_sessions(database, site, day, by_user=True)):
         seen.update(users)
         _roll_up(database, _Part(site, day, users), rows)
-    # Whose sessions of the day have gone still has the sums of them.
+    # Users without sessions on the day any more may still have sums of it.
     of_users = {"site": site, "period": day, "user": {"$exists": True}}
     counted = PERIODS["day"].of(database).find(of_users, {"user": 1})
     gone = [row["user"] for row in counted if row["user"] not in seen]
@@ -75,7 +75,7 @@ def roll_up(database: Database[Document], site: str, day: datetime) -> None:
 
 
 class _Part(NamedTuple):
-    """Whose periods are made: those of the whole site, or of some users."""
+    """The periods of some users on a site's day; None for users: of the whole site."""
 
     site: str
     day: datetime
@@ -88,7 +88,7 @@ class _Part(NamedTuple):
 
 
 def _roll_up(database: Database[Document], part: _Part, rows: Iterable[Any]) -> None:
-    """Make a part's hours of sums of sessions, and the periods above."""
+    """Make a part's hours from sums of sessions, and the longer periods."""
     made: _Made = {}
     for row in rows:
         _add(made, row)
@@ -105,7 +105,7 @@ def _roll_up(database: Database[Document], part: _Part, rows: Iterable[Any]) -> 
 def _of_sessions(
     database: Database[Document], site: str, day: datetime, *, by_user: bool
 ) -> Iterator[Any]:
-    """Give the sums of a day's sessions by hour, entry and exit; with `by_user`, of each user."""
+    """Yield the sums of a day's sessions by hour, entry and exit; with `by_user`, of each user."""
     key = {"period": "$hour", "entry": "$entry", "exit": "$exit"}
     whose = {"user": {"$exists": True}} if by_user else {}
     pipeline: list[Document] = [
@@ -123,7 +123,7 @@ def _of_sessions(
         *([{"$sort": {"_id.user": 1}}] if by_user else []),
     ]
     rows: Any = SESSIONS.of(database)
-    # The driver decodes a batch at once, which would be up to 16 MB of rows.
+    # The driver decodes a batch at once, by default up to 16 MB of rows.
     for row in rows.aggregate(pipeline, allowDiskUse=True, batchSize=_ROWS_AT_ONCE):
         of, number = row["_id"], row["sessions"]
         pages = {
@@ -134,7 +134,7 @@ def _of_sessions(
 
 
 def _by_users(rows: Iterable[Any]) -> Iterator[tuple[list[str], list[Any]]]:
-    """Give rows that come by user in parts, each of some users with all their rows."""
+    """Yield parts of rows sorted by user: (users, all their rows)."""
     users: list[str] = []
     part: list[Any] = []
     for user, mine in itertools.groupby(rows, key=itemgetter("user")):
@@ -165,9 +165,9 @@ def _replace(
     span: tuple[datetime, datetime],
     made: _Made,
 ) -> None:
-    """Put a part's periods of a span in the place of those that were there."""
+    """Replace a part's periods of a span."""
     rows = PERIODS[level].of(database)
-    periods = [_stored(part.site, user, period, sums) for (user, period), sums in made.items()]
+    periods = [_to_period(part.site, user, period, sums) for (user, period), sums in made.items()]
     writes = [
         ReplaceOne(
             {"_id": each["_id"], "site": part.site, "period": each["period"]}, each, upsert=True
@@ -180,7 +180,7 @@ def _replace(
     rows.delete_many({**part.within(span), "_id": {"$nin": made_now}})
 
 
-def _stored(site: str, user: str | None, period: datetime, sums: _Sums) -> StoredPeriod:
+def _to_period(site: str, user: str | None, period: datetime, sums: _Sums) -> StoredPeriod:
     stored: StoredPeriod = {
         "_id": f"{site}/{user or ''}/{period:%Y%m%d%H}",
         "site": site,
@@ -197,6 +197,6 @@ def _stored(site: str, user: str | None, period: datetime, sums: _Sums) -> Store
     return stored
 
 
-def _most(pages: Counter[str]) -> list[Pages]:
+def _most(pages: Counter[str]) -> list[PageCount]:
     most: Iterable[tuple[str, int]] = sorted(pages.items(), key=lambda page: (-page[1], page[0]))
     return [{"path": path, "sessions": number} for path, number in list(most)[:MAX_PAGES]]

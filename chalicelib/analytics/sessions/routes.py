@@ -1,4 +1,4 @@
-"""Route and forms of reports on sessions."""
+"""The interface to reports on sessions."""
 
 from datetime import UTC, datetime, time
 from typing import Annotated, Literal, NotRequired, Self
@@ -14,7 +14,7 @@ from chalicelib.analytics.sessions import periods as sessions_periods
 from chalicelib.analytics.sessions.periods import (
     MAX_PAGES,
     Level,
-    Pages,
+    PageCount,
     SessionReport,
     StoredPeriod,
 )
@@ -56,7 +56,7 @@ class SessionsQuery(PageQuery):
         return self
 
     def report(self, site: str) -> SessionReport:
-        """Return what is asked for of a site."""
+        """Return the report that the query names, for a site."""
         span = _instant(self.start), _instant(self.end)
         return SessionReport(site, *span, self.by, by_user=self.group is not None)
 
@@ -106,24 +106,22 @@ class SessionsPage(TypedDict):
 
 
 def sessions_row(period: StoredPeriod) -> SessionsRow:
-    """Return a period as the API shows it."""
+    """Return the API's form of a period."""
     row: SessionsRow = {
         "period": period["period"],
         "sessions": period["sessions"],
         "hits": period["hits"],
         "seconds_mean": period["seconds"] / period["sessions"],
         "bounce_rate": period["bounces"] / period["sessions"],
-        "entries": [
-            {"path": each["path"], "sessions": each["sessions"]} for each in period["entries"]
-        ],
-        "exits": [{"path": each["path"], "sessions": each["sessions"]} for each in period["exits"]],
+        "entries": [_page(each) for each in period["entries"]],
+        "exits": [_page(each) for each in period["exits"]],
     }
     if "user" in period:
         row["user_id"] = period["user"]
     return row
 
 
-def _page(pages: Pages) -> PageSessions:
+def _page(pages: PageCount) -> PageSessions:
     return {"path": pages["path"], "sessions": pages["sessions"]}
 
 

@@ -1,4 +1,4 @@
-"""Who and what a hit is of: its path, source, device and visitor; nothing here names a person.
+"""A hit's path, source, device and visitor; none of them names a person.
 
 Public face: `agents`, `paths`, `salts`, `sources`.
 """

@@ -1,4 +1,4 @@
-"""What a user agent tells: a person's device, a bot, or a reader of feeds."""
+"""User agents: a person's device, a bot, or a reader of feeds."""
 
 import re
 from collections.abc import Mapping
@@ -7,25 +7,25 @@ from chalicelib import bots
 from chalicelib.analytics.hits import Device, Kind
 
 # MDN's advice ("Browser detection using the user agent string"): `Mobi` is in the user agent of
-# every phone's browser, and in hardly any other. iPads ask for pages as a desktop does.
+# every phone's browser, and in hardly any other. iPads send a desktop's user agent.
 _MOBILE = re.compile("Mobi")
 _TABLET = re.compile(r"iPad|Tablet|Android(?!.*Mobi)")
 _COUNTRY = re.compile("[A-Z]{2}")
-# Some country that a CDN does not know, and Tor.
+# A country unknown to the CDN, and Tor.
 _NOWHERE = {"XX", "T1"}
 # In the order of preference: CloudFront's, Cloudflare's.
 _COUNTRY_HEADERS = ("cloudfront-viewer-country", "cf-ipcountry")
 
 
 def kind_of(user_agent: str | None) -> Kind:
-    """Return who sent a hit; a reader of feeds is no bot, although it is a program."""
+    """Return the kind of a hit's sender; a reader of feeds is no bot, although it is a program."""
     if bots.is_feed_reader(user_agent):
         return "feed"
     return "bot" if bots.is_bot(user_agent) else "view"
 
 
 def device_of(user_agent: str | None) -> Device:
-    """Return the kind of device that a user agent is of."""
+    """Return the kind of device of a user agent."""
     agent = (user_agent or "")[: bots.MAX_CHARACTERS]
     if _TABLET.search(agent):
         return "tablet"
@@ -33,7 +33,7 @@ def device_of(user_agent: str | None) -> Device:
 
 
 def country_of(headers: Mapping[str, str]) -> str | None:
-    """Return the country (ISO 3166) that the CDN before the API names; None without one."""
+    """Return the country (ISO 3166) from the CDN's headers; None without a known country."""
     for name in _COUNTRY_HEADERS:
         country = headers.get(name) or ""
         if _COUNTRY.fullmatch(country) and country not in _NOWHERE:
@@ -42,5 +42,5 @@ def country_of(headers: Mapping[str, str]) -> str | None:
 
 
 def objects(headers: Mapping[str, str]) -> bool:
-    """Return whether a browser asks not to be followed: Global Privacy Control, Do Not Track."""
+    """Return whether a browser objects: by Global Privacy Control or Do Not Track."""
     return "1" in (headers.get("sec-gpc"), headers.get("dnt"))

@@ -1,4 +1,4 @@
-"""Paths of pages, as they are counted: one page has one path, however its address was written."""
+"""Paths of pages in counts: one page has one path, in whatever form its address comes."""
 
 import re
 from typing import Annotated
@@ -10,12 +10,12 @@ from chalicelib.analytics.hits import OTHER
 from chalicelib.texts import normalise
 
 MAX_BYTES = 512
-# As it is asked for: percent-encoded, and with its query.
+# Of a request's address: percent-encoded, and with its query.
 MAX_SENT_CHARACTERS = 4_096
 _DOT_SEGMENTS = (".", "..")
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 # Decoded, these would end a path, begin an escape or break a line; bytes that are no UTF-8 are
-# surrogates here. They stay encoded, so that a path that is cleaned again stays as it is.
+# surrogates here. They stay encoded, so that cleaning a path again changes nothing.
 _ENCODED = re.compile("[%?#\x00-\x1f\x7f-\x9f\u2028\u2029\udc80-\udcff]")
 
 
@@ -23,14 +23,14 @@ def clean(address: str) -> str:
     """Return the path of a page's address: decoded, in NFC, without query, fragment, last slash.
 
     `clean(clean(address)) == clean(address)`: a path is an address of its page. Raises ValueError
-    for an address that is not absolute, that no browser sends, or that is too long.
+    for an address that is not absolute, or too long, or that no browser sends.
     """
     if not address.startswith("/"):
         raise ValueError("a path must begin with a slash")
     raw = address.partition("#")[0].partition("?")[0]
     if not (raw.isascii() and raw.isprintable()) or "%" in raw:
-        raw = _decoded(raw)
-    # A browser resolves them before it asks for a page.
+        raw = _decode(raw)
+    # A browser resolves them before its request.
     if any(segment in _DOT_SEGMENTS for segment in raw.split("/")):
         raise ValueError("a path must not have the segments . and ..")
     path = raw.rstrip("/") or "/"
@@ -40,7 +40,7 @@ def clean(address: str) -> str:
 
 
 def find(address: str) -> str | None:
-    """Return the path of a page's address; None where it has none that is counted."""
+    """Return the path of a page's address; None for an invalid address."""
     try:
         return clean(address)
     except ValueError:
@@ -48,21 +48,21 @@ def find(address: str) -> str | None:
 
 
 def replace_surrogates(text: str) -> str:
-    """Return a text with U+FFFD in the place of half characters, as a browser's URL has it."""
+    """Return a text with U+FFFD in the place of half characters, as browsers do in URLs."""
     return _LONE_SURROGATES.sub("\ufffd", text)
 
 
-def _decoded(raw: str) -> str:
+def _decode(raw: str) -> str:
     sent = unquote_to_bytes(replace_surrogates(raw))
-    return _ENCODED.sub(_escaped, normalise(sent.decode(errors="surrogateescape")))
+    return _ENCODED.sub(_escape, normalise(sent.decode(errors="surrogateescape")))
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogateescape"))
 
 
-def _named(name: str) -> str:
-    """Return a path that a report shows as it is stored; no stored path ends with a slash."""
+def _check_name(name: str) -> str:
+    """Return the stored form of a report's path; no stored path ends with a slash."""
     if name == OTHER:
         return name
     if not name.startswith("/"):
@@ -70,18 +70,18 @@ def _named(name: str) -> str:
     return normalise(name).rstrip("/") or "/"
 
 
-# The address of a page that is asked for, as a browser has it.
+# A page's address in a browser's form.
 Path = Annotated[
     str,
     StringConstraints(min_length=1, max_length=MAX_SENT_CHARACTERS),
     AfterValidator(lambda path: path if path == OTHER else clean(path)),
     Field(description="A page's path, as its address has it.", examples=["/ferry-timetable"]),
 ]
-# Never cleaned: with `/?spam`, which an earlier release has stored, the front page is not meant.
+# Never cleaned: `/?spam`, stored by an earlier release, must not mean the front page.
 PathName = Annotated[
     str,
     StringConstraints(min_length=1, max_length=MAX_SENT_CHARACTERS),
-    AfterValidator(_named),
+    AfterValidator(_check_name),
     Field(
         description="A page's path, exactly as reports show it; `*other*` for all paths that have "
         "no name of their own.",

@@ -1,6 +1,7 @@
-"""Daily salts: what makes a visitor of an address and a user agent, for one day.
+"""Daily salts: with its salt, an address and a user agent make a visitor of the day.
 
-With a salt goes all that could link one day's visitors with the next's, or with an address.
+After a salt's deletion, no data can link one day's visitors with the next day's, or with an
+address.
 """
 
 import hmac
@@ -15,7 +16,7 @@ from chalicelib import signing
 from chalicelib.analytics.hits import DAY, day_of
 from chalicelib.database import Collection, Document
 
-# From the day's beginning: a hit may be reported for one day.
+# From the day's beginning: a hit may come one day late.
 KEPT = timedelta(hours=48)
 _SALT_BYTES = 32
 _VISITOR_CHARACTERS = 12
@@ -37,7 +38,7 @@ SALTS = Collection(
 
 
 class Salts:
-    """A container's salts: those of today and of yesterday, read once each."""
+    """A container's salts of today and of yesterday; it reads each once."""
 
     def __init__(self, database: Database[Document], rng: random.Random) -> None:
         self._database = database
@@ -45,13 +46,13 @@ class Salts:
         self._held: dict[datetime, str] = {}
 
     def of_day(self, day: datetime) -> str:
-        """Return the salt of a day, which the first who asks draws for all."""
+        """Return the salt of a day; the first container of the day draws it for all."""
         if day not in self._held:
             self._held = {each: salt for each, salt in self._held.items() if day - each <= DAY}
-            self._held[day] = self._drawn(day)
+            self._held[day] = self._draw(day)
         return self._held[day]
 
-    def _drawn(self, day: datetime) -> str:
+    def _draw(self, day: datetime) -> str:
         drawn = signing.encode(self._random.randbytes(_SALT_BYTES))
         stored = SALTS.of(self._database).find_one_and_update(
             {"_id": f"{day:%Y%m%d}"},
@@ -63,11 +64,11 @@ class Salts:
         return stored["salt"]
 
     def visitor(self, site: str, address: str, user_agent: str, at: datetime) -> str:
-        """Return who this is on the day of an instant: HMAC-SHA256 (RFC 2104), in 12 characters."""
+        """Return a visitor's digest of the day: HMAC-SHA256 (RFC 2104), in 12 characters."""
         return self._digest(f"{site}\0{address}\0{user_agent}", at)
 
     def network(self, site: str, network: str, at: datetime) -> str:
-        """Return which network this is on the day of an instant; no user agent makes another."""
+        """Return a network's digest of the day, the same for all user agents."""
         return self._digest(f"{site}\0{network}", at)
 
     def _digest(self, text: str, at: datetime) -> str:

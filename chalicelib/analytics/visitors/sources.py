@@ -1,4 +1,4 @@
-"""Where a visitor came from: the host of the page before, and the campaign of the link."""
+"""The sources of visits: the host of the page before, and the campaign of the link."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,13 +9,13 @@ _MAX_FIELDS = 50
 
 
 def referrer(address: str | None, own_host: str | None) -> str | None:
-    """Return the host that a referring page is on; None for the site's own, and for no page."""
+    """Return the host of a referring page; None: the site's own host, or no page."""
     host = host_of(address)
     return None if host is None or host == own_host else host
 
 
 def host_of(address: str | None) -> str | None:
-    """Return the host of a web address in lower case, without `www.`; None where it has none."""
+    """Return the host of a web address in lower case, without `www.`; None without a host."""
     try:
         parts = urlsplit(address or "")
         host = (parts.hostname or "").removeprefix("www.")
@@ -26,7 +26,7 @@ def host_of(address: str | None) -> str | None:
 
 
 def campaign(address: str) -> str | None:
-    """Return the campaign that the query of a page's address names, as `source/medium/name`."""
+    """Return the campaign in the query of a page's address, as `source/medium/name`."""
     query = address.partition("#")[0].partition("?")[2]
     if "utm_" not in query:
         return None
@@ -44,7 +44,7 @@ def _word(text: str) -> str:
 
 
 def origin_of(address: str | None) -> str | None:
-    """Return the origin of a web address, as a browser's Origin header has it."""
+    """Return the origin of a web address, in the form of a browser's Origin header."""
     try:
         parts = urlsplit(address or "")
     except ValueError:

@@ -92,7 +92,7 @@ def test_where_advertisers_pay_first_the_schedule_bounds_those_that_spend(
 def test_a_line_that_staff_gave_stays(prepaid: Runtime) -> None:
     credit(prepaid, 7)
 
-    funds.bound(prepaid.database, ["mercedes"], prepaid.now())
+    funds.bound_to_funds(prepaid.database, ["mercedes"], prepaid.now())
 
     assert accounts.get(prepaid.database, ACCOUNT)["credit_micros"] == 7
 

@@ -78,7 +78,7 @@ def test_runs_at_once_that_read_different_sums_pay_the_whole_in_the_end(
 ) -> None:
     fund(reported, 10_000)
     clock.advance(hours=13)
-    settlements._record_owed(reported.database, clock())
+    settlements._record_debts(reported.database, clock())
     early = list(settlements.SETTLEMENTS.of(reported.database).find())
     lease = acquire(reported.database, SPRING, Terms(50, HOUR), clock(), reported.random)
     assert lease
@@ -196,7 +196,7 @@ def test_what_is_earned_after_payments_have_died_is_paid_as_well(
     def dies(*_: Any) -> None:
         raise RuntimeError
 
-    settlements._record_owed(reported.database, clock())
+    settlements._record_debts(reported.database, clock())
     with monkeypatch.context() as patch:
         patch.setattr(accounts, "debit", dies)
         for settlement in list(settlements.SETTLEMENTS.of(reported.database).find()):
@@ -230,13 +230,13 @@ def test_a_run_that_read_an_earlier_sum_lowers_nothing(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.advance(hours=13)
-    earlier = list(settlements._earned(reported.database, clock()))
+    earlier = list(settlements._find_earnings(reported.database, clock()))
     late_event(reported, clock)
-    settlements._record_owed(reported.database, clock())
+    settlements._record_debts(reported.database, clock())
     owed = stored(reported)
 
-    monkeypatch.setattr(settlements, "_earned", lambda *_: iter(earlier))
-    settlements._record_owed(reported.database, clock())
+    monkeypatch.setattr(settlements, "_find_earnings", lambda *_: iter(earlier))
+    settlements._record_debts(reported.database, clock())
 
     assert stored(reported) == owed
 
@@ -246,7 +246,7 @@ def test_a_run_that_pays_what_others_have_paid_notes_nothing(
 ) -> None:
     fund(reported, 10_000)
     clock.advance(hours=13)
-    settlements._record_owed(reported.database, clock())
+    settlements._record_debts(reported.database, clock())
     early = stored(reported)
     settlements.settle(reported)
     late_event(reported, clock)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.ads.budgets.pacing import Span, day_of, releasable_micros
+from chalicelib.ads.budgets.pacing import TimeSpan, day_of, releasable_micros
 
 DAY = datetime(2026, 3, 2, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -99,7 +99,7 @@ def test_the_curve_of_any_day_never_falls_and_never_passes_its_budget(
 
 
 def test_a_span_s_share_is_nothing_before_it_and_all_after_it() -> None:
-    span = Span(DAY, DAY + HOUR)
+    span = TimeSpan(DAY, DAY + HOUR)
 
     assert span.share_of(7, DAY - HOUR) == 0
     assert span.share_of(7, DAY + 2 * HOUR) == 7

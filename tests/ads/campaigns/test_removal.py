@@ -80,11 +80,11 @@ def test_large_creatives_and_what_waits_go_with_the_campaign(runtime: Runtime) -
     add_zones(runtime, "blog/banner", floor_ecpm_micros=10**9)
     put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=html("x" * 2_000))])
     activate(runtime, SPRING)
-    assert waiting.unplaced(runtime.database, SPRING) != []
+    assert waiting.list_unplaced_units(runtime.database, SPRING) != []
 
     delete(runtime)
 
-    assert waiting.unplaced(runtime.database, SPRING) == []
+    assert waiting.list_unplaced_units(runtime.database, SPRING) == []
     assert runtime.database["ad.creative"].count_documents({}) == 0
 
 

@@ -1,4 +1,4 @@
-from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.ecpm import ClickCounts, ecpm_micros
 
 
@@ -11,7 +11,7 @@ def test_a_new_cpc_ad_is_worth_a_click_in_200_impressions() -> None:
 
 
 def test_one_lucky_click_moves_a_cpc_ad_little_and_many_move_it_to_their_rate() -> None:
-    cpc: Pricing = {"type": "cpc", "bid_micros": 50_000}
+    cpc: StoredPricing = {"type": "cpc", "bid_micros": 50_000}
 
     assert ecpm_micros(cpc, ClickCounts(1, 1)) == 497_512
     assert ecpm_micros(cpc, ClickCounts(1_000_000, 100_000)) == 4_999_050

@@ -5,7 +5,7 @@ import pytest
 
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import campaigns, placing, repricing
-from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.click_rates import AD_COUNTS, Estimate
 from chalicelib.ads.inventory.ecpm import (
     DEFAULT_PRIOR,
@@ -27,7 +27,7 @@ from tests.ads.support.factories import (
     zone,
 )
 
-CPC: Pricing = {"type": "cpc", "bid_micros": 50_000}
+CPC: StoredPricing = {"type": "cpc", "bid_micros": 50_000}
 GOOD, BAD, NEW, FIXED = "a:good", "b:bad", "c:new", "d:fixed"
 
 
@@ -160,7 +160,7 @@ def test_a_changed_bid_keeps_what_is_known_of_the_clicks(priced: Runtime) -> Non
         count(priced, f"x{number}:gone", 5_000, 100 + number * 10)
     repricing.reprice(priced)
     prior = Prior(**zone(priced, "blog/banner")["ctr_prior"])
-    dearer: Pricing = {**CPC, "bid_micros": 60_000}
+    dearer: StoredPricing = {**CPC, "bid_micros": 60_000}
 
     put_campaign(priced, GOOD, "blog/banner", "blog/side", pricing=dearer)
 

@@ -109,7 +109,7 @@ def test_a_zone_deletion_that_dies_has_done_nothing(
             zones.delete(runtime.database, "blog", "banner")
 
     assert placed(runtime, "blog/banner") == [SPRING]
-    assert waiting.unplaced(runtime.database, SPRING) == []
+    assert waiting.list_unplaced_units(runtime.database, SPRING) == []
 
 
 def test_deleting_a_zone_among_activations_loses_no_campaign(runtime: Runtime) -> None:
@@ -131,7 +131,7 @@ def test_deleting_a_zone_among_activations_loses_no_campaign(runtime: Runtime) -
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(change, range(4)))
         for name in put:
-            (unplaced,) = waiting.unplaced(runtime.database, name)
+            (unplaced,) = waiting.list_unplaced_units(runtime.database, name)
             assert unplaced["reason"] == "unknown_zone"
     with pytest.raises(UnknownZone):
         zones.get(runtime.database, "blog", "banner")

@@ -7,7 +7,7 @@ import pytest
 from pymongo import MongoClient
 
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.serving.decisions import Asked, decide
+from chalicelib.ads.serving.decisions import AdRequest, decide
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.reads import Reads
@@ -27,7 +27,7 @@ def reads(runtime: Runtime, mongodb_uri: str) -> Iterator[tuple[Reads, Runtime]]
 @pytest.fixture
 def served(runtime: Runtime) -> Callable[[ZoneCache], list[str]]:
     def serve(memory: ZoneCache) -> list[str]:
-        decision = decide(runtime, memory, Asked("blog", "banner"))
+        decision = decide(runtime, memory, AdRequest("blog", "banner"))
         return [each.ad.campaign_id for each in decision.placements]
 
     return serve

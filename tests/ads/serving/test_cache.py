@@ -8,7 +8,7 @@ import pytest
 from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import creatives
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.serving.decisions import Asked, decide
+from chalicelib.ads.serving.decisions import AdRequest, decide
 from chalicelib.ads.visitors import profile_reader, profiles
 from chalicelib.ads.visitors.histories import VisitorProfile
 from chalicelib.runtime import Runtime
@@ -41,7 +41,7 @@ def test_a_warm_decision_reads_the_profile_and_nothing_else(
 ) -> None:
     listener, runtime = reads
     add_active(runtime)
-    memory, asked = ZoneCache(runtime), Asked("blog", "banner", visitor="ann")
+    memory, asked = ZoneCache(runtime), AdRequest("blog", "banner", visitor="ann")
     decide(runtime, memory, asked)
     listener.take()
 
@@ -53,7 +53,7 @@ def test_a_warm_decision_reads_the_profile_and_nothing_else(
 def test_a_warm_decision_without_a_visitor_reads_nothing(reads: tuple[Reads, Runtime]) -> None:
     listener, runtime = reads
     add_active(runtime)
-    memory, asked = ZoneCache(runtime), Asked("blog", "banner")
+    memory, asked = ZoneCache(runtime), AdRequest("blog", "banner")
     decide(runtime, memory, asked)
     listener.take()
 
@@ -70,7 +70,7 @@ def test_one_read_of_the_profile_is_enough_whatever_it_refuses(
     for number in range(profile_reader.FEW_ADVERTISERS):
         put_campaign(runtime, f"advertiser-{number}:spring")
         activate(runtime, f"advertiser-{number}:spring")
-    memory, asked = ZoneCache(runtime), Asked("blog", "banner", visitor="ann", count=20)
+    memory, asked = ZoneCache(runtime), AdRequest("blog", "banner", visitor="ann", count=20)
     decide(runtime, memory, asked)
     decide(runtime, memory, asked)
     listener.take()
@@ -150,7 +150,7 @@ def test_a_large_creative_is_read_once_and_a_changed_one_is_another(
     add_zones(runtime, "blog/banner")
     put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=html("1" * 2_000))])
     activate(runtime, SPRING)
-    memory, asked = ZoneCache(runtime), Asked("blog", "banner")
+    memory, asked = ZoneCache(runtime), AdRequest("blog", "banner")
 
     def shown() -> str:
         (placement,) = decide(runtime, memory, asked).placements
@@ -204,7 +204,7 @@ def test_profiles_of_many_advertisers_are_read_for_the_likely_ones(
         pricing = cpm(1_000_000 + number * 1_000)
         put_campaign(runtime, f"advertiser-{number}:spring", pricing=pricing)
         activate(runtime, f"advertiser-{number}:spring")
-    memory, asked = ZoneCache(runtime), Asked("blog", "banner", visitor="ann")
+    memory, asked = ZoneCache(runtime), AdRequest("blog", "banner", visitor="ann")
     decide(runtime, memory, asked)
     listener.take()
 
@@ -223,7 +223,9 @@ def test_a_profile_is_read_again_only_if_it_has_other_advertisers(
     impressions = [(each, impression) for each in many[:met]]
     profiles.record(runtime.database, "ann", VisitorProfile(), impressions, "r")
     listener.take()
-    reader = profile_reader.ProfileReader(profile_reader.undecoded(runtime.database), "ann", many)
+    reader = profile_reader.ProfileReader(
+        profile_reader.raw_profiles(runtime.database), "ann", many
+    )
 
     reader(many[:1])
 

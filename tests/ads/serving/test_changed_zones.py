@@ -8,7 +8,7 @@ from bson import ObjectId
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.ads.inventory.rows import Row
+from chalicelib.ads.inventory.rows import AdRow
 from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from tests.ads.serving.support.zones import HOUR, cap, compiled, row, zone_document
@@ -63,8 +63,8 @@ def change(document: ServedZone, campaigns: Iterable[str]) -> ServedZone:
 
 @given(rows, rows, st.integers(0, 3), st.booleans())
 def test_a_change_gives_what_a_whole_compilation_gives(
-    before: list[Row],
-    wanted: list[Row],
+    before: list[AdRow],
+    wanted: list[AdRow],
     floor: int,
     allow_html: bool,  # noqa: FBT001
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_change_gives_what_a_whole_compilation_gives(
     held = compiled(*before)
     was = seen(held)
 
-    changed = held.changed(change(after, campaigns), campaigns)
+    changed = held.replace_rows(change(after, campaigns), campaigns)
 
     assert changed is not None
     assert seen(changed) == seen(CompiledZone(after))
@@ -96,7 +96,7 @@ def test_one_campaign_comes_and_goes_among_many() -> None:
         ads = [*rest, *toggled] if version % 2 else rest
         after: ServedZone = {**zone_document(*ads), "version": version}
         assert zone is not None
-        zone = zone.changed(change(after, ["a:spring"]), ["a:spring"])
+        zone = zone.replace_rows(change(after, ["a:spring"]), ["a:spring"])
         assert zone is not None
         assert seen(zone) == seen(CompiledZone(after))
 
@@ -104,17 +104,17 @@ def test_one_campaign_comes_and_goes_among_many() -> None:
 def test_a_zone_of_the_same_version_stays_the_same_one() -> None:
     zone = compiled(row("a:x/u"))
 
-    assert zone.changed({**zone_document(), "ads": []}, []) is zone
+    assert zone.replace_rows({**zone_document(), "ads": []}, []) is zone
 
 
 def test_another_zone_by_the_same_name_takes_a_whole_compilation() -> None:
     zone = compiled(row("a:x/u"))
 
-    assert zone.changed({**zone_document(), "_id": ObjectId()}, []) is None
+    assert zone.replace_rows({**zone_document(), "_id": ObjectId()}, []) is None
 
 
 def test_a_change_of_campaigns_unknown_takes_a_whole_compilation() -> None:
-    assert compiled(row("a:x/u")).changed({**zone_document(), "version": 2}, None) is None
+    assert compiled(row("a:x/u")).replace_rows({**zone_document(), "version": 2}, None) is None
 
 
 def test_a_change_that_moves_too_much_takes_a_whole_compilation() -> None:
@@ -122,5 +122,5 @@ def test_a_change_that_moves_too_much_takes_a_whole_compilation() -> None:
     new = [row(f"a:x/u{n}", n, keywords=[]) for n in range(1, 9)]
     after: ServedZone = {**zone_document(*new), "version": 2}
 
-    assert zone.changed(after, ["a:x"], max_moves=64) is not None
-    assert zone.changed(after, ["a:x"], max_moves=63) is None
+    assert zone.replace_rows(after, ["a:x"], max_moves=64) is not None
+    assert zone.replace_rows(after, ["a:x"], max_moves=63) is None

@@ -10,7 +10,7 @@ from chalice.local import LocalChalice
 from app import create_app
 from chalicelib.ads.serving import decisions
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.serving.decisions import Asked, decide
+from chalicelib.ads.serving.decisions import AdRequest, decide
 from chalicelib.ads.visitors import profiles as visitors
 from chalicelib.ads.visitors.profiles import PROFILES
 from chalicelib.runtime import Runtime
@@ -95,9 +95,9 @@ def test_requests_at_once_cannot_defeat_a_cap(strict: Runtime) -> None:
     memories = [ZoneCache(strict), ZoneCache(strict)]
 
     for visitor in ("ann", "bob", "cy"):
-        asked = Asked("blog", "banner", visitor=visitor)
+        asked = AdRequest("blog", "banner", visitor=visitor)
 
-        def ask(number: int, asked: Asked = asked) -> list[str]:
+        def ask(number: int, asked: AdRequest = asked) -> list[str]:
             found = decide(strict, memories[number % 2], asked)
             return [each.ad.advertiser for each in found.placements]
 
@@ -119,7 +119,7 @@ def test_a_visitor_met_by_another_writer_at_every_try_is_shown_nothing(
 
     monkeypatch.setattr(visitors, "record", refuse)
 
-    assert decide(strict, ZoneCache(strict), Asked("blog", "banner", "ann")).placements == ()
+    assert decide(strict, ZoneCache(strict), AdRequest("blog", "banner", "ann")).placements == ()
     assert len(tries) == decisions.MAX_ROUNDS
 
 
@@ -135,7 +135,7 @@ def test_a_decision_that_is_made_again_pays_for_one_impression(
 
     monkeypatch.setattr(visitors, "record", refuse_once)
 
-    decided = decide(strict, ZoneCache(strict), Asked("blog", "banner", "ann"))
+    decided = decide(strict, ZoneCache(strict), AdRequest("blog", "banner", "ann"))
 
     assert [each.ad.advertiser for each in decided.placements] == ["mercedes"]
     assert len(tries) == 2
@@ -255,7 +255,7 @@ def test_an_exploring_deployment_shows_other_ads_in_zones_with_cpc_ads(
 
 
 def test_a_decision_has_all_that_a_token_needs(strict: Runtime) -> None:
-    decision = decide(strict, ZoneCache(strict), Asked("blog", "banner", "ann", count=2))
+    decision = decide(strict, ZoneCache(strict), AdRequest("blog", "banner", "ann", count=2))
 
     first, second = decision.placements
     assert (first.slot, second.slot) == (0, 1)

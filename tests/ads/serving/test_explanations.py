@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from chalicelib.ads.campaigns.lifecycle import deactivate
 from chalicelib.ads.inventory.zones import ZONES, ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
-from chalicelib.ads.serving.decisions import seeded
-from chalicelib.ads.serving.explanations import account
+from chalicelib.ads.serving.decisions import seed_rng
+from chalicelib.ads.serving.explanations import choice_of
 from chalicelib.ads.serving.selection import Context, choose
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import contexts, inventories, profiles, reference
@@ -177,11 +177,11 @@ def test_the_account_is_of_the_choice_itself_and_replays(
     zone = CompiledZone(inventory)
     keywords = [ad["keywords"] for ad in inventory["ads"]]
 
-    explained = account(zone, keywords, context, visitor, seed)
+    explained = choice_of(zone, keywords, context, visitor, seed)
 
-    ads = choose(CompiledZone(inventory), context, lambda _: visitor, seeded(seed))
+    ads = choose(CompiledZone(inventory), context, lambda _: visitor, seed_rng(seed))
     assert [ad["ad_unit_id"] for ad in explained["ads"]] == [ad.ad_unit_id for ad in ads]
-    assert account(zone, keywords, context, visitor, seed) == explained
+    assert choice_of(zone, keywords, context, visitor, seed) == explained
     allowed = {
         ad["ad_unit_id"]: score
         for score, ad in reference(inventory, context.keywords, visitor, context.now)

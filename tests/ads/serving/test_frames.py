@@ -16,7 +16,7 @@ from chalicelib.ads.inventory import creatives, zones
 from chalicelib.ads.inventory.creatives import StoredNative
 from chalicelib.ads.serving import frames
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.serving.decisions import Asked, answer, decide
+from chalicelib.ads.serving.decisions import AdRequest, answer, decide
 from chalicelib.errors import Misconfigured
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
@@ -36,7 +36,7 @@ def add(runtime: Runtime, markup: str = EVIL, **changes: Any) -> None:
     activate(runtime, SPRING)
 
 
-def shown(client: Client) -> list[Any]:
+def sign_url(client: Client) -> list[Any]:
     return [ad["creative"] for ad in client.get("/ads/blog/banner").json["ads"]]
 
 
@@ -63,7 +63,7 @@ def test_a_frame_is_a_sandboxed_page_whatever_is_asked_for(
     runtime: Runtime, client: Client, accept: str | None
 ) -> None:
     add(runtime)
-    (creative,) = shown(client)
+    (creative,) = sign_url(client)
 
     reply = frame(client, creative["frame_url"], None if accept is None else {"Accept": accept})
 
@@ -86,15 +86,15 @@ def test_a_frame_s_address_is_one_for_a_day_and_good_for_the_next(
 ) -> None:
     add(runtime)
     clock.advance(hours=-12)
-    (first,) = shown(client)
+    (first,) = sign_url(client)
     clock.advance(hours=24, milliseconds=-1)
-    (last,) = shown(client)
+    (last,) = sign_url(client)
     assert first == last
     kept = frame(client, last["frame_url"]).headers["Cache-Control"]
     assert kept == "public, max-age=86400, immutable"
 
     clock.advance(milliseconds=1)
-    (other,) = shown(client)
+    (other,) = sign_url(client)
     assert other != first
     clock.advance(hours=24, milliseconds=-1)
     assert frame(client, first["frame_url"]).status == 200
@@ -107,9 +107,9 @@ def test_the_two_containers_of_a_zone_give_out_one_address(
 ) -> None:
     add(runtime)
 
-    other = answer(runtime, decide(runtime, ZoneCache(runtime), Asked("blog", "banner")))
+    other = answer(runtime, decide(runtime, ZoneCache(runtime), AdRequest("blog", "banner")))
 
-    assert other["ads"][0]["creative"] == shown(client)[0]
+    assert other["ads"][0]["creative"] == sign_url(client)[0]
 
 
 def test_a_creative_that_was_changed_has_no_frame_at_its_old_address(
@@ -117,7 +117,7 @@ def test_a_creative_that_was_changed_has_no_frame_at_its_old_address(
 ) -> None:
     for markup in (EVIL, LARGE):
         add(runtime, markup)
-        (creative,) = shown(client)
+        (creative,) = sign_url(client)
         put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=html("<b>new</b>"))])
 
         reply = frame(client, creative["frame_url"])
@@ -138,7 +138,7 @@ def test_an_address_that_was_not_given_out_is_refused(client: Client, text: str)
 def test_no_other_creative_can_be_named_by_an_altered_token(data: st.DataObject) -> None:
     keys = [SecretStr("the key of the frames of the tests")]
     settings = Settings(signing_keys=(SecretStr("k" * 32),))
-    token = frames.shown(_runtime(settings), "a:b:c:" + "0" * 32, START).rpartition("/")[2]
+    token = frames.sign_url(_runtime(settings), "a:b:c:" + "0" * 32, START).rpartition("/")[2]
     place = data.draw(st.integers(0, len(token) - 1))
     letter = data.draw(st.sampled_from("ABCabc019-_"))
     altered = token[:place] + letter + token[place + 1 :]
@@ -166,14 +166,14 @@ def test_an_impression_s_token_opens_no_frame(runtime: Runtime, client: Client) 
 
 def test_the_longest_names_fit_into_a_frame_s_address(runtime: Runtime) -> None:
     part = "x" * 64
-    url = frames.shown(runtime, f"{part}:{part}:{part}:{'0' * 32}", START)
+    url = frames.sign_url(runtime, f"{part}:{part}:{part}:{'0' * 32}", START)
 
     assert len(url.rpartition("/")[2]) <= frames.MAX_CHARACTERS
 
 
 def test_a_token_of_an_older_key_opens_its_frame() -> None:
     old, new = SecretStr("o" * 32), SecretStr("n" * 32)
-    token = frames.shown(_runtime(Settings(signing_keys=(old,))), "a:b:c:d", START)
+    token = frames.sign_url(_runtime(Settings(signing_keys=(old,))), "a:b:c:d", START)
 
     found, until = frames.verify(token.rpartition("/")[2], [new, old], START)
 
@@ -183,7 +183,7 @@ def test_a_token_of_an_older_key_opens_its_frame() -> None:
 
 def test_without_a_key_no_address_is_given_out() -> None:
     with pytest.raises(Misconfigured):
-        frames.shown(_runtime(Settings()), "a:b:c:d", START)
+        frames.sign_url(_runtime(Settings()), "a:b:c:d", START)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_frames_are_at_their_own_host_if_there_is_one(
 ) -> None:
     settled = _runtime(runtime.settings.model_copy(update=changes))
 
-    assert frames.shown(settled, "a:b:c:d", START).startswith(f"{base}/creatives/")
+    assert frames.sign_url(settled, "a:b:c:d", START).startswith(f"{base}/creatives/")
 
 
 def test_markup_that_an_earlier_release_placed_is_shown_only_with_the_publisher_s_leave(
@@ -212,7 +212,7 @@ def test_markup_that_an_earlier_release_placed_is_shown_only_with_the_publisher_
     unset = {"$unset": {"allow_html": "", "changes": ""}, "$inc": {"version": 1}}
     runtime.database[zones.ZONES.name].update_one({}, unset)
 
-    assert shown(client) == []
+    assert sign_url(client) == []
 
 
 def test_only_markup_has_a_frame(runtime: Runtime, client: Client) -> None:
@@ -224,10 +224,10 @@ def test_only_markup_has_a_frame(runtime: Runtime, client: Client) -> None:
     }
     put_campaign(runtime, SUMMER, ad_units=[ad_unit(creative=native)])
     activate(runtime, SUMMER)
-    (creative,) = shown(client)
+    (creative,) = sign_url(client)
     assert creative == native
     named = creatives.creative_id(SUMMER, "one", native)
-    token = frames.shown(runtime, named, runtime.now()).rpartition("/")[2]
+    token = frames.sign_url(runtime, named, runtime.now()).rpartition("/")[2]
 
     assert client.get(f"/creatives/{token}").code == "unknown_creative"
 
@@ -238,7 +238,7 @@ def test_a_frame_is_text_to_the_gateway(runtime: Runtime) -> None:
 
 
 def test_a_padded_token_is_another_address(runtime: Runtime) -> None:
-    token = frames.shown(runtime, "a:b:c:dd", START).rpartition("/")[2]
+    token = frames.sign_url(runtime, "a:b:c:dd", START).rpartition("/")[2]
     padded = token + "=" * (-len(token) % 4 or 4)
     assert base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
 

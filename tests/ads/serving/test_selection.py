@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
-from chalicelib.ads.serving.selection import Context, by_score, choose, shuffled
+from chalicelib.ads.serving.selection import Context, by_score, choose, shuffle
 from chalicelib.ads.visitors.histories import VisitorProfile
 from tests.ads.serving.support.zones import (
     HOUR,
@@ -32,7 +32,7 @@ from tests.ads.serving.support.zones import (
 )
 from tests.support.clock import START
 
-CPC: Pricing = {"type": "cpc", "bid_micros": 50_000}
+CPC: StoredPricing = {"type": "cpc", "bid_micros": 50_000}
 # The 99.9th percentile of chi-square with nine degrees of freedom.
 NINE_DEGREES = 27.88
 
@@ -103,7 +103,7 @@ def test_every_order_of_a_set_with_wide_gaps_is_equally_likely() -> None:
     rng = random.Random(4)
 
     counts = Counter(
-        "".join(names[place] for place in shuffled(sum(1 << n for n in names), rng))
+        "".join(names[place] for place in shuffle(sum(1 << n for n in names), rng))
         for _ in range(6_000)
     )
 
@@ -229,7 +229,7 @@ def test_5000_ads_are_given_in_order_and_once() -> None:
 
 @given(st.integers(min_value=0, max_value=2**200), st.integers())
 def test_a_set_is_shuffled_without_loss(ads: int, seed: int) -> None:
-    places = list(shuffled(ads, random.Random(seed)))
+    places = list(shuffle(ads, random.Random(seed)))
 
     assert len(places) == len(set(places))
     assert sum(1 << place for place in places) == ads

@@ -9,7 +9,7 @@ from pymongo.database import Database
 
 from chalicelib.ads.budgets import exhaustion, leases
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.serving.decisions import Asked, answer, decide
+from chalicelib.ads.serving.decisions import AdRequest, answer, decide
 from chalicelib.ads.tracking import beacons, counting, events
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -61,7 +61,7 @@ class Container:
 
     def serve_and_beacon(self) -> bool:
         """Ask for an ad and send its beacon, often more than once; return whether there was one."""
-        decision = decide(self.runtime, self.warm, Asked("blog", "banner"))
+        decision = decide(self.runtime, self.warm, AdRequest("blog", "banner"))
         for ad in answer(self.runtime, decision)["ads"]:
             token = ad["impression_url"].rpartition("/")[2]
             for _ in range(self.runtime.random.choice((1, 1, 2, 5))):

@@ -8,9 +8,9 @@ import orjson
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.inventory import campaigns, placing, zones
-from chalicelib.ads.inventory.campaigns import Pricing, StoredCampaign
+from chalicelib.ads.inventory.campaigns import StoredCampaign, StoredPricing
 from chalicelib.ads.inventory.forms import Zone
-from chalicelib.ads.inventory.rows import Row
+from chalicelib.ads.inventory.rows import AdRow
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.support.http_client import Client
@@ -39,7 +39,7 @@ def ad_unit(ad_unit_id: str = "one", **changes: Any) -> dict[str, Any]:
     return {"id": ad_unit_id, "creative": creative(ad_unit_id), **changes}
 
 
-def cpm(bid_micros: int) -> Pricing:
+def cpm(bid_micros: int) -> StoredPricing:
     return {"type": "cpm", "bid_micros": bid_micros}
 
 
@@ -97,7 +97,7 @@ def placed(runtime: Runtime, name: str) -> list[str]:
     return [ad["campaign_id"] for ad in zone(runtime, name)["ads"]]
 
 
-def expected_ads(stored: Iterable[StoredCampaign], name: str) -> list[Row]:
+def expected_ads(stored: Iterable[StoredCampaign], name: str) -> list[AdRow]:
     """The rows that a zone must hold, by a plain reading of the campaigns."""
     rows = [
         row

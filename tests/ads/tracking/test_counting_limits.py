@@ -209,13 +209,13 @@ def test_an_event_that_the_log_refuses_fails_alone(
     spring: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound, refused = (impression(n, None, spring.now()) for n in range(2))
-    stores = counting._stored
+    stores = counting._to_row
 
     def without_its_type(event: AdEvent, *args: Any) -> Any:
         row = stores(event, *args)
         return {**row, "type": 5} if event is refused else row
 
-    monkeypatch.setattr(counting, "_stored", without_its_type)
+    monkeypatch.setattr(counting, "_to_row", without_its_type)
 
     with pytest.raises(Poisoned) as poisoned:
         count(spring, sound, refused)

@@ -10,7 +10,7 @@ from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.budgets.leases import Terms
 from chalicelib.ads.inventory import click_rates
 from chalicelib.ads.reports import roll_ups
-from chalicelib.ads.reports.queries import Period, Report, read
+from chalicelib.ads.reports.queries import Owner, Period, ReportScope, read
 from chalicelib.ads.tracking import reconciliation
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -46,10 +46,11 @@ def scans(runtime: Runtime) -> list[Document]:
 @pytest.mark.parametrize("by", PERIODS)
 @pytest.mark.parametrize("owner", [("campaign_id", SPRING), ("site_id", "blog")])
 def test_a_report_reads_its_own_documents(
-    profiled: Runtime, by: Period, owner: tuple[str, str]
+    profiled: Runtime, by: Period, owner: tuple[Owner, str]
 ) -> None:
     field, owner_id = owner
-    report = Report(field, owner_id, DAY, DAY + timedelta(days=400), by, "zone", "spend_micros")  # type: ignore[arg-type]
+    end = DAY + timedelta(days=400)
+    report = ReportScope(field, owner_id, DAY, end, by, "zone", "spend_micros")
 
     read(profiled.database, report, None, 50)
 

@@ -24,7 +24,7 @@ def database(runtime: Runtime) -> Database[Document]:
 
 
 def meet(database: Database[Document], ts: datetime, served_at: datetime) -> None:
-    met = profiles.Met("x", "impression", entry(ts), served_at)
+    met = profiles.VisitorEvent("x", "impression", entry(ts), served_at)
     profiles.add(database, "ann", met)
 
 

@@ -23,7 +23,7 @@ def entry(runtime: Runtime, number: int) -> Entry:
 
 def add(runtime: Runtime, number: int, advertiser: str = "mercedes") -> None:
     event = entry(runtime, number)
-    met = profiles.Met(advertiser, "impression", event, event["ts"])
+    met = profiles.VisitorEvent(advertiser, "impression", event, event["ts"])
     profiles.add(runtime.database, "ann", met)
 
 
@@ -81,10 +81,10 @@ def test_a_full_profile_takes_no_further_advertiser_but_goes_on_with_its_own(
 
 def test_a_decision_that_read_the_profile_before_has_to_read_it_again(runtime: Runtime) -> None:
     add(runtime, 1)
-    read = profile_reader.read(profile_reader.undecoded(runtime.database), "ann", ["mercedes"])
+    read = profile_reader.read(profile_reader.raw_profiles(runtime.database), "ann", ["mercedes"])
     add(runtime, 2)
 
     served = [("mercedes", entry(runtime, 3))]
     assert not profiles.record(runtime.database, "ann", read, served, "decision-3")
-    read = profile_reader.read(profile_reader.undecoded(runtime.database), "ann", ["mercedes"])
+    read = profile_reader.read(profile_reader.raw_profiles(runtime.database), "ann", ["mercedes"])
     assert profiles.record(runtime.database, "ann", read, served, "decision-3")

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.analytics.errors import LogCannotForget
 from chalicelib.analytics.hits import OTHER, rows_of
 from chalicelib.analytics.logs import receipts, together
-from chalicelib.analytics.logs.log import Position, Span
+from chalicelib.analytics.logs.log import HitPosition, Span
 from chalicelib.analytics.settings import LayoutName, LogName
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import (
@@ -249,7 +249,7 @@ def test_hits_are_read_by_time_page_by_page(logged: Runtime) -> None:
 
     while page := log.read(span, after, 3):
         found += page
-        after = Position(page[-1]["ts"], page[-1]["_id"])
+        after = HitPosition(page[-1]["ts"], page[-1]["_id"])
 
     assert [(hit["ts"], hit["_id"]) for hit in found] == sorted(
         (each.hits[0].ts, f"{SITE}:{each.hits[0].id}") for each in hits

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from app import create_app
 from chalicelib.analytics.hits import OTHER, Hits, PageHit
 from chalicelib.analytics.reports import late, recount
-from chalicelib.analytics.reports.admission import Asked, Room, Tally, decide
+from chalicelib.analytics.reports.admission import Candidate, Room, Tally, decide
 from chalicelib.analytics.reports.names import NAME_COUNTS, VOTES
 from chalicelib.analytics.settings import LogName
 from chalicelib.runtime import Runtime
@@ -394,7 +394,7 @@ def test_no_sequence_of_questions_takes_more_than_the_room(asked: list[Any]) -> 
     for name, network, is_known in asked:
         if admitted[name]:
             continue
-        found = decide({name: Asked(ord(name), {network}, is_known)}, votes, tally, ROOM)
+        found = decide({name: Candidate(ord(name), {network}, is_known)}, votes, tally, ROOM)
         for whose, keys in found.cast.items():
             votes.setdefault(whose, set()).update(keys)
         admitted.update(list(found.via))

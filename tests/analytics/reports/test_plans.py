@@ -20,7 +20,7 @@ from pymongo.monitoring import (
 
 from chalicelib.analytics.hits import DAY, DIMENSIONS
 from chalicelib.analytics.logs.choosing import log_of
-from chalicelib.analytics.logs.log import Position, Span
+from chalicelib.analytics.logs.log import HitPosition, Span
 from chalicelib.analytics.reports import queries
 from chalicelib.analytics.reports.days import DAYS, SOURCES
 from chalicelib.analytics.reports.report import Group, Period, Report
@@ -40,7 +40,7 @@ SITES = (SITE, "other")
 NAMED = {each.name: each for each in schema.COLLECTIONS}
 # What a scan looks at beside what it gives: the ends of its ranges.
 SKIPPED = 10
-Asked = Callable[[Runtime], object]
+Candidate = Callable[[Runtime], object]
 # The cases, of which one run of all stores the documents once.
 PERIODS_OF_HITS: tuple[Period, ...] = get_args(Period)
 GROUPS: tuple[Group | None, ...] = (None, *get_args(Group))
@@ -66,14 +66,14 @@ class Queries(CommandListener):
 
 
 @pytest.fixture
-def read(runtime: Runtime) -> Iterator[Callable[[Asked], list[Any]]]:
+def read(runtime: Runtime) -> Iterator[Callable[[Candidate], list[Any]]]:
     """Return a function that reads, and gives each query with the counts and plan of it."""
     heard = Queries()
     uri = runtime.settings.mongodb_uri.get_secret_value()
     with MongoClient[Document](uri, event_listeners=[heard]) as client:
         hearing = replace(runtime, database=open_database(client, runtime.database.name))
 
-        def explained(asked: Asked) -> list[Any]:
+        def explained(asked: Candidate) -> list[Any]:
             heard.sent.clear()
             asked(hearing)
             sent = list(heard.sent)
@@ -118,7 +118,7 @@ def days() -> Iterator[datetime]:
 
 
 def test_of_twenty_thousand_days_each_report_reads_its_own(
-    runtime: Runtime, read: Callable[[Asked], list[Any]]
+    runtime: Runtime, read: Callable[[Candidate], list[Any]]
 ) -> None:
     """One test for all reports: the documents are stored once."""
     _store_days(runtime)
@@ -139,7 +139,7 @@ def test_of_twenty_thousand_days_each_report_reads_its_own(
 
 
 def test_of_twenty_thousand_days_the_counts_of_pages_are_their_own(
-    runtime: Runtime, read: Callable[[Asked], list[Any]]
+    runtime: Runtime, read: Callable[[Candidate], list[Any]]
 ) -> None:
     _store_days(runtime)
     paths = [f"/{number}" for number in range(0, 100, 10)]
@@ -175,7 +175,7 @@ def _store_days(runtime: Runtime) -> None:
 @pytest.mark.parametrize("by_user", [False, True])
 def test_of_twenty_thousand_periods_a_report_on_sessions_reads_its_own(
     runtime: Runtime,
-    read: Callable[[Asked], list[Any]],
+    read: Callable[[Candidate], list[Any]],
     by: Level,
     by_user: bool,  # noqa: FBT001 - the two cases
 ) -> None:
@@ -205,7 +205,7 @@ def _store_periods(runtime: Runtime, by: Level) -> None:
 @pytest.mark.parametrize("log", LOGS)
 @pytest.mark.parametrize("path", [None, "/7"])
 def test_of_twenty_thousand_hits_a_log_reads_the_page_that_it_shows(
-    runtime: Runtime, read: Callable[[Asked], list[Any]], log: LogName, path: str | None
+    runtime: Runtime, read: Callable[[Candidate], list[Any]], log: LogName, path: str | None
 ) -> None:
     found = site(runtime, log)
     kept = log_of(runtime.database, log, {SITE: found})
@@ -223,7 +223,7 @@ def test_of_twenty_thousand_hits_a_log_reads_the_page_that_it_shows(
     kept.append(hits)
     span = Span(SITE, TODAY + DAY / 4, TODAY + DAY / 2, path)
     last = next(hit for hit in hits[10:] if hit["ts"] >= span.start and path in (None, hit["path"]))
-    after = Position(last["ts"], last["_id"])
+    after = HitPosition(last["ts"], last["_id"])
 
     def page(runtime: Runtime) -> None:
         mine = log_of(runtime.database, log, {SITE: found})

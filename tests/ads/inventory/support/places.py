@@ -21,7 +21,7 @@ def reasons(runtime: Runtime, campaign_id: str) -> dict[str, str]:
     """Why each of a campaign's ad units waits, by the zone and its id."""
     return {
         f"{each['site_id']}/{each['zone_id']}/{unit}": each["reason"]
-        for each in waiting.unplaced(runtime.database, campaign_id)
+        for each in waiting.list_unplaced_units(runtime.database, campaign_id)
         for unit in each["ad_unit_ids"]
     }
 

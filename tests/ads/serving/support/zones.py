@@ -10,9 +10,9 @@ from typing import Any
 from bson import ObjectId
 from hypothesis import strategies as st
 
-from chalicelib.ads.inventory.campaigns import Cap
+from chalicelib.ads.inventory.campaigns import StoredCap
 from chalicelib.ads.inventory.placing import in_order
-from chalicelib.ads.inventory.rows import Row
+from chalicelib.ads.inventory.rows import AdRow
 from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from chalicelib.ads.serving.selection import Context, choose
@@ -51,7 +51,7 @@ def row(name: str, ecpm_micros: int = 250_000, **changes: Any) -> Any:
     }
 
 
-def zone_document(*rows: Row, floor_ecpm_micros: int = 0) -> ServedZone:
+def zone_document(*rows: AdRow, floor_ecpm_micros: int = 0) -> ServedZone:
     return {
         "_id": ZONE_ID,
         "site_id": "blog",
@@ -64,7 +64,7 @@ def zone_document(*rows: Row, floor_ecpm_micros: int = 0) -> ServedZone:
     }
 
 
-def compiled(*rows: Row, floor_ecpm_micros: int = 0) -> CompiledZone:
+def compiled(*rows: AdRow, floor_ecpm_micros: int = 0) -> CompiledZone:
     return CompiledZone(zone_document(*rows, floor_ecpm_micros=floor_ecpm_micros))
 
 
@@ -105,7 +105,7 @@ def chosen(
 
 def reference(
     zone: ServedZone, keywords: Sequence[str], visitor: VisitorProfile, now: datetime
-) -> list[tuple[float, Row]]:
+) -> list[tuple[float, AdRow]]:
     """Every ad that may be shown, with its score, in no order."""
     return [
         (ad["ecpm_micros"] * math.log(1.1 + len(set(ad["keywords"]) & set(keywords))), ad)
@@ -116,7 +116,7 @@ def reference(
     ]
 
 
-def reached(cap: Cap, ad: Row, visitor: VisitorProfile, now: datetime) -> bool:
+def reached(cap: StoredCap, ad: AdRow, visitor: VisitorProfile, now: datetime) -> bool:
     advertiser, campaign = ad["campaign_id"].split(":")
     if advertiser not in visitor.histories:
         return visitor.advertiser_count >= MAX_ADVERTISERS
@@ -131,7 +131,7 @@ def reached(cap: Cap, ad: Row, visitor: VisitorProfile, now: datetime) -> bool:
     return len(met) >= cap["limit"] or len(within) == len(events) >= MAX_EVENTS
 
 
-def assert_allowed(ads: list[Any], allowed: list[tuple[float, Row]], asked: Context) -> None:
+def assert_allowed(ads: list[Any], allowed: list[tuple[float, AdRow]], asked: Context) -> None:
     """Each ad is one of the best that were left, and none was left that should have come."""
     left = {(ad["campaign_id"], ad["ad_unit_id"]): (score, ad) for score, ad in allowed}
     for ad in ads:

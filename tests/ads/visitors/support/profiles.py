@@ -8,7 +8,7 @@ from pymongo.database import Database
 
 from chalicelib.ads.visitors import profile_reader, profiles
 from chalicelib.ads.visitors.histories import Entry
-from chalicelib.ads.visitors.profile_reader import undecoded
+from chalicelib.ads.visitors.profile_reader import raw_profiles
 from chalicelib.ads.visitors.profiles import PROFILES
 from chalicelib.database import Document
 from tests.ads.serving.support.zones import event
@@ -24,7 +24,7 @@ def add(
 ) -> bool:
     """Record impressions on the profile as it is now."""
     names = {advertiser for advertiser, _ in impressions}
-    profile = profile_reader.read(undecoded(database), visitor, names)
+    profile = profile_reader.read(raw_profiles(database), visitor, names)
     return profiles.record(database, visitor, profile, impressions, str(random.random()))
 
 
