@@ -1,4 +1,4 @@
-"""Messages of the social feed's queues; a message of an earlier release may still be in one."""
+"""Messages of the social feed's queues, where an earlier release's may still wait."""
 
 from typing import Annotated, ClassVar, Literal
 

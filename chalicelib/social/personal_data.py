@@ -189,8 +189,8 @@ def _in_graph(database: Database[Document], person: GraphPerson) -> None:
     listings: tuple[tuple[End, Listing], ...] = (
         ("member", partial(embedded.followers, person.id)),
         ("owner", partial(embedded.members, person.id, None)),
-        ("member", partial(edges.called_otherwise, person, "member")),
-        ("owner", partial(edges.called_otherwise, person, "owner")),
+        ("member", partial(edges.former_name_holders, person, "member")),
+        ("owner", partial(edges.former_name_holders, person, "owner")),
     )
     for side, fetch in listings:
         for page in following.pages(fetch):

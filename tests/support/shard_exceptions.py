@@ -22,7 +22,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "analytics.upkeep.trim: find hit.site",
         "analytics.reports.late.follow: find hit.late",
         "analytics.sessions.making.make_due: find hit.due",
-        "analytics.sessions.making._changed: aggregate hit.day",
+        "analytics.sessions.making._find_changes: aggregate hit.day",
         "analytics.sessions.making.make: delete hit.session",
         "analytics.sessions.rolling._of_sessions: aggregate hit.session",
         "ads.visitors.profiles.trim: delete ad.user",
@@ -72,8 +72,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "ads.reports.roll_ups._make: aggregate ad.report.month",
         "ads.inventory.click_rates.estimate: aggregate ad.report.day",
         "ads.reports.roll_ups.roll_up: distinct ad.report.day",
-        "ads.billing.settlements._earned: aggregate ad.report.day",
-        "ads.billing.settlements._earned: distinct ad.report.day",
+        "ads.billing.settlements._find_earnings: aggregate ad.report.day",
+        "ads.billing.settlements._find_earnings: distinct ad.report.day",
         "comments.entries.upkeep.compare_nodes: find comments.node",
         "comments.repair.render_again: find comments.node",
         "social.graph.memberships.recount: find social.user",
@@ -129,7 +129,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "shop.orders.books.verify: aggregate shop.order",
     ),
     "reconciling, by hand: a campaign's raw events lie where their ids put them": (
-        "ads.tracking.reconciliation._grouped: aggregate ad.event",
+        "ads.tracking.reconciliation._group: aggregate ad.event",
     ),
     "a shop's holds, by its publisher: a stock lies where its id puts it": (
         "shop.carts.holds._stocks: find shop.stock",
@@ -158,7 +158,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.timelines.walls.WallOfPosts.newest: find social.post",
     ),
     "a page of incoming of one who was promoted: the few above the line, not the many followers": (
-        "social.timelines.pull._above_line_around: find social.user",
+        "social.timelines.pull._followers_with_pulled: find social.user",
     ),
     "audiences `at_post` by member, for what was sent and is pulled": (
         "social.timelines.pull._recorded_posts: find social.audience",
@@ -187,7 +187,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.personal_data._everything: find comments.node",
         "comments.personal_data._everything: find comments.page",
         "comments.personal_data._forget: update comments.node",
-        "comments.discussion.mentioning._mentioning: find comments.entry",
+        "comments.discussion.mentioning._find_mentions: find comments.entry",
         "comments.personal_data.erase: delete comments.pending",
         "comments.personal_data.erase: delete comments.origin",
         "comments.personal_data.erase: update comments.entry",

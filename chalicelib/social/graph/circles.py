@@ -141,7 +141,7 @@ def _take_out(
         members = [each.id for each in store.members(owner_id, [key], IdRange(limit=most), session)]
         stay = len(members) == most
         ended = store.only_in(owner_id, key, members, session)
-        change = _less(circle_id, members, ended, stay=stay)
+        change = _removal_update(circle_id, members, ended, stay=stay)
         users.update_one({"_id": owner_id}, change, session=session)
         for each in following.stores(database).values():
             each.drop_circle(owner_id, key, members, session)
@@ -157,7 +157,9 @@ def _take_out(
     return left
 
 
-def _less(circle_id: str, members: list[str], ended: list[str], *, stay: bool) -> Document:
+def _removal_update(
+    circle_id: str, members: list[str], ended: list[str], *, stay: bool
+) -> Document:
     """Return the update of an owner who loses members, and the circle unless members `stay`."""
     fewer = {"memberships": len(members), "following": len(ended), "circles": int(not stay)}
     change: Document = {"$inc": {f"counts.{name}": -each for name, each in fewer.items()}}

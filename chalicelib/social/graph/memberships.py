@@ -93,15 +93,15 @@ def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: st
 
 def end_following(runtime: Runtime, owner_id: str, member_id: str) -> None:
     """Remove a member from all circles of a user."""
-    _make(runtime, _ending(owner_id, member_id))
+    _make(runtime, _leaving_all(owner_id, member_id))
 
 
 def part(runtime: Runtime, one: str, other: str, first: Callable[[ClientSession], None]) -> None:
     """End the following of two users both ways, in one transaction that begins with `first`."""
-    _make(runtime, _ending(one, other), _ending(other, one), first=first)
+    _make(runtime, _leaving_all(one, other), _leaving_all(other, one), first=first)
 
 
-def _ending(owner_id: str, member_id: str) -> _Change:
+def _leaving_all(owner_id: str, member_id: str) -> _Change:
     return _Change(owner_id, member_id, lambda _key: False)
 
 
@@ -129,7 +129,7 @@ def _make_within(
     runtime: Runtime, change: _Change, session: ClientSession
 ) -> tuple[Pair, StoreName] | None:
     """Make a change; return the pair and the store of its member, or None if nothing changed."""
-    owner, member = _both(runtime.database, change, session)
+    owner, member = _find_both(runtime.database, change, session)
     if owner is None or member is None:
         return None
     store = stores(runtime.database)[owner["graph_store"]]
@@ -145,7 +145,7 @@ def _make_within(
     return pair, member["graph_store"]
 
 
-def _both(
+def _find_both(
     database: Database[Document], change: _Change, session: ClientSession
 ) -> tuple[User | None, _Person | None]:
     """Return an owner of circles and another user; raises the errors of `_check_may_join`."""

@@ -22,7 +22,7 @@ from chalicelib.social.posts import posts
 from chalicelib.social.posts.comments import BY_TIME, OLDER_COMMENTS
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import OlderComment, PostComment
-from chalicelib.social.posts.visibility import sees
+from chalicelib.social.posts.visibility import may_see_comment
 
 # The same as for comments on pages.
 EDIT_WINDOW = timedelta(minutes=15)
@@ -173,6 +173,6 @@ def _check_author(database: Database[Document], caller: Principal, comment: Post
     author = comment["by"]["id"]
     if author == caller.id:
         return
-    if not sees(following.reader(database, caller.id, [author]), comment):
+    if not may_see_comment(following.reader(database, caller.id, [author]), comment):
         raise UnknownComment
     raise Forbidden("Only its author can change a comment")

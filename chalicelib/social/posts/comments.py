@@ -25,7 +25,7 @@ from chalicelib.social.posts import posts
 from chalicelib.social.posts.answers import PostCommentsAnswer, comment_answer
 from chalicelib.social.posts.forms import COMMENTS_SHOWN, PostCommentsQuery
 from chalicelib.social.posts.shapes import OlderComment, PostComment, ShownPost
-from chalicelib.social.posts.visibility import sees, without_hidden
+from chalicelib.social.posts.visibility import may_see_comment, without_hidden
 
 # Comments that moved off their post, older than the comments on it.
 OLDER_COMMENTS = Collection(
@@ -158,7 +158,7 @@ def page(
         if not hides_blocked:
             return list(found)
         reader = graph.reader(database, reader_id, {each["by"]["id"] for each in found})
-        return [comment if sees(reader, comment) else None for comment in found]
+        return [comment if may_see_comment(reader, comment) else None for comment in found]
 
     cursors = Cursors(f"post-comments:{post_id}", runtime.settings.signing_keys)
     shown, last = paging.fill_page(

@@ -48,9 +48,12 @@ def is_on_wall(owner: Reader, reader_id: str | None, post: AddressedPost) -> boo
 
 def without_hidden(reader: Reader, post: ShownPost) -> ShownPost:
     """Return a post without the comments that blocks hide from a reader."""
-    return {**post, "comments": [each for each in post["comments"] if sees(reader, each)]}
+    return {
+        **post,
+        "comments": [each for each in post["comments"] if may_see_comment(reader, each)],
+    }
 
 
-def sees(reader: Reader, comment: PostComment) -> bool:
+def may_see_comment(reader: Reader, comment: PostComment) -> bool:
     """Return whether no block hides a comment from the reader, who may see its post."""
     return comment["by"]["id"] not in reader.blocked

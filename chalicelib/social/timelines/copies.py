@@ -156,7 +156,12 @@ class MonthCopies:
         older = {"id": post["_id"], "version": {"$lt": post["spread"]["version"]}}
         self._documents.update_many(
             {"posts": {"$elemMatch": older}},
-            {"$set": {f"posts.$[each].{name}": value for name, value in _changing(post).items()}},
+            {
+                "$set": {
+                    f"posts.$[each].{name}": value
+                    for name, value in _changeable_fields(post).items()
+                }
+            },
             array_filters=[{f"each.{name}": value for name, value in older.items()}],
         )
 
@@ -277,12 +282,12 @@ def _push(post: PostBody) -> Document:
         "audience": post["audience"],
         "type": post["type"],
         "ts": post["ts"],
-        **_changing(post),
+        **_changeable_fields(post),
     }
     return {"$push": {"posts": copy}, "$inc": {"appended": 1}}
 
 
-def _changing(post: PostBody) -> _Changing:
+def _changeable_fields(post: PostBody) -> _Changing:
     comments = post["comments"][-COMMENTS_SHOWN:]
     return {
         "by": post["by"],

@@ -133,7 +133,7 @@ def _fetch_above(
     if part == "sent":
         return partial(pull.newest_sent, database, reader_id)
     followed = following.following(database, reader_id, reader)
-    return partial(pull.newest, database, pull.above_line(database, followed))
+    return partial(pull.newest, database, pull.authors_with_pulled(database, followed))
 
 
 def _merge_fetches(held: _Fetch, above: _Fetch, pulled: _Fetch, since: datetime) -> _Fetch:
@@ -169,7 +169,7 @@ def is_news(reader: Reader, post: AddressedPost) -> bool:
     return post["by"]["id"] in reader.following
 
 
-def belongs_to(part: Part, reader: Reader, post: AddressedPost) -> bool:
+def is_part_of(part: Part, reader: Reader, post: AddressedPost) -> bool:
     """Return whether a post that the reader may see belongs to a part of the reader's news."""
     return is_news(reader, post) if part == "news" else was_sent(reader, post)
 
@@ -183,7 +183,7 @@ def _show(
     if since and reader.complete_since and reader.complete_since[part] > since:
         raise _Trimmed
     mine = [
-        post if belongs_to(part, reader, post) and may_see(reader, post) else None for post in found
+        post if is_part_of(part, reader, post) and may_see(reader, post) else None for post in found
     ]
     shown = comments.omit_blocked_comments(database, reader, mine)
     counted = reactions.with_counts(database, source.reader_id, shown)
@@ -266,7 +266,7 @@ def mark_away(database: Database[Document], now: datetime) -> int:
     return users.USERS.of(database).update_many(gone, {"$set": {"away": True}}).modified_count
 
 
-def present(database: Database[Document], user_ids: list[str]) -> list[str]:
+def select_present(database: Database[Document], user_ids: list[str]) -> list[str]:
     """Return the users among these who are not away."""
     # The query finds absent users by an index of absent users alone: they are fewer.
     where = {"_id": {"$in": user_ids}, "away": True}

@@ -38,7 +38,7 @@ class PostDelivery(Deliverable[Post]):
         A worker mostly waits for the server, so it serves half of many readers, and the walls, at
         the same time.
         """
-        readers = news.present(runtime.database, reader_ids)
+        readers = news.select_present(runtime.database, reader_ids)
         half = len(readers) // 2 if len(readers) >= runtime.bounds.social.halved_from else 0
         with ThreadPoolExecutor(_AT_THE_SAME_TIME) as pool:
             begun = [pool.submit(_add_to_news, runtime, document, readers[:half])] if half else []

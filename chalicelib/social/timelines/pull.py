@@ -64,7 +64,7 @@ def newest_sent(
     database: Database[Document], user_id: str, after: ListPosition | None, count: int
 ) -> list[ListEntry[ReadPost]]:
     """Return the posts above the pull threshold to circles that may have the user."""
-    authors = _above_line_around(database, user_id)
+    authors = _followers_with_pulled(database, user_id)
     pulled = _by_authors(database, authors, {**_PULLED, "circles": {"$ne": PUBLIC}}, after, count)
     return merge(count, pulled, _recorded_posts(database, user_id, after, count, only_pulled=True))
 
@@ -77,20 +77,20 @@ def _followers(database: Database[Document], user_id: str) -> list[str]:
     return [each.id for page in pages for each in page]
 
 
-def _above_line_around(database: Database[Document], user_id: str) -> list[str]:
+def _followers_with_pulled(database: Database[Document], user_id: str) -> list[str]:
     """Return a user's followers with pulled posts."""
     people = users.USERS.of(database)
     own = people.find_one({"_id": user_id}, {"graph_store": 1, "followers": 1})
     if own is None:
         return []
     if own["graph_store"] == "embedded":
-        return above_line(database, list(own["followers"]))
+        return authors_with_pulled(database, list(own["followers"]))
     # From the other side: a user may have a million followers, but few users have pulled posts.
     above = [each["_id"] for each in people.find({"pulled": True}, {"_id": 1})]
     return EdgeGraph(database).owners_among(user_id, above)
 
 
-def above_line(database: Database[Document], user_ids: list[str]) -> list[str]:
+def authors_with_pulled(database: Database[Document], user_ids: list[str]) -> list[str]:
     """Return the users among these with pulled posts."""
     if not user_ids:
         return []

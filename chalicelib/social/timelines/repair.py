@@ -41,8 +41,8 @@ def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
     since = _WHOLE
     for part, where in _ties(following.reader(database, reader_id, {author_id}), author_id):
         newest = pull.newest_of(database, author_id, where, most + 1)
-        left = _after(newest[most]["ts"]) if len(newest) > most else users.EPOCH
-        since = news.raise_since(runtime, reader_id, _of(part, left)) or _WHOLE
+        left = _next_instant(newest[most]["ts"]) if len(newest) > most else users.EPOCH
+        since = news.raise_since(runtime, reader_id, _instants_of(part, left)) or _WHOLE
         found |= {post["id"]: post for post in newest[:most]}
     reader = audiences.reader_of(database, reader_id, list(found.values()))
     wanted = [post for post in found.values() if _is_due(reader, post, since)]
@@ -50,7 +50,7 @@ def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
     propagation.repair(runtime, wanted)
 
 
-def _of(part: Part, instant: datetime) -> CompleteSince:
+def _instants_of(part: Part, instant: datetime) -> CompleteSince:
     """Return the instants that raise one part of the news alone."""
     others = users.EPOCH
     return {
@@ -159,17 +159,17 @@ def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
         found = [entry.post for entry in later if entry.post]
         reader = _without_blocks(runtime, user_id, found)
         due = [
-            post for post in found if news.belongs_to(part, reader, post) and may_see(reader, post)
+            post for post in found if news.is_part_of(part, reader, post) and may_see(reader, post)
         ]
         wanted |= {post["_id"]: post for post in _pushed_posts(runtime, due)}
         if len(later) < _PAGE:
             return _Walk(wanted, since)
         after = later[-1].position
         if len(wanted) >= COMPLETE:
-            return _Walk(wanted, _after(after.ts))
+            return _Walk(wanted, _next_instant(after.ts))
 
 
-def _after(ts: datetime) -> datetime:
+def _next_instant(ts: datetime) -> datetime:
     """Return the next instant: some of several posts of one instant may be missing."""
     return ts + _INSTANT
 
@@ -203,7 +203,7 @@ def _justified_ids(runtime: Runtime, user_id: str, stored: set[str]) -> set[str]
 
 def _is_due(reader: Reader, post: ReadPost, since: CompleteSince) -> bool:
     """Return whether a post is due in a stored part of the reader's news."""
-    parts = (part for part in news.PARTS if news.belongs_to(part, reader, post))
+    parts = (part for part in news.PARTS if news.is_part_of(part, reader, post))
     return may_see(reader, post) and any(post["ts"] >= since[part] for part in parts)
 
 

@@ -12,7 +12,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions, events
 from chalicelib.social.graph import following
 from chalicelib.social.posts.shapes import PostComment
-from chalicelib.social.posts.visibility import sees
+from chalicelib.social.posts.visibility import may_see_comment
 
 Remover = Literal["author", "actor", "moderator"]
 
@@ -51,7 +51,7 @@ def _refuse(database: Database[Document], caller: Principal, comment: PostCommen
     """Raise UnknownComment if the comment is missing or a block hides it, else Forbidden."""
     if comment is None:
         raise UnknownComment
-    if not sees(following.reader(database, caller.id, [comment["by"]["id"]]), comment):
+    if not may_see_comment(following.reader(database, caller.id, [comment["by"]["id"]]), comment):
         raise UnknownComment
     raise Forbidden("A comment is deleted by its author, by the action's actor, or by moderators")
 

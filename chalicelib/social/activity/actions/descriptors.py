@@ -86,7 +86,7 @@ def _shape(model: type[Descriptor]) -> Any:
 def _always_there(model: type[Descriptor]) -> set[str]:
     """Return the fields that every stored descriptor of a type has."""
     fields = model.model_fields
-    given = {name for name, field in fields.items() if not _takes_none(field)}
+    given = {name for name, field in fields.items() if not _is_optional(field)}
     # Plaza stores a user's own name with the user's id.
     named = {
         name for id_, name in types.pairs(model) if id_ in given and types.is_user(fields[id_])
@@ -94,7 +94,7 @@ def _always_there(model: type[Descriptor]) -> set[str]:
     return given | named
 
 
-def _takes_none(field: FieldInfo) -> bool:
+def _is_optional(field: FieldInfo) -> bool:
     return NoneType in get_args(field.annotation)
 
 
@@ -103,7 +103,7 @@ def _answer_type(field: FieldInfo) -> Any:
     if types.is_user(field):
         return PersonId
     given: Any = field.annotation
-    if _takes_none(field):
+    if _is_optional(field):
         given = _any_of(each for each in get_args(given) if each is not NoneType)
     for metadata in field.metadata:
         given = Annotated[given, metadata]

@@ -28,7 +28,7 @@ from chalicelib.social.graph import following, users
 from chalicelib.social.messages import Rerank
 from chalicelib.social.paging import ListEntry, ListPosition, newer_than, parse_position
 from chalicelib.social.posts.shapes import PostComment
-from chalicelib.social.posts.visibility import sees
+from chalicelib.social.posts.visibility import may_see_comment
 
 
 class Event(NamedTuple):
@@ -160,7 +160,7 @@ def list_comments(
 
     def show(found: list[PostComment]) -> list[PostComment | None]:
         reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
-        return [comment if sees(reader, comment) else None for comment in found]
+        return [comment if may_see_comment(reader, comment) else None for comment in found]
 
     shown, last = paging.fill_page(runtime, query.limit, start, fetch, show)
     return {

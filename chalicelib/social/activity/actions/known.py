@@ -100,7 +100,7 @@ def _to_known(
     if actor.get("graph_store") == "edges":
         followers.update(EdgeGraph(database).owners_among(actor_id, list(audience)))
     user_names = {row["_id"]: row["name"] for row in rows["user"]}
-    tied = {each for each in places if _share_work(actor_id, place, each, places[each])}
+    tied = {each for each in places if _has_work_tie(actor_id, place, each, places[each])}
     return Known(
         org=Org(place["team"], place["department"]),
         user_names=user_names,
@@ -111,7 +111,7 @@ def _to_known(
     )
 
 
-def _share_work(one_id: str, one: Document, other_id: str, other: Document) -> bool:
+def _has_work_tie(one_id: str, one: Document, other_id: str, other: Document) -> bool:
     """Return whether two people share a team or department, or are manager and report."""
     units = any(one[unit] is not None and one[unit] == other[unit] for unit in _UNITS)
     return units or one["manager"] == other_id or other["manager"] == one_id

@@ -93,13 +93,13 @@ def _check_ids(descriptor: type[Descriptor]) -> None:
             raise TypeError(f"{descriptor.__name__}.{id_} has to be a UserId or a RefId")
         if id_ not in named and is_user(field):
             raise TypeError(f"{descriptor.__name__}.{id_} has to be an x_id with an x_name beside")
-        if any(is_user(each) != is_user(field) for each in _alike(id_)):
+        if any(is_user(each) != is_user(field) for each in _same_fields(id_)):
             raise TypeError(f"{descriptor.__name__}.{id_} is a user's in one type, and in one not")
     if len(named_fields().keys() | named) > MAX_NAMED_FIELDS:
         raise TypeError(f"all types together have at most {MAX_NAMED_FIELDS} named ids")
 
 
-def _alike(id_: str) -> list[FieldInfo]:
+def _same_fields(id_: str) -> list[FieldInfo]:
     """Return the fields of a name, of all types."""
     all_fields = (each.model_fields for each in DESCRIPTORS.values())
     return [fields[id_] for fields in all_fields if id_ in fields]
@@ -129,7 +129,7 @@ def named_fields() -> dict[str, str]:
 def named_users() -> dict[str, str]:
     """Return the named fields that name users."""
     # A field is a user's in all types or in none.
-    return {id_: name for id_, name in named_fields().items() if is_user(_alike(id_)[0])}
+    return {id_: name for id_, name in named_fields().items() if is_user(_same_fields(id_)[0])}
 
 
 def named_things() -> dict[str, str]:

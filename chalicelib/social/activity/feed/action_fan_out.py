@@ -31,7 +31,7 @@ def readers_of(database: Database[Document], action: AddressedAction, ids: IdRan
     return ids.cut({action["actor"]["id"], *members})
 
 
-def still_eligible(
+def select_eligible(
     database: Database[Document], action: AddressedAction, reader_ids: list[str]
 ) -> list[str]:
     """Return the readers who may still receive the action, sorted by id."""
@@ -89,7 +89,7 @@ class ActionDelivery(Deliverable[StoredAction]):
         database = runtime.database
         readers = omit_muting(database, document["actor"]["id"], reader_ids)
         items.deliver(runtime, [document], readers)
-        for reader_id in set(readers).difference(still_eligible(database, document, readers)):
+        for reader_id in set(readers).difference(select_eligible(database, document, readers)):
             refill.take_undue(database, reader_id, [document["_id"]])
 
     def unchanged_filter(self, document: StoredAction) -> Document:  # noqa: ARG002 - the same for all

@@ -110,7 +110,7 @@ def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found
     most = runtime.bounds.social.blocks_read
     across = {"_id": 0, "across": {"$slice": [users.BLOCKED_EITHER_WAY, most + 1]}}
     stages: list[Document] = [
-        {"$match": _following(mine, place)},
+        {"$match": _after_filter(mine, place)},
         {"$sort": {"relevancy": -1, "action_id": -1}},
         {"$limit": count},
         {"$project": {"_id": 0, "relevancy": 1, "action_id": 1}},
@@ -140,7 +140,7 @@ def _reader(row: Document) -> _Reader:
     return {"team": row["team"], "department": row["department"], "muted": row["muted"]}
 
 
-def _following(mine: Document, place: _Place) -> Document:
+def _after_filter(mine: Document, place: _Place) -> Document:
     """Return the filter of items after a position: two whole ranges of the index.
 
     With the position as one condition among others, the server would fetch every item.
@@ -166,7 +166,7 @@ def _newer(mine: Document, place: _Place) -> list[Document]:
 def _bodies(
     database: Database[Document], reader_id: str, found: _Found, wanted: int
 ) -> dict[str, ReadAction]:
-    """Return the actions for the present reader, by id.
+    """Return the actions that the reader may see today, by id.
 
     If some of the first `wanted` places are no longer the reader's, read the spare places too.
     """

@@ -186,7 +186,9 @@ class EdgeGraph:
             change = {"$set": {f"names.{side}": person.name}}
             self._edges.update_many(where, change, session=session)
 
-    def called_otherwise(self, person: GraphPerson, side: End, ids: IdRange) -> list[GraphPerson]:
+    def former_name_holders(
+        self, person: GraphPerson, side: End, ids: IdRange
+    ) -> list[GraphPerson]:
         """Return the users at the other end of a user's edges with a former name of the user."""
         where = {f"_id.{side}": person.id, f"names.{side}": {"$ne": person.name}}
         return self._people("member" if side == "owner" else "owner", where, ids, None)
