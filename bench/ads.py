@@ -16,8 +16,8 @@ from bench.stage import Stage
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory.zones import ZONES
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.serving.decisions import Asked, answer, decide
-from chalicelib.ads.visitors.profile_reader import read, undecoded
+from chalicelib.ads.serving.decisions import AdRequest, answer, decide
+from chalicelib.ads.visitors.profile_reader import raw_profiles, read
 from chalicelib.ads.visitors.profiles import PROFILES
 from chalicelib.ads.visitors.visitor_ids import sign
 from chalicelib.database import Document
@@ -107,7 +107,7 @@ def _find_profile(runtime: Runtime, visitor: str, parts: int | None = None) -> W
 
 def _read_part(runtime: Runtime, visitor: str) -> Work:
     """Return Plaza's own read of a few advertisers in a profile, which leaves them as BSON."""
-    profiles = undecoded(runtime.database)
+    profiles = raw_profiles(runtime.database)
     return lambda: read(profiles, visitor, PART)
 
 
@@ -211,7 +211,7 @@ def _doors(runtime: Runtime, url: str) -> Iterator[Case]:
 def _function(runtime: Runtime, size: int) -> Work:
     """Return what the view of a decision calls."""
     warm, words = ZoneCache(runtime), tuple(KEYWORDS.split(","))
-    asked = Asked(SITE, f"zone-{size}", visitor="small", keywords=words)
+    asked = AdRequest(SITE, f"zone-{size}", visitor="small", keywords=words)
     return lambda: answer(runtime, decide(runtime, warm, asked))
 
 

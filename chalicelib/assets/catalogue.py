@@ -1,4 +1,4 @@
-"""The assets of an owner: found, listed, deleted, and counted by what uses them."""
+"""The assets of an owner: finding, listing and deleting them."""
 
 from datetime import datetime, timedelta
 
@@ -25,12 +25,12 @@ from chalicelib.http import PageQuery
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.runtime import Runtime
 
-# How long a reader may be in a blob that no version has any more: no function runs longer.
+# The longest read of a blob that no version has any more: no function runs longer.
 GRACE = timedelta(minutes=15)
 
 
 def find(database: Database[Document], asset_id: str, owner: str | None = None) -> Asset:
-    """Return an asset, of an owner if one is named; raises UnknownAsset."""
+    """Return an asset, with `owner` only of this owner; raises UnknownAsset."""
     found = ASSETS.of(database).find_one({"_id": asset_id})
     if found is None or owner not in {None, found["owner"]}:
         raise UnknownAsset
@@ -81,12 +81,12 @@ def delete(runtime: Runtime, owner: str, asset_id: str) -> None:
 
 
 def waste(asset_id: str, version: Version, due: datetime) -> Waste:
-    """Return the row by which a version's blob is removed when no reader can be in it."""
+    """Return the row that has a version's blob removed when no reader can be in it."""
     return {"_id": version["blob"], "store": version["store"], "asset": asset_id, "due": due}
 
 
 def library_of(database: Database[Document], owner: str) -> Library:
-    """Return where an owner's assets are kept."""
+    """Return an owner's library: the store of its assets, and a move to it."""
     found = LIBRARIES.of(database).find_one({"_id": owner})
     return found or {"_id": owner, "store": DEFAULT_STORE, "due": None}
 

@@ -20,7 +20,7 @@ class UnknownUpload(Problem):
 
 
 class UploadFinished(Problem):
-    """A part came after the upload was finished; what is stored stays as it is."""
+    """A part came after the finish of the upload; the stored parts do not change."""
 
     status = 409
     code = "upload_finished"
@@ -28,7 +28,7 @@ class UploadFinished(Problem):
 
 
 class PartsMissing(Problem):
-    """The upload is finished before all parts were sent; the detail names them."""
+    """The finish came before all parts; the detail names the missing parts."""
 
     status = 409
     code = "parts_missing"
@@ -36,7 +36,7 @@ class PartsMissing(Problem):
 
 
 class AssetInUse(Problem):
-    """Something shows the asset."""
+    """A post, a page or an ad shows the asset."""
 
     status = 409
     code = "asset_in_use"
@@ -60,7 +60,7 @@ class TooManyAssets(Problem):
 
 
 class TooManyUploads(Problem):
-    """The owner has begun as many uploads as may be unfinished."""
+    """The owner has as many unfinished uploads as allowed."""
 
     status = 409
     code = "too_many_uploads"
@@ -84,7 +84,7 @@ class StoreUnavailable(Problem):
 
 
 class AssetTooLarge(Problem):
-    """The asset is larger than its store takes."""
+    """The asset is larger than its store's limit."""
 
     status = 413
     code = "asset_too_large"
@@ -114,7 +114,7 @@ class RangeNeeded(Problem):
 
 
 class WrongContent(Problem):
-    """The bytes are not those that the upload announced."""
+    """The bytes differ from the announcement of the upload."""
 
     status = 422
     code = "wrong_content"
@@ -122,7 +122,7 @@ class WrongContent(Problem):
 
 
 class UnreadableImage(Problem):
-    """The picture's header says no size, or too large a one."""
+    """The picture's header has no size, or a size over the limit."""
 
     status = 422
     code = "unreadable_image"

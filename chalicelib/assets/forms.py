@@ -1,4 +1,4 @@
-"""Forms of assets and uploads, as sent and as answered."""
+"""The API's forms of assets and uploads, with every bound."""
 
 from datetime import datetime
 from typing import Annotated, NotRequired
@@ -24,7 +24,7 @@ from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.texts import Line, OwnUrl, ShownLine, ShownName
 
-# What `s3` takes, which is more than any other store does.
+# The limit of `s3`, the largest of all stores.
 MOST_BYTES = 5 * 1024**3
 
 Digest = Annotated[
@@ -171,7 +171,7 @@ class LibraryAnswer(TypedDict):
 
 
 def version_answer(base: str, asset_id: str, version: Version) -> VersionAnswer:
-    """Return a version as the API shows it."""
+    """Return the API's form of a version."""
     answer: VersionAnswer = {
         "number": version["n"],
         "url": f"{address_of(base, asset_id)}/{version['n']}",
@@ -187,7 +187,7 @@ def version_answer(base: str, asset_id: str, version: Version) -> VersionAnswer:
 
 
 def asset_answer(base: str, asset: Asset) -> AssetAnswer:
-    """Return an asset as the API shows it in a list."""
+    """Return the API's form of an asset in a list."""
     return {
         "id": asset["_id"],
         "name": asset["name"],
@@ -199,13 +199,13 @@ def asset_answer(base: str, asset: Asset) -> AssetAnswer:
 
 
 def whole_answer(base: str, asset: Asset) -> WholeAssetAnswer:
-    """Return an asset as the API shows it by itself."""
+    """Return the API's form of an asset with all versions."""
     versions = [version_answer(base, asset["_id"], each) for each in asset["versions"]]
     return {**asset_answer(base, asset), "versions": versions}
 
 
 def upload_answer(runtime: Runtime, folder: str, blobs: Blobs, upload: Upload) -> UploadAnswer:
-    """Return an upload as the API shows it; `folder` is the path below which its calls are."""
+    """Return the API's form of an upload; `folder` is the path above its calls."""
     here = f"{runtime.settings.public_url}{folder}/uploads/{upload['_id']}"
     given = blobs.addresses(upload["_id"], upload["handle"], upload["parts"])
     stored = blobs.present(upload["_id"], upload["handle"], upload["length"])

@@ -1,7 +1,7 @@
-"""Pictures: their size by their header, and JPEG without what it says of its author; pure.
+"""Pictures: their size from their header, and JPEG without metadata; pure.
 
-Nothing is decoded. A JPEG keeps the segments that its pixels need: without its metadata, nobody
-learns from it where, when and with what it was taken.
+These functions decode no pixels. A JPEG keeps the segments that its pixels need. Without its
+metadata it reveals neither the place, the time nor the camera of the picture.
 """
 
 import io
@@ -25,13 +25,13 @@ _APPLICATION = range(0xE0, 0xF0)
 _ORIENTATION, _SHORT = 0x0112, 3
 _ORIENTATIONS = range(1, 9)
 _EXIF = b"Exif\0\0"
-# Of all the segments of applications, those that say how pixels are to be shown: the density
-# (JFIF), a colour profile (ICC), and the colour transform of Adobe.
+# The segments of applications that change the look of pixels: the density (JFIF), a colour profile
+# (ICC), and the colour transform of Adobe.
 _KEPT = ((0xE0, b"JFIF\0"), (0xE2, b"ICC_PROFILE\0"), (0xEE, b"Adobe"))
 
 
-class Size(NamedTuple):
-    """Pixels."""
+class PixelSize(NamedTuple):
+    """A picture's width and height in pixels."""
 
     width: int
     height: int
@@ -43,22 +43,22 @@ class _Segment(NamedTuple):
     end: int
 
 
-def size_of(head: bytes) -> Size:
-    """Return the size that a picture's first bytes say; raises UnreadableImage."""
+def size_of(head: bytes) -> PixelSize:
+    """Return a picture's size from its first bytes; raises UnreadableImage."""
     # Late: it brings the readers of XML and of URLs, which few containers need.
     import imagesize
 
-    # As it is shown, after its orientation; -1 where the header cannot be read.
+    # The size on a screen, after the orientation; -1 for an unreadable header.
     width, height = imagesize.get(io.BytesIO(head))
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise UnreadableImage("Its header says no size")
     if width * height > MAX_PIXELS:
         raise UnreadableImage(f"It has more than {MAX_PIXELS} pixels")
-    return Size(int(width), int(height))
+    return PixelSize(int(width), int(height))
 
 
-def stripped(jpeg: bytes) -> bytes:
-    """Return a JPEG without metadata but its orientation, and without what follows its end.
+def strip(jpeg: bytes) -> bytes:
+    """Return a JPEG without metadata except its orientation, and without bytes after its end.
 
     Raises UnreadableImage.
     """
@@ -81,7 +81,7 @@ def _is_kept(marker: int, content: bytes) -> bool:
 
 
 def _segments(jpeg: bytes) -> Iterator[_Segment]:
-    """Give the segments after the start, up to the end; a scan has its coded data with it."""
+    """Yield the segments after the start, up to the end; a scan includes its coded data."""
     at = 2
     if not jpeg.startswith(_START):
         raise UnreadableImage
@@ -107,7 +107,7 @@ def _segments(jpeg: bytes) -> Iterator[_Segment]:
 
 
 def _end_of_scan(jpeg: bytes, at: int) -> int:
-    """Return where the next marker is; zeros and restarts after 0xFF belong to the scan."""
+    """Return the position of the next marker; zeros and restarts after 0xFF belong to the scan."""
     while (at := jpeg.find(b"\xff", at)) >= 0 and at + 1 < len(jpeg):
         following = jpeg[at + 1]
         if following and following not in _BARE and following != _FILL:
@@ -137,7 +137,7 @@ def _orientation(content: bytes) -> int | None:
 
 
 def _exif(orientation: int) -> bytes:
-    """Return an Exif segment that has the orientation and nothing else."""
+    """Return an Exif segment with the orientation alone."""
     directory = struct.pack(">HHHIHHI", 1, _ORIENTATION, _SHORT, 1, orientation, 0, 0)
     content = _EXIF + b"MM\0\x2a" + struct.pack(">I", 8) + directory
     return b"\xff\xe1" + struct.pack(">H", len(content) + 2) + content

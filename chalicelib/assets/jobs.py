@@ -1,4 +1,4 @@
-"""The worker and the schedule of assets: uploads that ended early, waste, and moves."""
+"""The worker and the schedule of assets: unfinished uploads, waste, and moves."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule."""
+    """Declare the schedule of assets."""
 
     @app.schedule(Rate(5, Rate.MINUTES))
     def tend_assets(_event: CloudWatchEvent) -> dict[str, int]:
@@ -26,8 +26,8 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Resend moves, and remove uploads and blobs; return how many of these were removed."""
-    promotion.resend_wanted(runtime)
+    """Resend moves, and remove uploads and blobs; return the numbers of removals."""
+    promotion.resend_pending(runtime)
     return {
         "uploads_removed": upkeep.sweep_uploads(runtime),
         "blobs_removed": upkeep.sweep_waste(runtime),
@@ -40,6 +40,6 @@ def declare_workers(app: Chalice, runtime: Runtime) -> None:
     @app.on_sqs_message(queue=runtime.queues.name_of(MoveAssets.queue), batch_size=1)
     def move_assets(event: SQSEvent) -> dict[str, Any]:
         def handle(message: MoveAssets) -> None:
-            promotion.move_wanted(runtime, message.owner)
+            promotion.move_pending(runtime, message.owner)
 
         return consume(event.to_dict(), TypeAdapter(MoveAssets), handle)

@@ -1,12 +1,12 @@
-"""The media types that are shown, told by a file's first bytes; pure.
+"""The media types that browsers may show, found by a file's first bytes; pure.
 
-A type that is sniffed here is served as itself, so each signature leaves no room for markup: no SVG
-and no HTML. Everything else is served as a download.
+Readers get a type found here as itself, so each signature leaves no room for markup: no SVG and no
+HTML. Everything else is a download.
 """
 
 import re
 
-# How much of a file its type and its size are read from.
+# The part of a file that shows its type and its size.
 HEAD_BYTES = 65_536
 ANY = "application/octet-stream"
 IMAGES = ("image/avif", "image/gif", "image/jpeg", "image/png", "image/webp")
@@ -22,14 +22,14 @@ _SIGNATURES = (
     ("audio/mpeg", re.compile(rb"ID3[\x02-\x04]")),
     ("audio/mpeg", re.compile(rb"\xff[\xf2\xf3\xfa\xfb](?![\xf0-\xff])[\x10-\xef]")),
 )
-# The major brand, then its version, then those that the file is compatible with (ISO 14496-12).
+# The major brand, then its version, then the compatible brands (ISO 14496-12).
 _FILE_TYPE = re.compile(rb"\x00\x00..ftyp(.{4}).{4}", re.DOTALL)
 _AVIF = {b"avif", b"avis"}
 _MP4 = {b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1", b"M4V ", b"MSNV"}
 
 
-def sniffed(head: bytes) -> str:
-    """Return the media type that a file's first bytes say; ANY for one that is not shown."""
+def sniff(head: bytes) -> str:
+    """Return the media type of a file's first bytes; ANY for a type that browsers may not show."""
     for media_type, signature in _SIGNATURES:
         if signature.match(head):
             return media_type

@@ -1,4 +1,4 @@
-"""A person's own assets: what they may be, and their erasure and export."""
+"""A person's own assets: their limits, their erasure and their export."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -19,7 +19,7 @@ MOST_BYTES = 8 * 1024 * 1024
 
 
 def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
-    """Raise unless a person may have one more asset, as it is asked for.
+    """Check that a person may have one more asset, of this content.
 
     Raises InvalidRequest, AssetTooLarge and TooManyAssets.
     """
@@ -31,16 +31,16 @@ def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
 
 
 def check_picture(asked: NewVersion) -> None:
-    """Raise InvalidRequest for what is no picture, and AssetTooLarge."""
+    """Raise InvalidRequest unless the content is a picture, and AssetTooLarge."""
     if asked.type not in kinds.IMAGES:
-        told = f"a picture of one of these types: {', '.join(kinds.IMAGES)}"
-        raise InvalidRequest(errors=[FieldError("type", "no_picture", told)])
+        detail = f"a picture of one of these types: {', '.join(kinds.IMAGES)}"
+        raise InvalidRequest(errors=[FieldError("type", "no_picture", detail)])
     if asked.length > MOST_BYTES:
         raise AssetTooLarge(f"The limit is {MOST_BYTES} bytes")
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return where assets of a user are, and versions that the user has uploaded for sites."""
+    """Return the places of a user's assets, and of versions that the user uploaded for sites."""
     owner = owner_of_person(user_id)
 
     def show_asset(asset: Asset) -> Iterator[ExportEntry]:
@@ -73,9 +73,9 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a user's own assets and uploads, and forget who uploaded a site's.
+    """Delete a user's own assets and uploads, and the user's name on uploads for sites.
 
-    With `until`, only what was written by then. What is a site's stays the site's.
+    With `until`, only data written by then. A site's assets stay.
     """
     _forget(runtime.database, user_id, until)
     _end_uploads(runtime, user_id, until)
@@ -100,7 +100,7 @@ def _forget(database: Database[Document], user_id: str, until: datetime | None) 
 
 
 def _end_uploads(runtime: Runtime, user_id: str, until: datetime | None) -> None:
-    """Delete a user's own uploads; the blobs of unfinished ones are waste."""
+    """Delete a user's own uploads; the blobs of unfinished uploads are waste."""
     rows = UPLOADS.of(runtime.database)
     begun = {"owner": owner_of_person(user_id), **({"at": {"$lte": until}} if until else {})}
     due = runtime.now() + catalogue.GRACE
@@ -114,7 +114,7 @@ def _end_uploads(runtime: Runtime, user_id: str, until: datetime | None) -> None
 
 
 def _delete(runtime: Runtime, asset: Asset) -> None:
-    """Delete an asset, whatever has shown it: that is erased as well."""
+    """Delete an asset in spite of its uses: the erasure deletes these as well."""
 
     def remove(session: Any) -> None:
         if (

@@ -1,4 +1,4 @@
-"""The routes of a person's own pictures, which their posts and their profile may show."""
+"""The interface to a person's own pictures, for their posts and their profile."""
 
 from chalicelib.assets import catalogue, own, views
 from chalicelib.assets.errors import AssetInUse, TooManyAssets, UnknownAsset, UnknownUpload
@@ -21,11 +21,12 @@ _FOLDER = "/users/me"
 
 def declare(route: Route) -> None:
     """Declare the routes of a person's own assets."""
+    _declare_beginnings(route)
     _declare_uploads(route)
     _declare_assets(route)
 
 
-def _declare_uploads(route: Route) -> None:
+def _declare_beginnings(route: Route) -> None:
     @route(
         "POST",
         "/users/me/assets",
@@ -54,6 +55,8 @@ def _declare_uploads(route: Route) -> None:
         own.check_picture(body)
         return views.begin(request, owner_of_person(caller.id), _FOLDER, body, asset)
 
+
+def _declare_uploads(route: Route) -> None:
     @route("GET", "/users/me/uploads/{upload}", raises=(UnknownUpload,))
     def get_my_upload(request: Request, upload: UploadId, caller: Principal) -> Ok[UploadAnswer]:
         """Read which parts of an upload of yours are stored, to go on with the others."""

@@ -1,7 +1,7 @@
-"""Fields that say where a picture is: an address, or an asset, which is then counted as used.
+"""Fields for a picture: an address, or an asset, which then counts as used.
 
-`asset:<id>` is what is stored, whether it was sent so or as the asset's address; the answer has the
-address. So a deployment may move to another host, and what was read can be sent back.
+A request may have `asset:<id>` or the asset's address. The database has `asset:<id>`, and the
+answer the address. So a deployment may move to another host, and a client may send back an answer.
 """
 
 import functools
@@ -15,13 +15,13 @@ from pymongo.database import Database
 from typing_extensions import get_type_hints
 
 from chalicelib.assets import catalogue, uses
-from chalicelib.assets.shapes import address_of, referred
+from chalicelib.assets.shapes import address_of, parse_reference
 from chalicelib.database import Document, in_transaction
 from chalicelib.identity import Principal
 
-__all__ = ["PictureUrl", "referred"]
+__all__ = ["PictureUrl", "parse_reference"]
 Result = TypeVar("Result")
-# Marks the type of a field that says where a picture is, or which asset is one.
+# Marks the type of a field for a picture.
 PICTURE = object()
 _ID = r"[A-Za-z0-9_-]{16}"
 PictureUrl = Annotated[
@@ -40,13 +40,13 @@ PictureUrl = Annotated[
 
 @functools.cache
 def fields_of(model: Any) -> frozenset[str]:
-    """Return the fields of a model, or of nothing, that say where a picture is."""
+    """Return the fields of a model that have a picture; none without a model."""
     hints = get_type_hints(model, include_extras=True) if model is not None else {}
     return fields_in(hints)
 
 
 def fields_in(kinds: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names, of fields by their types, that say where a picture is."""
+    """Return the names of fields that have a picture; `kinds` are the fields' types."""
     return frozenset(name for name, kind in kinds.items() if _is_picture(kind))
 
 
@@ -55,23 +55,23 @@ def _is_picture(kind: Any) -> bool:
     return any(each is PICTURE for each in marks) or any(map(_is_picture, get_args(kind)))
 
 
-def stored(fields: frozenset[str], given: Document, base: str) -> Document:
+def to_references(fields: frozenset[str], given: Document, base: str) -> Document:
     """Return a document with each address of an asset as `asset:<id>`."""
     own = re.compile(rf"{re.escape(base)}/assets/({_ID})")
     found = {name: own.fullmatch(given[name]) for name in fields & given.keys()}
     return {**given, **{name: f"asset:{each[1]}" for name, each in found.items() if each}}
 
 
-def shown(fields: frozenset[str], document: Document, base: str) -> Document:
+def to_addresses(fields: frozenset[str], document: Document, base: str) -> Document:
     """Return a document with each asset as its address."""
-    found = {name: referred(document[name]) for name in fields & document.keys()}
+    found = {name: parse_reference(document[name]) for name in fields & document.keys()}
     changed = {name: address_of(base, each) for name, each in found.items() if each}
     return {**document, **changed} if changed else document
 
 
-def named(fields: frozenset[str], document: Document) -> set[str]:
-    """Return the assets that a stored document names."""
-    found = (referred(document[name]) for name in fields & document.keys())
+def find_assets(fields: frozenset[str], document: Document) -> set[str]:
+    """Return the ids of assets in a stored document."""
+    found = (parse_reference(document[name]) for name in fields & document.keys())
     return {each for each in found if each is not None}
 
 
@@ -88,7 +88,7 @@ def current_versions(database: Database[Document], asset_ids: set[str]) -> dict[
 def change(
     database: Database[Document], session: ClientSession, before: set[str], after: set[str]
 ) -> None:
-    """Count what is newly shown, and what no longer is; raises UnknownAsset."""
+    """Count the uses from one set of assets to another; raises UnknownAsset."""
     uses.use(database, session, sorted(after - before))
     uses.release(database, session, sorted(before - after))
 
@@ -98,7 +98,10 @@ def writing(
     after: set[str],
     write: Callable[[ClientSession | None], Result],
 ) -> Result:
-    """Make a write that begins to show assets, with its counts if there are any."""
+    """Make a write that begins to show assets, in one transaction with their counts.
+
+    Without assets, a write without a session.
+    """
     if not after:
         return write(None)
 

@@ -1,8 +1,9 @@
-"""Moving an owner's assets to another store while they are read.
+"""Moving an owner's assets to another store, while readers read them.
 
-Each version is copied to a new blob, read back and compared by its SHA-256, and one transaction
-makes the version name it. A reader may be in the old blob, so that goes 15 minutes later. The new
-blob is noted as waste before its first byte: a worker that is killed leaves nothing for ever.
+The worker copies each version to a new blob, reads it back and compares the SHA-256. Then one
+transaction makes the version name the new blob. A reader may be in the old blob, so that goes 15
+minutes later. A waste row names the new blob before its first byte: a killed worker leaves nothing
+for ever.
 """
 
 from datetime import timedelta
@@ -44,7 +45,7 @@ class MoveAssets(Message):
 
 
 def choose(runtime: Runtime, owner: str, store: StoreName) -> Library:
-    """Make a store the one of an owner's assets, and have a worker move those that there are.
+    """Choose the store of an owner's assets, and have a worker move the existing assets.
 
     Raises StoreUnavailable.
     """
@@ -56,10 +57,10 @@ def choose(runtime: Runtime, owner: str, store: StoreName) -> Library:
     return chosen
 
 
-def move_wanted(runtime: Runtime, owner: str) -> None:
-    """Move versions that are in another store than the chosen one.
+def move_pending(runtime: Runtime, owner: str) -> None:
+    """Move an owner's versions to the chosen store.
 
-    After ten minutes the rest is left to another run, which the schedule sends for.
+    After ten minutes the rest waits for another run, by a message of the schedule.
     """
     library = catalogue.library_of(runtime.database, owner)
     if library["due"] is None:
@@ -77,8 +78,8 @@ def move_wanted(runtime: Runtime, owner: str) -> None:
     _end(runtime, library, target)
 
 
-def resend_wanted(runtime: Runtime) -> None:
-    """Send messages again for moves that are not finished."""
+def resend_pending(runtime: Runtime) -> None:
+    """Send the messages of unfinished moves again."""
     resending.sweep(
         runtime,
         LIBRARIES.of(runtime.database),
@@ -93,7 +94,7 @@ def _elsewhere(owner: str, target: Blobs) -> Document:
 
 
 def _move(runtime: Runtime, asset: Asset, version: Version, target: Blobs) -> None:
-    """Copy a version's blob and switch to it; a version that was deleted meanwhile stays so."""
+    """Copy a version's blob and switch to the copy; a version may be deleted meanwhile."""
     source, now = store_of(runtime, version["store"]), runtime.now()
     blob, length = new_id(now, runtime.random), version["length"]
     row: Waste = {
@@ -122,7 +123,7 @@ def _move(runtime: Runtime, asset: Asset, version: Version, target: Blobs) -> No
 def _switch(
     runtime: Runtime, session: ClientSession, asset_id: str, version: Version, new: Waste
 ) -> None:
-    """Make a version name its new blob, unless it names another than it did."""
+    """Make a version name its new blob, unless its old blob has changed meanwhile."""
     here = {
         "_id": asset_id,
         "versions": {"$elemMatch": {"n": version["n"], "blob": version["blob"]}},
@@ -144,9 +145,9 @@ def _note_progress(runtime: Runtime, library: Library) -> None:
 
 
 def _end(runtime: Runtime, library: Library, target: Blobs) -> None:
-    """Mark the move as finished, unless an upload to the former store can still be finished.
+    """Mark the move as finished, unless an upload to the former store may still finish.
 
-    Uploads are asked for first: one that is finished in between is found among the assets.
+    Reads uploads first: an upload that finishes in between is then among the assets.
     """
     owner, database = library["_id"], runtime.database
     begun = {

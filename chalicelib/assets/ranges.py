@@ -1,4 +1,4 @@
-"""Ranges of bytes that a request asks for (RFC 9110, section 14); pure."""
+"""Ranges of bytes in requests (RFC 9110, section 14); pure."""
 
 import re
 from typing import NamedTuple
@@ -11,22 +11,22 @@ MOST_BYTES = MAX_BINARY_BYTES
 _RANGE = re.compile(r"bytes=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.IGNORECASE)
 
 
-class Span(NamedTuple):
+class ByteRange(NamedTuple):
     """Bytes from `start` up to, and without, `end`."""
 
     start: int
     end: int
 
-    def told(self, length: int) -> str:
+    def content_range(self, length: int) -> str:
         """Return Content-Range."""
         return f"bytes {self.start}-{self.end - 1}/{length}"
 
 
-def span_of(header: str | None, length: int) -> Span | None:
-    """Return the bytes that a Range header asks for, at most MOST_BYTES of them.
+def span_of(header: str | None, length: int) -> ByteRange | None:
+    """Return the range of a Range header, cut to MOST_BYTES.
 
-    None stands for the whole: without a header, for another unit, for several ranges, and for what
-    is no range. Raises UnsatisfiableRange for a range with no byte of the file.
+    None: the whole, for no header, another unit, several ranges or an invalid range. Raises
+    UnsatisfiableRange for a range with no byte of the file.
     """
     found = _RANGE.fullmatch(header or "")
     if found is None or not any(found.groups()):
@@ -38,4 +38,4 @@ def span_of(header: str | None, length: int) -> Span | None:
         start, end = int(first), min(length, int(last) + 1) if last else length
     if start >= end:
         raise UnsatisfiableRange(length)
-    return Span(start, min(end, start + MOST_BYTES))
+    return ByteRange(start, min(end, start + MOST_BYTES))

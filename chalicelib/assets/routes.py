@@ -1,4 +1,4 @@
-"""The routes of assets: of a site, of a person, and where everybody reads them."""
+"""The interface to assets: of a site, of a person, and for public reading."""
 
 from typing import Annotated
 
@@ -51,7 +51,9 @@ def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of assets."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Assets")
-    _declare_uploads(route)
+    _declare_beginnings(route)
+    _declare_parts(route)
+    _declare_finish(route)
     _declare_assets(route)
     _declare_store(route)
     own_routes.declare(route)
@@ -59,7 +61,7 @@ def routes(runtime: Runtime) -> Blueprint:
     return blueprint
 
 
-def _declare_uploads(route: Route) -> None:
+def _declare_beginnings(route: Route) -> None:
     @route(
         "POST",
         "/content/{site}/assets",
@@ -94,6 +96,8 @@ def _declare_uploads(route: Route) -> None:
         check_editor(editor, site)
         return views.begin(request, site, site_folder(site), body, asset)
 
+
+def _declare_parts(route: Route) -> None:
     @route("GET", "/content/{site}/uploads/{upload}", raises=(UnknownUpload,))
     def get_upload(
         request: Request, site: SiteId, upload: UploadId, editor: Editor
@@ -121,6 +125,8 @@ def _declare_uploads(route: Route) -> None:
         check_editor(editor, site)
         return views.put_part(request, site, upload, number, body)
 
+
+def _declare_finish(route: Route) -> None:
     @route(
         "POST",
         "/content/{site}/uploads/{upload}/finish",

@@ -1,4 +1,4 @@
-"""Reading of assets: bytes with ranges and entity tags, or the address where a store has them."""
+"""Reading of assets: bytes with ranges and entity tags, or their address in a store."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -8,7 +8,7 @@ from urllib.parse import quote
 from chalicelib.assets import catalogue, kinds
 from chalicelib.assets.blobs import BlobGone, store_of
 from chalicelib.assets.errors import RangeNeeded, UnknownAsset
-from chalicelib.assets.ranges import MOST_BYTES, Span, span_of
+from chalicelib.assets.ranges import MOST_BYTES, ByteRange, span_of
 from chalicelib.assets.shapes import Asset, Version, address_of
 from chalicelib.http import Binary, Found, NotModified, Request, conditional
 from chalicelib.runtime import Runtime
@@ -37,15 +37,15 @@ class Part(Binary):
 
 
 class Wanted(NamedTuple):
-    """What a request asks of a version."""
+    """A request's version of an asset, and its range."""
 
     asset: Asset
     version: Version
-    span: Span | None
+    span: ByteRange | None
 
 
 def current(request: Request, asset_id: str) -> Found:
-    """Answer where the current version is; raises UnknownAsset."""
+    """Return the redirect to the current version; raises UnknownAsset."""
     asset = catalogue.find(request.runtime.database, asset_id)
     base = request.runtime.settings.public_url
     url = f"{address_of(base, asset_id)}/{asset['current']}"
@@ -53,7 +53,10 @@ def current(request: Request, asset_id: str) -> Found:
 
 
 def version(request: Request, asset_id: str, number: int) -> Whole | Part | Found | NotModified:
-    """Answer with a version's bytes; raises UnknownAsset, RangeNeeded and UnsatisfiableRange."""
+    """Return the answer for a version: its bytes, a redirect to them, or 304.
+
+    Raises UnknownAsset, RangeNeeded and UnsatisfiableRange.
+    """
     asset = catalogue.find(request.runtime.database, asset_id)
     found = catalogue.version_of(asset, number)
     headers = _headers(asset, found)
@@ -66,8 +69,8 @@ def version(request: Request, asset_id: str, number: int) -> Whole | Part | Foun
     return _bytes(request, Wanted(asset, found, _span(request, found)), headers)
 
 
-def _span(request: Request, version: Version) -> Span | None:
-    """Return the range that the request asks for; If-Range with another tag asks for the whole."""
+def _span(request: Request, version: Version) -> ByteRange | None:
+    """Return the range of a request; None: the whole, also for If-Range with another tag."""
     asked = request.raw.headers
     tag = asked.get("if-range")
     if tag is not None and tag.strip() != _tag(version):
@@ -77,22 +80,22 @@ def _span(request: Request, version: Version) -> Span | None:
 
 def _bytes(request: Request, wanted: Wanted, headers: Mapping[str, str]) -> Whole | Part:
     version, length = wanted.version, wanted.version["length"]
-    span = wanted.span or Span(0, length)
-    told = {**headers, "Accept-Ranges": "bytes"}
+    span = wanted.span or ByteRange(0, length)
+    sent = {**headers, "Accept-Ranges": "bytes"}
     if wanted.span is not None:
-        told["Content-Range"] = wanted.span.told(length)
+        sent["Content-Range"] = wanted.span.content_range(length)
     if request.raw.method == "HEAD":
-        data, told["Content-Length"] = b"", str(span.end - span.start)
+        data, sent["Content-Length"] = b"", str(span.end - span.start)
     elif span.end - span.start > MOST_BYTES:
         raise RangeNeeded(length)
     else:
         data = read(request.runtime, wanted, span)
     kind = Whole if wanted.span is None else Part
-    return kind(data, version["type"], told)
+    return kind(data, version["type"], sent)
 
 
-def read(runtime: Runtime, wanted: Wanted, span: Span) -> bytes:
-    """Return the bytes of a version, from its next blob if it is moved meanwhile."""
+def read(runtime: Runtime, wanted: Wanted, span: ByteRange) -> bytes:
+    """Return the bytes of a version, after a move meanwhile from its new blob."""
     version = wanted.version
     try:
         return store_of(runtime, version["store"]).read(version["blob"], span.start, span.end)
@@ -119,6 +122,6 @@ def _tag(version: Version) -> str:
 
 
 def _disposition(asset: Asset, version: Version) -> str:
-    """Return Content-Disposition, with the asset's name as RFC 6266 has it."""
+    """Return Content-Disposition, with the asset's name by RFC 6266."""
     how = "inline" if kinds.is_shown(version["type"]) else "attachment"
     return f"{how}; filename*=UTF-8''{quote(asset['name'], safe='')}"

@@ -17,7 +17,7 @@ MAX_PARTS = 1_000
 
 
 class Version(TypedDict):
-    """One content of an asset, which never changes; `by` is None once the person is erased."""
+    """One content of an asset, which never changes; `by` is None after the person's erasure."""
 
     n: int
     blob: str
@@ -32,7 +32,7 @@ class Version(TypedDict):
 
 
 class Asset(TypedDict):
-    """A name for versions, of which one is current; `owner` is a site, or a person as `~ann`."""
+    """A name for versions, with a current version; `owner` is a site, or a person as `~ann`."""
 
     _id: str
     owner: str
@@ -46,9 +46,10 @@ class Asset(TypedDict):
 class Upload(TypedDict):
     """Parts on their way to a version; `_id` is the blob that they make.
 
-    `name` is that of a new asset, None for another version of one. `clean` is the blob of the same
-    picture without metadata, if it is to be stripped. `handle` is the store's own name of the
-    upload. Once it is `finished`, that is the version's number.
+    name: the name of a new asset; None: a new version of an existing asset.
+    clean: the blob of the picture without metadata; None: no stripping.
+    handle: the store's own name of the upload.
+    finished: the version's number; None: unfinished.
     """
 
     _id: str
@@ -69,7 +70,7 @@ class Upload(TypedDict):
 
 
 class Waste(TypedDict):
-    """A blob that is to be removed when it is due, unless a version has it by then."""
+    """A blob for removal at `due`, unless a version has it by then."""
 
     _id: str
     store: StoreName
@@ -78,9 +79,9 @@ class Waste(TypedDict):
 
 
 class Library(TypedDict):
-    """An owner's assets as a whole: the store that they are to be in.
+    """An owner's assets as a whole, and their chosen store.
 
-    `due` is when the message of a move that is unfinished is sent again, None without one.
+    `due`: the time to send the message of an unfinished move again; None: no move.
     """
 
     _id: str
@@ -91,7 +92,7 @@ class Library(TypedDict):
 
 
 class File(TypedDict):
-    """A blob in GridFS, as its specification names the fields."""
+    """A blob in GridFS, with the field names of its specification."""
 
     _id: str
     length: int
@@ -113,7 +114,7 @@ ASSETS = Collection(
     Asset,
     indexes=(
         IndexModel([("owner", ASCENDING), ("made", DESCENDING), ("_id", ASCENDING)]),
-        # What an erasure and an export ask for.
+        # For an erasure and an export.
         IndexModel([("versions.by", ASCENDING)]),
     ),
 )
@@ -136,7 +137,7 @@ CHUNKS = Collection(
     shard_key={"files_id": 1},
 )
 
-# Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
+# Wider than the ids that Plaza makes: any other id is unknown, not malformed.
 _ID = r"^[A-Za-z0-9_-]{1,32}$"
 
 AssetId = Annotated[
@@ -153,7 +154,7 @@ _REFERENCE = re.compile(r"asset:([A-Za-z0-9_-]{16})")
 
 
 def owner_of_person(user_id: str) -> str:
-    """Return the owner of a person's own assets, which no site's id can be."""
+    """Return the owner of a person's own assets; no site has such an id."""
     return f"~{user_id}"
 
 
@@ -162,18 +163,12 @@ def is_of_site(owner: str) -> bool:
     return not owner.startswith("~")
 
 
-def referred(text: str | None) -> str | None:
-    """Return the asset that a text names as `asset:<id>`, or None for another text."""
+def parse_reference(text: str | None) -> str | None:
+    """Return the id in `asset:<id>`; None for another text."""
     found = _REFERENCE.fullmatch(text or "")
     return found[1] if found else None
 
 
 def address_of(public_url: str, asset_id: str) -> str:
-    """Return where the current version of an asset is read."""
+    """Return the address of the current version of an asset."""
     return f"{public_url}/assets/{asset_id}"
-
-
-def resolved(public_url: str, text: str) -> str:
-    """Return the address of an asset that a text names as `asset:<id>`, or the text itself."""
-    asset_id = referred(text)
-    return text if asset_id is None else address_of(public_url, asset_id)

@@ -1,4 +1,4 @@
-"""Removal of what nobody can reach: unfinished uploads, and blobs without a version."""
+"""Removal of unreachable data: unfinished uploads, and blobs without a version."""
 
 from chalicelib.assets import catalogue
 from chalicelib.assets.blobs import store_of
@@ -7,9 +7,10 @@ from chalicelib.runtime import Runtime
 
 
 def sweep_uploads(runtime: Runtime) -> int:
-    """Remove uploads that ended a while ago, with their blobs if unfinished; return how many.
+    """Remove uploads some time after their end, with the blobs of unfinished uploads.
 
-    No call that found an upload open is still running, so nothing is written after the removal.
+    Return the number of removed uploads. All calls that found an upload open have ended by then,
+    so no write follows the removal.
     """
     rows = UPLOADS.of(runtime.database)
     ended = {"expires_at": {"$lte": runtime.now() - catalogue.GRACE}}
@@ -30,7 +31,7 @@ def _drop(runtime: Runtime, upload: Upload) -> None:
 
 
 def sweep_waste(runtime: Runtime) -> int:
-    """Remove blobs that are due and that no version has; return how many."""
+    """Remove due blobs that no version has; return their number."""
     rows = WASTE.of(runtime.database)
     due = {"due": {"$lte": runtime.now()}}
     removed = 0

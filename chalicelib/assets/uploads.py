@@ -1,7 +1,7 @@
 """Uploads: begun, sent in parts in any order, and finished as a version.
 
-What a call does twice has the effect of once, and nothing depends on a caller who comes back: an
-upload is noted before its first byte, and one that is not finished in a day is swept away.
+A repeated call changes nothing, and no step depends on a caller's return. The database has an
+upload before its first byte, and a sweep removes an upload that is unfinished after a day.
 """
 
 from datetime import timedelta
@@ -38,24 +38,24 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 
-# The end of an upload: its bytes are checked, and become a version.
+# The end of an upload checks its bytes and makes them a version.
 
-# It is in memory twice, in a function that has 512 MB.
+# The picture is in memory twice, in a function that has 512 MB.
 MOST_STRIPPED_BYTES = 64 * 1024 * 1024
 
 
 class Content(NamedTuple):
-    """What a version is going to hold: a blob, and what its bytes say."""
+    """The content of a new version: a blob, and the properties of its bytes."""
 
     blob: str
     type: str
     length: int
     sha256: str
-    size: images.Size | None
+    size: images.PixelSize | None
 
 
 def content_of(blobs: Blobs, upload: Upload) -> Content:
-    """Finish the blob, without its metadata if it is to be stripped, and look at its bytes.
+    """Finish the blob, strip its metadata if asked, and return its checked content.
 
     Raises WrongContent, UnreadableImage, and PartsMissing if a sweep was faster.
     """
@@ -65,7 +65,7 @@ def content_of(blobs: Blobs, upload: Upload) -> Content:
         head = blobs.read(blob, 0, min(length, kinds.HEAD_BYTES))
         media_type = _type_of(head, upload["type"])
         if upload["clean"] is not None and media_type == "image/jpeg":
-            return _stripped(blobs, upload, upload["clean"])
+            return _strip(blobs, upload, upload["clean"])
         if blobs.is_checked(length) and hash_of(pieces(blobs, blob, length)) != upload["sha256"]:
             raise WrongContent("Their SHA-256 is another one")
     except BlobGone:
@@ -75,19 +75,19 @@ def content_of(blobs: Blobs, upload: Upload) -> Content:
 
 
 def _type_of(head: bytes, claimed: str) -> str:
-    """Return the type of a file's first bytes; raises WrongContent for a claim of another."""
-    found = kinds.sniffed(head)
+    """Return the type of a file's first bytes; raises WrongContent if the claim differs."""
+    found = kinds.sniff(head)
     if found != (claimed if kinds.is_shown(claimed) else kinds.ANY):
         raise WrongContent(f"Their type is {found}")
     return found
 
 
-def _stripped(blobs: Blobs, upload: Upload, clean: str) -> Content:
-    """Write a JPEG without its metadata to a blob of its own, the same by every attempt."""
+def _strip(blobs: Blobs, upload: Upload, clean: str) -> Content:
+    """Write a JPEG without its metadata to the blob `clean`, the same at every attempt."""
     raw = b"".join(pieces(blobs, upload["_id"], upload["length"]))
     if hash_of([raw]) != upload["sha256"]:
         raise WrongContent("Their SHA-256 is another one")
-    jpeg = images.stripped(raw)
+    jpeg = images.strip(raw)
     size = images.size_of(jpeg[: kinds.HEAD_BYTES])
     write(blobs, clean, "image/jpeg", [jpeg], len(jpeg))
     return Content(clean, "image/jpeg", len(jpeg), hash_of([jpeg]), size)
@@ -96,7 +96,7 @@ def _stripped(blobs: Blobs, upload: Upload, clean: str) -> Content:
 def publish_version(
     runtime: Runtime, session: ClientSession, upload: Upload, content: Content
 ) -> Asset:
-    """Make the content the current version, unless another call has; return the asset.
+    """Make the content the current version, once for all calls; return the asset.
 
     Raises UnknownUpload, UnknownAsset and TooManyVersions.
     """
@@ -114,7 +114,7 @@ def publish_version(
     done = {"$set": {"finished": asset["current"]}}
     uploads.update_one({"_id": upload["_id"]}, done, session=session)
     if content.blob != upload["_id"]:
-        # What was sent, with all that the picture has lost.
+        # The blob of the request, with the metadata.
         WASTE.of(runtime.database).insert_one(
             {
                 "_id": upload["_id"],
@@ -147,7 +147,7 @@ def _version(runtime: Runtime, upload: Upload, content: Content, asset: Asset | 
 
 
 def _with(runtime: Runtime, upload: Upload, asset: Asset | None, version: Version) -> Asset:
-    """Return an asset, or a new one, with a version more."""
+    """Return an asset with a version more; without an asset, a new asset."""
     if asset is not None:
         return {**asset, "current": version["n"], "versions": [*asset["versions"], version]}
     return {
@@ -166,7 +166,7 @@ _NAMED_PARTS = 20
 
 
 def begin(runtime: Runtime, owner: str, asked: NewVersion, by: str, asset_id: str = "") -> Upload:
-    """Note an upload of a new asset, or of a new version of the asset that is named.
+    """Store an upload of a new asset; with `asset_id`, of a new version of this asset.
 
     Raises AssetTooLarge, StoreUnavailable, TooManyUploads, UnknownAsset, TooManyVersions and
     InvalidRequest.
@@ -202,14 +202,14 @@ def begin(runtime: Runtime, owner: str, asked: NewVersion, by: str, asset_id: st
 
 
 def _check(runtime: Runtime, owner: str, blobs: Blobs, asked: NewVersion) -> None:
-    # A stripped picture is held in memory.
+    # Stripping needs the picture in memory.
     most = MOST_STRIPPED_BYTES if asked.strip and asked.type == "image/jpeg" else None
     if asked.length > min(blobs.max_bytes, most or blobs.max_bytes):
         raise AssetTooLarge(f"The limit is {min(blobs.max_bytes, most or blobs.max_bytes)} bytes")
     count = part_count(blobs, asked.length)
     if blobs.needs_digests and len(asked.part_sha256) != count:
-        told = f"this store needs the SHA-256 of each of the {count} parts"
-        raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", told)])
+        detail = f"this store needs the SHA-256 of each of the {count} parts"
+        raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", detail)])
     unfinished = {"owner": owner, "finished": None, "expires_at": {"$gt": runtime.now()}}
     held = UPLOADS.of(runtime.database).count_documents(
         unfinished, limit=runtime.bounds.assets.unfinished_uploads
@@ -219,7 +219,7 @@ def _check(runtime: Runtime, owner: str, blobs: Blobs, asked: NewVersion) -> Non
 
 
 def find(runtime: Runtime, owner: str, upload_id: str) -> Upload:
-    """Return an upload of an owner; raises UnknownUpload, also when its time is over."""
+    """Return an upload of an owner; raises UnknownUpload, also after its time."""
     found = UPLOADS.of(runtime.database).find_one({"_id": upload_id})
     if found is None or found["owner"] != owner or found["expires_at"] <= runtime.now():
         raise UnknownUpload
@@ -227,10 +227,10 @@ def find(runtime: Runtime, owner: str, upload_id: str) -> Upload:
 
 
 def put_part(runtime: Runtime, owner: str, upload_id: str, number: int, data: bytes) -> None:
-    """Store a part, numbered from 0; one that is stored stays as it is.
+    """Store a part, numbered from 0; a stored part stays as it is.
 
-    Raises UnknownUpload, UploadFinished, OtherStore, and InvalidRequest for another length than the
-    part has.
+    Raises UnknownUpload, UploadFinished, OtherStore, and InvalidRequest for a wrong number or
+    length.
     """
     upload = find(runtime, owner, upload_id)
     if upload["finished"] is not None:
@@ -240,16 +240,16 @@ def put_part(runtime: Runtime, owner: str, upload_id: str, number: int, data: by
         raise OtherStore
     wanted = part_length(blobs, number, upload["length"])
     if wanted <= 0:
-        told = f"the upload has {part_count(blobs, upload['length'])} parts"
-        raise InvalidRequest(errors=[FieldError("number", "no_such_part", told)])
+        detail = f"the upload has {part_count(blobs, upload['length'])} parts"
+        raise InvalidRequest(errors=[FieldError("number", "no_such_part", detail)])
     if len(data) != wanted:
-        told = f"this part has {wanted} bytes, and {len(data)} were sent"
-        raise InvalidRequest(errors=[FieldError("", "wrong_length", told)])
+        detail = f"this part has {wanted} bytes, and {len(data)} were sent"
+        raise InvalidRequest(errors=[FieldError("", "wrong_length", detail)])
     blobs.part(upload_id, upload["handle"], number, data)
 
 
 def finish(runtime: Runtime, owner: str, upload_id: str) -> Asset:
-    """Make an upload the current version of its asset; a repeated call returns the same.
+    """Make an upload the current version of its asset; a repeat returns the same asset.
 
     Raises UnknownUpload, PartsMissing, WrongContent, UnreadableImage, UnknownAsset and
     TooManyVersions.

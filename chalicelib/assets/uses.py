@@ -1,7 +1,7 @@
-"""What other features know of assets: which ones a person may show, and what shows them.
+"""The uses of assets by other features: the right to show an asset, and the count of its uses.
 
-A feature stores `asset:<id>`, counts it in the transaction that stores it, and answers with the
-asset's address. While an asset is counted, it cannot be deleted.
+A feature stores `asset:<id>`, counts the use in the same transaction, and answers with the asset's
+address. An asset with uses cannot be deleted.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from chalicelib.sites.permissions import edits
 
 
 def check_pictures(database: Database[Document], asset_ids: Iterable[str], by: Principal) -> None:
-    """Raise UnknownAsset unless each is a picture that is the caller's own, or of their sites."""
+    """Raise UnknownAsset unless each is a picture of the caller, or of the caller's sites."""
     for asset_id in asset_ids:
         asset = catalogue.find(database, asset_id)
         if asset["owner"] != owner_of_person(by.id) and not edits(by, asset["owner"]):
@@ -30,9 +30,9 @@ def check_pictures(database: Database[Document], asset_ids: Iterable[str], by: P
 def check_of_sites(
     database: Database[Document], asset_ids: frozenset[str], pictures: frozenset[str], by: Principal
 ) -> None:
-    """Raise UnknownAsset unless each is of a site that the caller writes for.
+    """Raise UnknownAsset unless each belongs to a site that the caller writes for.
 
-    Those of `pictures` must be pictures, too.
+    The assets in `pictures` must be pictures, too.
     """
     for asset_id in sorted(asset_ids):
         asset = catalogue.find(database, asset_id)
@@ -44,7 +44,7 @@ def check_of_sites(
 
 
 def use(database: Database[Document], session: ClientSession, asset_ids: Iterable[str]) -> None:
-    """Count one more use of each asset; raises UnknownAsset for one that was deleted meanwhile."""
+    """Count one more use of each asset; raises UnknownAsset after a deletion meanwhile."""
     for asset_id in asset_ids:
         used = {"$inc": {"used_by": 1}}
         if (
@@ -56,7 +56,7 @@ def use(database: Database[Document], session: ClientSession, asset_ids: Iterabl
 
 
 def release(database: Database[Document], session: ClientSession, asset_ids: Iterable[str]) -> None:
-    """Count one use less of each asset; one that an erasure has deleted is passed over."""
+    """Count one use less of each asset; skips assets that an erasure has deleted."""
     for asset_id in asset_ids:
         held = {"_id": asset_id, "used_by": {"$gt": 0}}
         ASSETS.of(database).update_one(held, {"$inc": {"used_by": -1}}, session=session)

@@ -1,4 +1,4 @@
-"""What the calls of sites and of people have in common: each is about the assets of an owner."""
+"""The common part of the calls of sites and of people: both act on the assets of an owner."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ from chalicelib.assets.forms import (
 from chalicelib.assets.shapes import MAX_PARTS, Upload
 from chalicelib.http import Created, NoContent, Ok, Request
 
-# A thousand digests of parts, and what else a file is begun with.
+# A thousand digests of parts, and the other fields of a new upload.
 BEGIN_BYTES = 131_072
 OF_BEGIN = (AssetTooLarge, TooManyUploads)
 OF_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions)
@@ -46,20 +46,20 @@ OF_FINISH = (
     UnknownAsset,
     TooManyVersions,
 )
-# Of the route of a part: its bytes, and nothing else.
+# For the route of a part: the body is its bytes alone.
 PART = {"content_types": ("application/octet-stream",), "body_limit_bytes": PART_BYTES}
 PartNumber = Annotated[int, Field(ge=1, le=MAX_PARTS, description="The first part is 1.")]
 
 
 def site_folder(site: str) -> str:
-    """Return the path below which the calls about a site's assets are."""
+    """Return the path above the calls for a site's assets."""
     return f"/content/{site}"
 
 
 def begin(
     request: Request, owner: str, folder: str, body: NewVersion, asset_id: str = ""
 ) -> Created[UploadAnswer]:
-    """Begin an upload of a new asset, or of a version of one."""
+    """Begin an upload of a new asset; with `asset_id`, of a new version."""
     by = request.principal().id
     upload = uploads.begin(request.runtime, owner, body, by, asset_id)
     request.details["upload"] = upload["_id"]
@@ -68,24 +68,24 @@ def begin(
 
 
 def read_upload(request: Request, owner: str, folder: str, upload_id: str) -> Ok[UploadAnswer]:
-    """Answer with an upload."""
+    """Return the answer with an upload."""
     return Ok(_answer(request, folder, uploads.find(request.runtime, owner, upload_id)))
 
 
 def put_part(request: Request, owner: str, upload_id: str, number: int, data: bytes) -> NoContent:
-    """Store a part."""
+    """Store a part, numbered from 1."""
     uploads.put_part(request.runtime, owner, upload_id, number - 1, data)
     return NoContent()
 
 
 def finish(request: Request, owner: str, upload_id: str) -> Ok[AssetAnswer]:
-    """Finish an upload."""
+    """Finish an upload; return the answer with its asset."""
     asset = uploads.finish(request.runtime, owner, upload_id)
     return Ok(asset_answer(request.runtime.settings.public_url, asset))
 
 
 def read(request: Request, owner: str, asset_id: str) -> Ok[WholeAssetAnswer]:
-    """Answer with an asset."""
+    """Return the answer with an asset and its versions."""
     asset = catalogue.find(request.runtime.database, asset_id, owner)
     return Ok(whole_answer(request.runtime.settings.public_url, asset))
 

@@ -11,7 +11,7 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
-from chalicelib.comments.opening import taking
+from chalicelib.comments.opening import writable_filter
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
 from chalicelib.comments.store import CONCEALED
 from chalicelib.database import Collection, Document
@@ -196,7 +196,7 @@ def take_seq(
     `moderated`: the sites that the author moderates; None: every site.
     """
     return NODES.of(database).find_one_and_update(
-        {"_id": node_id, "moving": None, **taking(now, moderated)},
+        {"_id": node_id, "moving": None, **writable_filter(now, moderated)},
         {"$inc": {"last_seq": 1}, "$max": {"last_posted": now}, "$set": {"written": now}},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
@@ -238,7 +238,7 @@ def find_settled(database: Database[Document], node_id: str, now: datetime) -> N
     return NODES.of(database).find_one({"_id": node_id, "moving": None}, WITHOUT_COMMENTS)
 
 
-def raised_by(*comments: Comment) -> Mapping[str, int]:
+def version_change(*comments: Comment) -> Mapping[str, int]:
     """Return the `$inc` of a write to a comment, from the comment before and after."""
     unseen = [_is_unseen(each) for each in comments]
     if all(unseen):

@@ -25,7 +25,7 @@ def check_open(node: Node, now: datetime, *, moderates: bool) -> None:
         raise closed
 
 
-def taking(now: datetime, moderated: frozenset[str] | None) -> Document:
+def writable_filter(now: datetime, moderated: frozenset[str] | None) -> Document:
     """Return the filter of nodes that a moderator of these sites may write to now.
 
     `moderated`: None for every site, empty for readers.

@@ -1,4 +1,4 @@
-"""Marks: a person's vote on a thing and reactions to it, stored once each and counted exactly.
+"""Marks: a person's vote, reactions and flag on a thing, stored once and counted exactly.
 
 Public face: `changes`, `decisions`, `errors`, `jobs`, `moving`, `personal_data`, `placing`,
 `reading`, `removal`, `shapes`, `verification`.

@@ -1,4 +1,4 @@
-"""What a person can say to a thing, as rules alone; and the same within an update."""
+"""Changes of a person's mark: the rules in Python, and the same rules within an update."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,28 +11,28 @@ from chalicelib.marks.shapes import MAX_REACTIONS, State, is_key
 
 
 class Vote(NamedTuple):
-    """A vote instead of the one before; 0 withdraws it."""
+    """A vote that replaces the earlier vote; 0 withdraws it."""
 
     value: Literal[-1, 0, 1]
 
     @property
     def adds(self) -> bool:
-        """Return whether a person who said nothing then says something."""
+        """Return whether the change makes a mark where none was."""
         return self.value != 0
 
 
 class React(NamedTuple):
-    """One reaction more, or, withdrawn, one less; the others stay."""
+    """A reaction, or its withdrawal; other reactions stay."""
 
     key: str
     adds: bool = True
 
 
 class Flag(NamedTuple):
-    """A report to moderators, or, withdrawn, none; one that waits already keeps its weight.
+    """A report to moderators, or its withdrawal; a waiting report keeps its weight.
 
-    One on which they have decided stays as it is until the text has another `revision`. `owes` is
-    the condition, over the counter, under which the thing has to be held back or queued.
+    After the moderators' decision a report stays as it is until the text has another `revision`.
+    `owes` is a condition on the counter: if true, the thing must be held back or queued.
     """
 
     reason: str
@@ -49,7 +49,7 @@ Change = Vote | React | Flag
 
 
 class Delta(NamedTuple):
-    """By how much the counts of a thing change, and how many marks change them."""
+    """The changes of a thing's counts, and the number of marks that change them."""
 
     up: int = 0
     down: int = 0
@@ -64,12 +64,12 @@ class Delta(NamedTuple):
         return not (self.up or self.down or self.reactions or self.flags or self.reports)
 
 
-def changed(state: State, change: Change) -> State:
-    """Return what a person says after a change; raises TooManyReactions."""
+def apply(state: State, change: Change) -> State:
+    """Return a person's state after a change; raises TooManyReactions."""
     if isinstance(change, Vote):
         return state._replace(vote=change.value)
     if isinstance(change, Flag):
-        return _flagged(state, change)
+        return _apply_flag(state, change)
     if change.adds == (change.key in state.reactions):
         return state
     if not change.adds:
@@ -79,7 +79,7 @@ def changed(state: State, change: Change) -> State:
     return state._replace(reactions=(*state.reactions, change.key))
 
 
-def _flagged(state: State, change: Flag) -> State:
+def _apply_flag(state: State, change: Flag) -> State:
     is_decided = state.is_settled and state.revision == change.revision
     if is_decided or (change.adds and state.flag is not None):
         return state
@@ -90,7 +90,7 @@ def _flagged(state: State, change: Flag) -> State:
 
 
 def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
-    """Return the sum of changes, each from a state to another."""
+    """Return the sum of changes, each (state before, state after)."""
     up = down = marks = flags = reports = 0
     reactions: Counter[str] = Counter()
     for before, after in pairs:
@@ -106,10 +106,10 @@ def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
 
 
 def stage(change: Change, user_id: str, now: datetime) -> Document:
-    """Return the stage of an update that changes a mark as `changed` does.
+    """Return the stage of an update that changes a mark as `apply` does.
 
-    One reaction too many changes nothing, and neither does what has been said before. A flag does
-    not make its mark younger.
+    One reaction too many changes nothing, and neither does a repeat. A flag does not make its mark
+    younger.
     """
     before: Document = {
         "vote": {"$ifNull": ["$vote", 0]},
@@ -123,14 +123,14 @@ def stage(change: Change, user_id: str, now: datetime) -> Document:
     else:
         after["flag"] = _flag(change, now)
     is_same = {"$and": [{"$eq": [before[name], after[name]]} for name in before]}
-    # Without a time, it has only now been made.
+    # A mark without a time is new.
     is_kept = {"$and": [is_same, {"$gt": ["$at", None]}]}
     at = {"$cond": [is_kept, "$at", now]}
     return {"$set": {**after, "user_id": {"$literal": user_id}, "at": at}}
 
 
 def _flag(change: Flag, now: datetime) -> Any:
-    """Return the flag as it is stored: one that waits has its first weight and time."""
+    """Return the stored flag: a waiting flag keeps its first weight and time."""
     is_decided = {
         "$and": [
             {"$ifNull": ["$flag.outcome", False]},
@@ -145,7 +145,7 @@ def _flag(change: Flag, now: datetime) -> Any:
     }
     first = {"at": now, "weight": change.weight, "is_heard": change.is_heard}
     kept = {name: {"$cond": [waits, f"$flag.{name}", value]} for name, value in first.items()}
-    # As an operator: a plain document would be merged into the one before, with its outcome.
+    # An operator: a plain document would merge into the earlier flag, with its outcome.
     return {"$cond": [is_decided, "$flag", {"$mergeObjects": [{**said, **kept}]}]}
 
 

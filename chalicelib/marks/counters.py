@@ -1,7 +1,7 @@
-"""Counters of marks: the counts on a thing's own document, and how fast they change.
+"""Counters of marks: the counts on a thing's own document, and the pace of their changes.
 
-A thing is promoted by the very update that counts a mark, so that no other write is needed and
-every container agrees on it.
+The update that counts a mark also promotes a hot thing to batches. So that takes no other write,
+and all containers agree on it.
 """
 
 from collections.abc import Mapping
@@ -26,8 +26,8 @@ def of(kind: Kind, database: Database[Document]) -> MongoCollection[Any]:
     return kind.counters.of(database)
 
 
-def kept(kind: Kind, thing_id: str) -> Document:
-    """Return the filter of a thing's counter, while it has counts."""
+def filter_of(kind: Kind, thing_id: str) -> Document:
+    """Return the filter of a thing's counter; no match for a thing without counts."""
     return {**kind.key(thing_id), **kind.keeps}
 
 
@@ -49,13 +49,13 @@ def stages(kind: Kind, change: Delta, now: datetime, bounds: MarkBounds) -> list
 
 
 def owing(owes: Mapping[str, Any], now: datetime) -> Document:
-    """Return the stage that notes since when a thing has to be held back or queued."""
+    """Return the stage that notes the time since which a thing must be held back or queued."""
     since = {"$cond": [owes, {"$ifNull": ["$hold_at", now]}, "$$REMOVE"]}
     return {"$set": {"hold_at": since}}
 
 
 def _sum(key: str, by: int) -> Document:
-    """Return the new count of a reaction, which is not stored if it is 0."""
+    """Return the new count of a reaction; a count of 0 goes."""
     if not is_key(key):
         raise ValueError(f"{key!r} is no key of a reaction")
     total = {"$add": [{"$ifNull": [f"$reactions.{key}", 0]}, by]}
@@ -63,7 +63,7 @@ def _sum(key: str, by: int) -> Document:
 
 
 def _marking(marks: int, now: datetime, bounds: MarkBounds) -> Document:
-    """Return how many marks this minute has, and whether the next are folded."""
+    """Return the number of marks in this minute, and the design for the next marks."""
     minute = now.replace(second=0, microsecond=0)
     before = {"$cond": [{"$eq": [_MINUTE, minute]}, "$marking.marks", 0]}
     total = {"$add": [before, marks]}
@@ -83,17 +83,19 @@ def add(
     changes: list[tuple[str, list[Document]]],
     session: ClientSession,
 ) -> set[str]:
-    """Update the counters of things, each by its stages; return the things that have none.
+    """Update the counters of things, each by its stages; return the things without a counter.
 
-    Comes last in its transaction: everybody's marks are counted here.
+    Comes last in its transaction: all people's marks write the same counter.
     """
     rows = of(kind, database)
-    updates = [UpdateOne(kept(kind, id_), update) for id_, update in sorted(changes, key=_id)]
+    updates = [UpdateOne(filter_of(kind, id_), update) for id_, update in sorted(changes, key=_id)]
     if rows.bulk_write(updates, session=session).matched_count == len(updates):
         return set()
     ids = [thing_id for thing_id, _ in changes]
     return {
-        id_ for id_ in ids if rows.find_one(kept(kind, id_), {"_id": 1}, session=session) is None
+        id_
+        for id_ in ids
+        if rows.find_one(filter_of(kind, id_), {"_id": 1}, session=session) is None
     }
 
 

@@ -1,4 +1,4 @@
-"""Deciding on the flags of a thing: they were right or wrong, and are counted no longer."""
+"""Deciding on the flags of a thing: they were right or wrong, and count no longer."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -10,12 +10,12 @@ from chalicelib.marks import counters
 from chalicelib.marks.shapes import BY_FLAG, FLAGGED, MARKS, Kind, Outcome, marks_on
 from chalicelib.runtime import Runtime
 
-# Told who had flagged, within the transaction of a decision.
+# Receives the ids of the people who flagged, within the transaction of a decision.
 Credit = Callable[[Sequence[str], ClientSession], None]
 
 
-class Decision(NamedTuple):
-    """What moderators made of the flags on a revision of a text, and the counter's update."""
+class FlagDecision(NamedTuple):
+    """The moderators' outcome for the flags on a revision of a text, and the counter's update."""
 
     outcome: Outcome
     revision: int
@@ -23,10 +23,10 @@ class Decision(NamedTuple):
     credit: Credit
 
 
-def decide(runtime: Runtime, kind: Kind, thing_id: str, decision: Decision) -> list[str]:
-    """Decide on the flags that wait on a thing; return who had flagged it.
+def decide(runtime: Runtime, kind: Kind, thing_id: str, decision: FlagDecision) -> list[str]:
+    """Decide on the flags that wait on a thing; return the ids of the people who flagged it.
 
-    A flag of the same moment is decided on, too, or counted afterwards: both write the counter.
+    A simultaneous flag belongs to the decision or counts after it: both write the counter.
     """
     marks = MARKS.of(runtime.database)
     waiting = {**marks_on(kind, thing_id), **FLAGGED, "flag.outcome": {"$exists": False}}
@@ -34,7 +34,7 @@ def decide(runtime: Runtime, kind: Kind, thing_id: str, decision: Decision) -> l
 
     def work(session: ClientSession) -> list[str]:
         rows = counters.of(kind, runtime.database)
-        rows.update_one(counters.kept(kind, thing_id), update, session=session)
+        rows.update_one(counters.filter_of(kind, thing_id), update, session=session)
         found = marks.find(waiting, {"user_id": 1}, session=session).hint(BY_FLAG)
         people = {mark["_id"]: mark["user_id"] for mark in found}
         if people:

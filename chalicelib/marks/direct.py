@@ -1,4 +1,4 @@
-"""Counted at once: the mark and its counter change in one transaction."""
+"""The direct design: the mark and its counter change in one transaction."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,7 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
-from chalicelib.marks.changes import Change, Delta, Flag, changed, delta, stage
+from chalicelib.marks.changes import Change, Delta, Flag, apply, delta, stage
 from chalicelib.marks.design import Marked
 from chalicelib.marks.shapes import MARKS, NOTHING, Mark, State, Thing, counted_of, wanted_of
 from chalicelib.runtime import Runtime
@@ -16,7 +16,7 @@ _OWED = ["counted", "due", "resends", "resent_by"]
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
-    """Store what a person says and count it, both or neither; the counts are exact at once."""
+    """Store a change of a mark and count it, both or neither; the counts are exact at once."""
     rows = MARKS.of(runtime.database)
     key = {"_id": thing.mark_of(user_id)}
 
@@ -42,17 +42,17 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
 
 
 def _of_text(runtime: Runtime, thing: Thing, change: Change, session: ClientSession) -> Change:
-    """Return a flag with the revision of the text that its transaction sees."""
+    """Return a flag with the text's revision in this transaction; other changes stay."""
     if not isinstance(change, Flag):
         return change
     counter = counters.of(thing.kind, runtime.database).find_one(
-        counters.kept(thing.kind, thing.id), {"revision": 1}, session=session
+        counters.filter_of(thing.kind, thing.id), {"revision": 1}, session=session
     )
     return change._replace(revision=counter.get("revision", 0) if counter else 0)
 
 
 class _Counted(NamedTuple):
-    """A change of a mark, and what it is counted as."""
+    """A change of a mark, and the change of its counter."""
 
     change: Change
     by: Delta
@@ -61,19 +61,19 @@ class _Counted(NamedTuple):
 def _after(before: Mark | None, change: Change) -> State:
     if before is None and not change.adds:
         return NOTHING
-    return changed(wanted_of(before) if before else NOTHING, change)
+    return apply(wanted_of(before) if before else NOTHING, change)
 
 
 def _count(
     runtime: Runtime, thing: Thing, user_id: str, counted_as: _Counted, session: ClientSession
 ) -> Any:
-    """Count a change; last, since everybody's marks are counted on the same document."""
+    """Count a change; last, since all people's marks write the same counter."""
     kind, change, now = thing.kind, counted_as.change, runtime.now()
     stages = counters.stages(kind, counted_as.by, now, runtime.bounds.marks)
     if isinstance(change, Flag) and change.adds:
         stages.append(counters.owing(change.owes, now))
     counted = counters.of(kind, runtime.database).find_one_and_update(
-        {**counters.kept(kind, thing.id), **kind.takes(user_id)},
+        {**counters.filter_of(kind, thing.id), **kind.takes(user_id)},
         stages,
         dict.fromkeys(kind.shown, 1),
         return_document=ReturnDocument.AFTER,

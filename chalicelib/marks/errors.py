@@ -1,4 +1,4 @@
-"""The errors of marks."""
+"""Errors of marks, each with its HTTP status and stable code."""
 
 from chalicelib.errors import Problem
 

@@ -1,7 +1,7 @@
-"""Counted by batch: the mark says what it wants and what of it is counted, a worker does the rest.
+"""The folded design: a mark has its wanted and its counted state, and a worker counts by batch.
 
-A message names the mark; what it says is in the mark alone. So a message may come twice, late or
-never: the second finds nothing to count, and a sweep finds what no message brought.
+A message names a mark; only the mark has the state. So a message may come twice, late or never: a
+repeat finds nothing to count, and a sweep finds marks without messages.
 """
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ _OWED = {"counted": "", "due": "", "resends": "", "resent_by": ""}
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
-    """Store what a person says, by one update, and ask for its counting."""
+    """Store a change of a mark, by one update, and send a message for its counting."""
     key, now = {"_id": thing.mark_of(user_id)}, runtime.now()
     due = now + timedelta(milliseconds=runtime.settings.lease_ms)
     mark = MARKS.of(runtime.database).find_one_and_update(
@@ -56,15 +56,15 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
 
 
 def _remembering() -> Document:
-    """Return the stage that notes what is counted, which is everything if nothing is owed."""
+    """Return the stage that notes the counted state: the whole mark if nothing is owed."""
     said = {"vote": {"$ifNull": ["$vote", 0]}, "reactions": {"$ifNull": ["$reactions", []]}}
     return {"$set": {"counted": {"$ifNull": ["$counted", said]}}}
 
 
 def _owing(due: datetime) -> Document:
-    """Return the stage that keeps this note while something is owed, and its time.
+    """Return the stage that stores the counted state and its time while something is owed.
 
-    A mark that says nothing has a time too: a fold deletes it.
+    An empty mark has a time too: a fold deletes it.
     """
     is_counted = {
         "$and": [
@@ -84,7 +84,7 @@ def _owing(due: datetime) -> Document:
 
 
 def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
-    """Count what is owed of these marks, in one transaction; return how many were."""
+    """Count the owed parts of these marks, in one transaction; return the number of marks."""
     database, ids = runtime.database, sorted(set(mark_ids))
 
     def work(session: ClientSession) -> int:
@@ -103,7 +103,7 @@ def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
 
 
 def _settle(database: Database[Document], marks: Iterable[Mark], session: ClientSession) -> None:
-    """Note that marks are counted, and delete those that say nothing."""
+    """Note that marks are counted, and delete empty marks."""
     rows = MARKS.of(database)
     said = [mark for mark in marks if wanted_of(mark) != NOTHING]
     empty = [mark["_id"] for mark in marks if wanted_of(mark) == NOTHING]
@@ -122,7 +122,7 @@ def _by_kind(kinds: Kinds, marks: Iterable[Mark]) -> list[tuple[Kind, list[Mark]
 
 
 def _count(runtime: Runtime, kind: Kind, marks: list[Mark], session: ClientSession) -> None:
-    """Add what is owed to the counters of things, and delete the marks of those that have gone."""
+    """Add the owed parts to the counters of things, and delete the marks of missing things."""
     on: dict[str, list[Mark]] = defaultdict(list)
     for mark in marks:
         on[thing_of(mark["_id"])[1]].append(mark)

@@ -1,4 +1,4 @@
-"""The worker that counts marks by batch, and the schedule that resends overdue ones."""
+"""The worker that counts marks by batch, and the schedule for overdue marks."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from chalicelib.runtime import Runtime
 
 
 def declare_worker(app: Chalice, runtime: Runtime, kinds: Kinds) -> None:
-    """Declare the worker, for the marks of these kinds."""
+    """Declare the worker for the marks of these kinds."""
     queue = runtime.queues.name_of(CountMark.queue)
 
     @app.on_sqs_message(queue=queue, batch_size=500, maximum_batching_window_in_seconds=1)
@@ -30,7 +30,7 @@ RESENDING = Resending(at="due")
 
 
 def declare_schedule(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule."""
+    """Declare the schedule that resends messages of overdue marks."""
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def sweep_marks(_event: CloudWatchEvent) -> None:
@@ -38,7 +38,7 @@ def declare_schedule(app: Chalice, runtime: Runtime) -> None:
 
 
 def resend_overdue(runtime: Runtime) -> None:
-    """Send messages again for marks that are overdue."""
+    """Send the messages of overdue marks again."""
 
     def messages(rows: Iterable[Mark]) -> Iterator[CountMark]:
         return (CountMark(mark_id=row["_id"]) for row in rows)

@@ -1,4 +1,4 @@
-"""The message of marks that have not been counted yet."""
+"""The message of uncounted marks."""
 
 from typing import ClassVar, Literal
 
@@ -8,7 +8,7 @@ from chalicelib.messaging import Message
 
 
 class CountMark(Message):
-    """Count what has changed of a mark."""
+    """Count the uncounted change of a mark."""
 
     queue: ClassVar[str] = "marks"
     type: Literal["count"] = "count"

@@ -1,4 +1,4 @@
-"""Marks of things that get other ids: carried there within transactions of the feature's own."""
+"""Carrying marks to a thing's new id, within a transaction of the feature."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, mark_id, m
 
 
 class Carried(NamedTuple):
-    """How many marks were carried, what was counted of them, and what is counted there of those."""
+    """The number of carried marks, and the changes of the counters that they left and reached."""
 
     marks: int
     left: Delta
@@ -26,10 +26,10 @@ def carry(
     most: int,
     session: ClientSession,
 ) -> Carried:
-    """Give at most so many marks of a thing to another; `ids` are of both.
+    """Move at most `most` marks of a thing to another thing; `ids` are (from, to).
 
-    The caller takes what `left` from the thing's counter, and adds what `arrived` to the other's.
-    Who has marked both keeps the mark on the other, and what is counted of the first goes.
+    The caller subtracts `left` from the first counter, and adds `arrived` to the second. A person
+    with marks on both keeps the mark on the second, and loses the first.
     """
     thing_id, to = ids
     rows = MARKS.of(database)

@@ -1,4 +1,4 @@
-"""What marks have of a person: erased with what they count, and shown in an export."""
+"""A person's marks: their erasure together with their counts, and their export."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from chalicelib.runtime import Runtime
 
 @dataclass(frozen=True)
 class PersonalData:
-    """The part of marks of a person, over these kinds of things."""
+    """A person's marks on these kinds of things."""
 
     kinds: Kinds
 
@@ -23,16 +23,16 @@ class PersonalData:
         """Change nothing: a mark has no name."""
 
     def erase(self, runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-        """Delete a person's marks, each with what is counted of it."""
+        """Delete a person's marks, each with its counts."""
         removal.take_back(runtime, self.kinds, user_id, until)
         return Step.DONE
 
     def traces(self, database: Database[Document], user_id: str) -> list[Trace]:
-        """Return where a person's marks are."""
-        return [Trace("marks", MARKS.of(database), {"user_id": user_id}, _shown)]
+        """Return the place of a person's marks."""
+        return [Trace("marks", MARKS.of(database), {"user_id": user_id}, _to_entries)]
 
 
-def _shown(mark: Mark) -> list[ExportEntry]:
+def _to_entries(mark: Mark) -> list[ExportEntry]:
     kind, thing_id = thing_of(mark["_id"])
     said: dict[str, Any] = {"vote": mark["vote"], "reactions": mark["reactions"]}
     if flag := mark.get("flag"):

@@ -1,4 +1,4 @@
-"""Placing a mark: by the design that the thing's counter names."""
+"""Placing a mark by the design in the thing's counter."""
 
 from typing import Any
 
@@ -11,33 +11,33 @@ from chalicelib.runtime import Runtime
 
 __all__ = ["DESIGNS", "NO_FLAG", "Change", "Flag", "Marked", "React", "Vote", "choose", "place"]
 
-# By the word that a counter has for it.
+# By its word in a counter.
 DESIGNS: dict[str | None, Design] = {None: direct, "folded": folded}
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
-    """Store what a person says to a thing; saying it again changes nothing.
+    """Store a person's change of a mark on a thing; a repeat changes nothing.
 
-    A thing that others mark often is counted by batch: its counts follow within seconds. Raises
-    TooManyReactions, and the kind's own problem for a thing that has gone.
+    A worker counts the marks of a hot thing by batch: its counts follow within seconds. Raises
+    TooManyReactions, and the kind's own problem for a missing thing.
     """
     if isinstance(change, Flag):
-        # Moderators have to learn of it at once, and few people flag.
+        # Moderators must see it at once, and few people flag.
         return direct.place(runtime, thing, user_id, change)
     marking: Any = thing.found.get("marking") or {}
     return DESIGNS[marking.get("design")].place(runtime, thing, user_id, change)
 
 
 def choose(runtime: Runtime, kind: Kind, thing_id: str, *, is_folded: bool) -> bool:
-    """Have the marks of a thing counted by batch, or at once; return whether there is the thing.
+    """Set the design of a thing, by batch or at once; return whether the thing exists.
 
-    A hot thing that is not to be folded is promoted again, and a quiet one falls back.
+    Later marks may change it again: a hot thing returns to batches, and a quiet thing leaves them.
     """
     minute = runtime.now().replace(second=0, microsecond=0)
     marking: Document = {"minute": minute, "marks": 0}
     if is_folded:
         marking["design"] = "folded"
     found = counters.of(kind, runtime.database).update_one(
-        counters.kept(kind, thing_id), {"$set": {"marking": marking}}
+        counters.filter_of(kind, thing_id), {"$set": {"marking": marking}}
     )
     return bool(found.matched_count)

@@ -1,4 +1,4 @@
-"""What a person says to things, and who reacted to one."""
+"""Reads of a person's marks on things, and of the people who marked a thing."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -21,8 +21,8 @@ from chalicelib.marks.shapes import (
 )
 
 
-class Said(NamedTuple):
-    """What a person says to a thing."""
+class ThingState(NamedTuple):
+    """A person's state on a thing."""
 
     thing_id: str
     state: State
@@ -31,7 +31,7 @@ class Said(NamedTuple):
 def mine(
     database: Database[Document], user_id: str | None, kind: Kind, thing_ids: Iterable[str]
 ) -> dict[str, State]:
-    """Return what a person says to each of these things, by one query; nothing without a person."""
+    """Return a person's state on each of these things, by one query; none without a person."""
     ids = [mark_id(kind, each, user_id) for each in thing_ids] if user_id else []
     if not ids:
         return {}
@@ -50,26 +50,26 @@ def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
     return {"$unionWith": {"coll": MARKS.name, "pipeline": pipeline}}
 
 
-def said(row: Any) -> Said | None:
-    """Return what a row of `with_mine` says; None for one of another collection."""
+def state_in(row: Any) -> ThingState | None:
+    """Return the state in a row of `with_mine`; None for a row of another collection."""
     if "@" not in row["_id"]:
         return None
-    return Said(thing_of(row["_id"])[1], wanted_of(row))
+    return ThingState(thing_of(row["_id"])[1], wanted_of(row))
 
 
-def reacted(
+def list_reactors(
     database: Database[Document], thing: tuple[Kind, str], key: str, after: str, limit: int
 ) -> list[str]:
-    """Return the ids of people who have a reaction to a thing, sorted, from one on."""
+    """Return the ids of people with a reaction to a thing, sorted, after the id `after`."""
     where = {"reactions": key, "reactions.0": {"$exists": True}, **marks_on(*thing, after)}
     found = MARKS.of(database).find(where, {"user_id": 1}).sort("_id", 1).limit(limit)
     return [mark["user_id"] for mark in found]
 
 
-def flagged(
+def list_flags(
     database: Database[Document], thing: tuple[Kind, str], after: str, limit: int
 ) -> list[Mark]:
-    """Return the marks with flags on a thing, by the ids of people, from one on."""
+    """Return the marks with flags on a thing, by the ids of people, after the id `after`."""
     where = {**marks_on(*thing, after), **FLAGGED}
     found = MARKS.of(database).find(where, {"user_id": 1, "flag": 1}).sort("_id", 1)
     return list(found.hint(BY_FLAG).limit(limit))

@@ -1,4 +1,4 @@
-"""Removing marks: those of a person, and those of a thing that has gone."""
+"""Removing the marks of a person, or of a deleted thing."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 
 
 def remove_from(database: Database[Document], kind: Kind, thing_id: str) -> None:
-    """Delete the marks of a thing that has no counts any more."""
+    """Delete the marks of a thing without counts."""
     MARKS.of(database).delete_many(marks_on(kind, thing_id))
 
 
@@ -22,7 +22,7 @@ def remove_below(
 ) -> None:
     """Delete the marks of all things whose ids begin with a prefix, which ends with a slash.
 
-    With `until`, only those placed by then.
+    With `until`, only marks placed by then.
     """
     # The successor of the slash ends the range.
     end = f"{kind.name}:{prefix[:-1]}0"
@@ -31,7 +31,7 @@ def remove_below(
 
 
 def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> None:
-    """Delete a person's marks, each with what is counted of it; only those placed by `until`."""
+    """Delete a person's marks placed by `until`, each with its counts; None: all marks."""
     mine: Document = {"user_id": user_id, **({"at": {"$lte": until}} if until else {})}
     for mark in MARKS.of(runtime.database).find(mine, {"_id": 1}):
         _take_back(runtime, kinds, {**mine, "_id": mark["_id"]})
@@ -48,7 +48,7 @@ def _take_back(runtime: Runtime, kinds: Kinds, key: Document) -> None:
             return
         kind = kinds[name]
         stages = counters.stages(kind, by, runtime.now(), runtime.bounds.marks)
-        # A thing that has gone has no counts to lower.
+        # A missing thing has no counts to lower.
         counters.add(database, kind, [(thing_id, stages)], session)
 
     in_transaction(database, work)

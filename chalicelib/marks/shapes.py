@@ -1,4 +1,4 @@
-"""The shapes of marks, of their counters, and of the things that are marked."""
+"""The shapes of marks, of their counters, and of the things under them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,16 +15,16 @@ from chalicelib.errors import Problem
 
 # Different reactions of one person to one thing.
 MAX_REACTIONS = 5
-# A key is a field's name in counters: without dots, dollars and what a path could be.
+# A key is a field's name in counters: without dots and dollars, and no path.
 REACTION_KEY = r"^[a-z0-9_]{1,20}$"
-# What moderators made of a flag.
+# The moderators' verdict on a flag.
 Outcome = Literal["right", "wrong"]
 ReactionKey = Annotated[str, StringConstraints(pattern=REACTION_KEY)]
 
 _KEY = re.compile(REACTION_KEY)
 
 
-class Said(TypedDict):
+class Opinion(TypedDict):
     """A vote, which is 0 for none, and the keys of reactions."""
 
     vote: Literal[-1, 0, 1]
@@ -32,10 +32,11 @@ class Said(TypedDict):
 
 
 class StoredFlag(TypedDict):
-    """A report of a thing to its moderators, with the weight that it is counted with.
+    """A report of a thing to its moderators, with its weight in the counter.
 
-    `is_heard` says that moderators have to see it, whatever its weight. Once they have decided on
-    the thing it is no longer counted, and was right or wrong; `revision` is the text that they saw.
+    is_heard: moderators have to see it, whatever its weight.
+    outcome: the decision on the thing; after it the report no longer counts.
+    revision: the revision of the text at the decision.
     """
 
     reason: str
@@ -47,28 +48,28 @@ class StoredFlag(TypedDict):
     revision: NotRequired[int]
 
 
-class Mark(Said):
-    """What one person says to one thing; `_id` is the thing's and the person's.
+class Mark(Opinion):
+    """One person's mark on one thing; `_id` is of the thing and the person.
 
-    `counted` is what the thing's counter has of it. It is missing while that is all, and there,
-    with the time at which a sweep counts it, while it is not.
+    counted: the part in the thing's counter; missing if the counter has all of the mark.
+    due: with `counted`, the time at which a sweep counts the rest.
     """
 
     _id: str
     user_id: str
     at: datetime
     flag: NotRequired[StoredFlag]
-    counted: NotRequired[Said]
+    counted: NotRequired[Opinion]
     due: NotRequired[datetime]
     resends: NotRequired[int]
     resent_by: NotRequired[str]
 
 
 class Marking(TypedDict):
-    """How the marks of a thing are counted, on its counter.
+    """The pace and the design of counting a thing's marks, on its counter.
 
-    `marks` were counted in the minute that begins at `minute`. Without a `design` each is counted
-    with its placing.
+    marks: the marks counted in the minute that begins at `minute`.
+    design: absent: each mark counts at once.
     """
 
     minute: datetime
@@ -77,10 +78,10 @@ class Marking(TypedDict):
 
 
 class Counted(TypedDict, total=False):
-    """The fields that a counter has for its marks; those that count nothing may be missing.
+    """The fields of a counter for its marks; counts of 0 may be missing.
 
-    `flags` is the weight of the flags that wait for a decision, `reports` how many of them are
-    heard, and `hold_at` since when the thing has to be held back or queued for them, until it is.
+    flags: the weight of the flags that wait for a decision. reports: the number of heard flags.
+    hold_at: the time since which the thing must be held back or queued, until that is done.
     """
 
     up: int
@@ -95,9 +96,8 @@ class Counted(TypedDict, total=False):
 class State(NamedTuple):
     """A person's vote and reactions, in their order.
 
-    `flag` is the weight of a flag that waits for moderators, and `is_heard` whether they have to
-    see it. `is_settled` says that there is a flag on which they have decided, and `revision` on
-    which text.
+    flag: the weight of a flag that waits for moderators. is_heard: moderators have to see it.
+    is_settled: moderators have decided on the flag. revision: the revision at the decision.
     """
 
     vote: int = 0
@@ -110,10 +110,10 @@ class State(NamedTuple):
 
 NOTHING = State()
 
-# The condition of the index of flags, which its queries repeat.
+# The condition of the index of flags; its queries repeat it.
 BY_FLAG = [("_id", ASCENDING), ("flag.at", ASCENDING)]
 FLAGGED = {"flag.at": {"$exists": True}}
-# A thing's marks are a range of ids. Who reacted in one way is a range of the second index.
+# A thing's marks are a range of ids. The people with one reaction are a range of the second index.
 MARKS = Collection(
     "mark",
     Mark,
@@ -139,18 +139,18 @@ def is_key(text: str) -> bool:
 
 
 def wanted_of(mark: Mark) -> State:
-    """Return what a person said last."""
+    """Return the wanted state of a mark: the person's latest."""
     return _state(mark, mark)
 
 
 def counted_of(mark: Mark | None) -> State:
-    """Return what the counter has of a mark; a flag is always counted with its placing."""
+    """Return a mark's part in the counter; a flag always counts at once."""
     if mark is None:
         return NOTHING
     return _state(mark.get("counted", mark), mark)
 
 
-def _state(said: Said, mark: Mark) -> State:
+def _state(said: Opinion, mark: Mark) -> State:
     vote, reactions, flag = said["vote"], tuple(said["reactions"]), mark.get("flag")
     if flag is None:
         return State(vote, reactions)
@@ -169,14 +169,16 @@ def _own_id(counter: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of things: where their counters are, and when they take marks.
+    """A kind of things: their counters, and their conditions for marks.
 
-    `key` is the filter of a thing's counter, with its shard key. `takes` is the condition under
-    which a thing takes a person's marks, and `keeps` that under which it has counts at all; one
-    that has none is `missing`. `derived` are the stages that compute what follows from the counts,
-    within the update that changes them, `reported` those that follow from another number of
-    reports, and `id_of` is the id of a counter's thing, by the counter's shard key. A counter's
-    `revision` changes with the text of its thing.
+    key: the filter of a thing's counter, with its shard key.
+    takes: the condition under which a thing accepts a person's marks.
+    keeps: the condition under which a thing has counts. missing: the problem if it has none.
+    derived: the stages that compute fields from the counts, within the update of the counts.
+    reported: the stages for another number of reports.
+    id_of: the id of a counter's thing, by the counter's shard key.
+
+    A counter's `revision` changes with the text of its thing.
     """
 
     name: str
@@ -195,7 +197,7 @@ Kinds = Mapping[str, Kind]
 
 
 class Thing(NamedTuple):
-    """A thing that a person may mark, with its counter as the caller has read it."""
+    """A thing for marks, with its counter from the caller's read."""
 
     kind: Kind
     id: str
@@ -212,12 +214,12 @@ def mark_id(kind: Kind, thing_id: str, user_id: str) -> str:
 
 
 def thing_of(id_: str) -> tuple[str, str]:
-    """Return the name of the kind and the id of the thing of a mark."""
+    """Return a mark's (name of the kind, id of the thing)."""
     name, _, thing_id = id_.partition("@")[0].partition(":")
     return name, thing_id
 
 
 def marks_on(kind: Kind, thing_id: str, after: str = "") -> Document:
-    """Return the filter of a thing's marks, of people whose ids are after one."""
+    """Return the filter of a thing's marks, of people with ids after `after`."""
     # The successor of the @ ends the range.
     return {"_id": {"$gt": mark_id(kind, thing_id, after), "$lt": f"{kind.name}:{thing_id}A"}}

@@ -1,4 +1,4 @@
-"""Recounting marks: whether every counter has what its marks say."""
+"""Recounting marks against their counters."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from chalicelib.marks import counters
 from chalicelib.marks.changes import Delta, delta
 from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, marks_on, thing_of
 
-# Of the things that are counted wrongly, so many are named.
+# Wrongly counted things that an answer names.
 _MOST_NAMED = 20
 _SAID = dict.fromkeys(("vote", "reactions", "flag", "counted"), 1)
 
@@ -21,9 +21,9 @@ _Walk = Callable[[Database[Document], Kind, str], Iterator[tuple[str, bool]]]
 
 
 class Verdict(NamedTuple):
-    """How many things were recounted, which are counted wrongly, and what is still owed.
+    """The number of recounted things, the wrongly counted things, and the number of owed marks.
 
-    `next` is where to go on, or None at the end.
+    `next`: the `after` of the next call; None at the end.
     """
 
     things: int
@@ -34,10 +34,10 @@ class Verdict(NamedTuple):
 
 
 def verify(database: Database[Document], kind: Kind, after: str = "", most: int = 1_000) -> Verdict:
-    """Recount at most so many things of a kind, each on a snapshot of its own.
+    """Recount at most `most` things of a kind, each on its own snapshot.
 
-    First those that have marks, by the ids of these, then those that have counts and no marks.
-    `after` is the `next` of the call before. Raises ValueError for any other text.
+    First the things with marks, by the marks' ids, then the things with counts and no marks.
+    `after` is the `next` of the last call. Raises ValueError for any other text.
     """
     walk, _, place = (after or f"{_MARKS} ").partition(" ")
     if walk not in _WALKS:
@@ -63,8 +63,8 @@ def _is_exact(database: Database[Document], kind: Kind, thing_id: str) -> bool:
         marks = MARKS.of(database).find(marks_on(kind, thing_id), _SAID, session=session)
         counted = delta((NOTHING, counted_of(mark)) for mark in marks)
         rows = counters.of(kind, database)
-        counter = rows.find_one(counters.kept(kind, thing_id), session=session)
-        # The marks of a thing that has gone are about to be deleted.
+        counter = rows.find_one(counters.filter_of(kind, thing_id), session=session)
+        # The marks of a missing thing will go soon.
         return counter is None or _of(counter) == counted._replace(marks=0)
 
     return in_transaction(database, work)
@@ -87,7 +87,7 @@ def _of_kind(kind: Kind) -> Document:
 
 
 def _with_marks(database: Database[Document], kind: Kind, after: str) -> Iterator[tuple[str, bool]]:
-    """Give the things that have marks, in the order of these, each by one look at the index."""
+    """Yield the things with marks, in the marks' order, each by one look at the index."""
     beyond = _of_kind(kind)
     while True:
         if after:
@@ -103,7 +103,7 @@ def _with_marks(database: Database[Document], kind: Kind, after: str) -> Iterato
 def _with_counts(
     database: Database[Document], kind: Kind, after: str
 ) -> Iterator[tuple[str, bool]]:
-    """Give the things that have been counted, by the ids of their counters; whether with marks."""
+    """Yield (thing, whether it has marks) of things with counts, by the ids of their counters."""
     fields = dict.fromkeys(("_id", *kind.counters.shard_key), 1)
     where: Document = {"marking": {"$exists": True}}
     if after:

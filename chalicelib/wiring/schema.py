@@ -133,4 +133,4 @@ FAMILIES: tuple[Family[Any], ...] = analytics.FAMILIES
 
 def collections(settings: Settings) -> list[Collection[Any]]:
     """Return the collections with the sizes of a deployment's settings."""
-    return [analytics.sized(each, settings.hit_capped_bytes) for each in COLLECTIONS]
+    return [analytics.set_size(each, settings.hit_capped_bytes) for each in COLLECTIONS]

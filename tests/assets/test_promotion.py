@@ -13,7 +13,7 @@ from chalicelib.assets.blobs import BlobGone, store_of, write
 from chalicelib.assets.blobs.s3 import S3Blobs
 from chalicelib.assets.forms import NewAsset
 from chalicelib.assets.jobs import run_due
-from chalicelib.assets.ranges import Span
+from chalicelib.assets.ranges import ByteRange
 from chalicelib.assets.shapes import ASSETS, CHUNKS, FILES, LIBRARIES, WASTE, StoreName, Version
 from chalicelib.runtime import Runtime
 from tests.assets.support.crashes import Crash, crash_at_write
@@ -43,7 +43,7 @@ def uploaded(runtime: Runtime, content: bytes = CONTENT, asset_id: str = "") -> 
 def read(runtime: Runtime, asset_id: str) -> bytes:
     asset = catalogue.find(runtime.database, asset_id)
     version = catalogue.version_of(asset, asset["current"])
-    whole = Span(0, version["length"])
+    whole = ByteRange(0, version["length"])
     return serving.read(runtime, serving.Wanted(asset, version, whole), whole)
 
 
@@ -85,12 +85,12 @@ def test_every_version_moves_and_the_old_blobs_follow(
     uploaded(runtime, b"second", asset_id)
     if store == "gridfs":
         promotion.choose(runtime, SITE, "s3")
-        promotion.move_wanted(runtime, SITE)
+        promotion.move_pending(runtime, SITE)
         end_all(runtime, clock)
     before = stored(runtime)
 
     promotion.choose(runtime, SITE, store)
-    promotion.move_wanted(runtime, SITE)
+    promotion.move_pending(runtime, SITE)
 
     assert {version["store"] for version in versions(runtime)} == {store}
     assert read(runtime, asset_id) == b"second"
@@ -121,7 +121,7 @@ def test_four_readers_read_the_same_bytes_while_assets_move(runtime: Runtime, cl
         try:
             for store in ("s3", "gridfs", "s3"):
                 promotion.choose(runtime, SITE, store)
-                promotion.move_wanted(runtime, SITE)
+                promotion.move_pending(runtime, SITE)
                 clock.advance(minutes=15)
                 run_due(runtime)
         finally:
@@ -135,12 +135,12 @@ def test_a_reader_who_found_a_version_before_it_moved_reads_it(
     asset = catalogue.find(runtime.database, uploaded(runtime))
     (version,) = asset["versions"]
     promotion.choose(runtime, SITE, "s3")
-    promotion.move_wanted(runtime, SITE)
+    promotion.move_pending(runtime, SITE)
     clock.advance(minutes=15)
     run_due(runtime)
     with pytest.raises(BlobGone):
         store_of(runtime, "gridfs").read(version["blob"], 0, 1)
-    span = Span(3, 9)
+    span = ByteRange(3, 9)
 
     assert serving.read(runtime, serving.Wanted(asset, version, span), span) == CONTENT[3:9]
 
@@ -155,14 +155,14 @@ def test_a_move_that_ends_at_any_write_leaves_nothing_over(
         with crash_at_write(number, is_after=is_after):
             try:
                 promotion.choose(runtime, SITE, "s3")
-                promotion.move_wanted(runtime, SITE)
+                promotion.move_pending(runtime, SITE)
                 ended = False
             except Crash:
                 ended = True
         assert read(runtime, asset_id) == CONTENT, number
         if is_repeated:
             promotion.choose(runtime, SITE, "s3")
-            promotion.move_wanted(runtime, SITE)
+            promotion.move_pending(runtime, SITE)
             assert {version["store"] for version in versions(runtime)} == {"s3"}
         end_all(runtime, clock)
         assert is_clean(runtime), number
@@ -192,7 +192,7 @@ def test_a_copy_that_is_different_is_not_switched_to(
     monkeypatch.setattr(S3Blobs, "part", spoiled)
     promotion.choose(runtime, SITE, "s3")
 
-    promotion.move_wanted(runtime, SITE)
+    promotion.move_pending(runtime, SITE)
 
     assert {version["store"] for version in versions(runtime)} == {"gridfs"}
     assert read(runtime, asset_id) == CONTENT
@@ -212,7 +212,7 @@ def test_what_is_deleted_while_it_moves_stays_deleted(
 
     monkeypatch.setattr(promotion, "write", deleted_first)
     promotion.choose(runtime, SITE, "s3")
-    promotion.move_wanted(runtime, SITE)
+    promotion.move_pending(runtime, SITE)
 
     assert list(versions(runtime)) == []
     end_all(runtime, clock)
@@ -225,13 +225,13 @@ def test_an_upload_that_was_begun_before_is_moved_when_it_is_finished(
     asked = NewAsset(name="A", type="text/csv", length=5, sha256=digest(b"first"))
     upload_id = uploads.begin(runtime, SITE, asked, "eda")["_id"]
     promotion.choose(runtime, SITE, "s3")
-    promotion.move_wanted(runtime, SITE)
+    promotion.move_pending(runtime, SITE)
     assert catalogue.library_of(runtime.database, SITE)["due"] is not None
     uploads.put_part(runtime, SITE, upload_id, 0, b"first")
     uploads.finish(runtime, SITE, upload_id)
 
     clock.advance(minutes=1)
-    promotion.move_wanted(runtime, SITE)
+    promotion.move_pending(runtime, SITE)
 
     assert {version["store"] for version in versions(runtime)} == {"s3"}
     assert catalogue.library_of(runtime.database, SITE)["due"] is None
@@ -243,7 +243,7 @@ def test_a_worker_without_time_leaves_the_rest_to_the_schedule(
 ) -> None:
     uploaded(runtime)
     promotion.choose(runtime, SITE, "s3")
-    promotion.move_wanted(runtime, SITE)
+    promotion.move_pending(runtime, SITE)
     assert {version["store"] for version in versions(runtime)} == {"gridfs"}
     assert catalogue.library_of(runtime.database, SITE)["due"] is not None
     workers.drain()
@@ -261,5 +261,5 @@ def test_a_move_is_a_message_to_a_worker(runtime: Runtime, workers: Workers) -> 
     assert workers.drain() == 1
     assert catalogue.library_of(runtime.database, SITE)["due"] is None
     # Late, or a second time.
-    promotion.move_wanted(runtime, SITE)
-    promotion.move_wanted(runtime, "nobody")
+    promotion.move_pending(runtime, SITE)
+    promotion.move_pending(runtime, "nobody")

@@ -33,7 +33,7 @@ def test_a_range_is_the_slice_that_the_standard_says(
     else:
         span = ranges.span_of(header, length)
         assert span == (wanted.start, min(wanted.stop, wanted.start + ranges.MOST_BYTES))
-        assert span.told(length) == f"bytes {span.start}-{span.end - 1}/{length}"
+        assert span.content_range(length) == f"bytes {span.start}-{span.end - 1}/{length}"
 
 
 @pytest.mark.parametrize(

@@ -142,12 +142,12 @@ def test_a_picture_loses_where_it_was_taken(
 
     asset = uploaded(editor, picture, "image/jpeg")
 
-    assert asset["current"]["sha256"] == digest(images.stripped(picture))
+    assert asset["current"]["sha256"] == digest(images.strip(picture))
     clock.advance(minutes=15)
     run_due(runtime)
     (key,) = keys()
     content = boto3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
-    assert content == images.stripped(picture)
+    assert content == images.strip(picture)
     assert GPS not in content
 
 

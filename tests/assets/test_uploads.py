@@ -190,7 +190,7 @@ def test_a_picture_comes_back_without_where_it_was_taken(
     asset = editor.upload(picture, "image/jpeg")
 
     clean = read(client, asset["current"]["url"])
-    assert clean == images.stripped(picture)
+    assert clean == images.strip(picture)
     assert GPS not in clean
     assert asset["current"]["sha256"] == digest(clean)
     # As it is shown: the orientation is still there.
@@ -348,7 +348,7 @@ def test_the_sweep_leaves_what_may_still_be_written(
     (file,) = FILES.of(runtime.database).find()
     assert set(CHUNKS.of(runtime.database).distinct("files_id")) == {file["_id"]}
     assert UPLOADS.of(runtime.database).count_documents({}) == 0
-    assert read(editor.client, finished["current"]["url"]) == images.stripped(content)
+    assert read(editor.client, finished["current"]["url"]) == images.strip(content)
 
 
 @pytest.mark.bounds(assets={"swept_at_once": 2})

@@ -12,7 +12,7 @@ from chalicelib.marks.changes import (
     Flag,
     React,
     Vote,
-    changed,
+    apply,
     delta,
     stage,
 )
@@ -65,7 +65,7 @@ def test_the_server_changes_a_mark_as_the_rule_does(
             continue
         rows.update_one({"_id": 1}, [stage(change, "$ann", runtime.now())])
         try:
-            state = changed(state, change)
+            state = apply(state, change)
         except TooManyReactions:
             assert len(state.reactions) == 5
         found: Any = rows.find_one({"_id": 1})
@@ -77,12 +77,12 @@ def test_a_flag_that_was_decided_on_stays_until_the_text_is_another() -> None:
     decided = State(is_settled=True, revision=7)
     again = Flag("spam", "", 100, {}, revision=7)
 
-    assert changed(decided, again) == changed(decided, NO_FLAG._replace(revision=7)) == decided
-    later = changed(decided, again._replace(revision=8))
+    assert apply(decided, again) == apply(decided, NO_FLAG._replace(revision=7)) == decided
+    later = apply(decided, again._replace(revision=8))
     assert (later.flag, later.is_heard, later.is_settled) == (100, True, False)
 
 
 def test_flags_of_the_last_release_were_decided_on_no_known_text() -> None:
     decided = State(is_settled=True, revision=None)
 
-    assert changed(decided, Flag("spam", "", 100, {})).flag == 100
+    assert apply(decided, Flag("spam", "", 100, {})).flag == 100

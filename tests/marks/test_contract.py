@@ -214,7 +214,7 @@ def test_ids_that_begin_alike_are_different_things(things: Runtime, folder: Fold
     removal.remove_from(things.database, KIND, "on")
     found = reading.mine(things.database, "ann", KIND, ["on", "one", "one-b", "one0", "one/c"])
     assert set(found) == {"one", "one-b", "one0", "one/c"}
-    assert reading.reacted(things.database, (KIND, "one"), "heart", "", 10) == ["ann"]
+    assert reading.list_reactors(things.database, (KIND, "one"), "heart", "", 10) == ["ann"]
 
 
 def test_who_reacted_is_listed_in_the_order_of_ids(things: Runtime) -> None:
@@ -223,5 +223,5 @@ def test_who_reacted_is_listed_in_the_order_of_ids(things: Runtime) -> None:
     place(things, "bob", React("heart", adds=False))
     place(things, "eve", React("fire"))
     where = (KIND, "one")
-    assert reading.reacted(things.database, where, "heart", "", 2) == ["ann", "cy"]
-    assert reading.reacted(things.database, where, "heart", "cy", 2) == ["dan"]
+    assert reading.list_reactors(things.database, where, "heart", "", 2) == ["ann", "cy"]
+    assert reading.list_reactors(things.database, where, "heart", "cy", 2) == ["dan"]

@@ -37,6 +37,6 @@ def test_a_profile_is_read_again_where_the_first_try_fails(runtime: Runtime, fai
     profiles.record(runtime.database, "ann", VisitorProfile(), [impression], "r")
     failing()
 
-    profile = profile_reader.read(profile_reader.undecoded(runtime.database), "ann", ["x"])
+    profile = profile_reader.read(profile_reader.raw_profiles(runtime.database), "ann", ["x"])
 
     assert set(profile.histories) == {"x"}

@@ -63,7 +63,7 @@ def _parse_url(base: str, url: str) -> tuple[str, int | None] | None:
 
     Without a version: the current version. Raises UnknownAsset for another path.
     """
-    if asset_id := pictures.referred(url):
+    if asset_id := pictures.parse_reference(url):
         return asset_id, None
     address = _ADDRESS.fullmatch(url)
     if address is None or address["base"] != base:

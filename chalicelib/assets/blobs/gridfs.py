@@ -1,9 +1,8 @@
 """Blobs in GridFS: chunks of 256 KiB in MongoDB, read by their numbers.
 
-The driver's own bucket is not used: it names a file when all its chunks are there, so an upload
-that is killed leaves chunks that no query can name; and its stream asks for all that follows a
-range. Files and chunks are as the specification of GridFS has them, so that every
-tool reads them.
+Plaza does not use the driver's own bucket. That names a file after all its chunks, so a killed
+upload leaves chunks that no query can name; and its stream reads everything after a range. Files
+and chunks follow the specification of GridFS, so that every tool reads them.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +37,7 @@ class GridFsBlobs:
         self._now = now
 
     def begin(self, blob: str, media_type: str) -> str:
-        """Begin a blob; nothing is stored before its first part."""
+        """Begin a blob; stores nothing before its first part."""
         del blob, media_type
         return ""
 
@@ -48,7 +47,7 @@ class GridFsBlobs:
         return []
 
     def part(self, blob: str, handle: str, number: int, data: bytes) -> None:
-        """Insert the chunks of a part that are missing."""
+        """Insert the missing chunks of a part."""
         del handle
         first = number * PART_BYTES // CHUNK_BYTES
         starts = range(0, len(data), CHUNK_BYTES)
@@ -64,7 +63,7 @@ class GridFsBlobs:
         insert_missing(self._chunks, chunks)
 
     def present(self, blob: str, handle: str, length: int) -> set[int]:
-        """Return the numbers of the parts of which every chunk is there."""
+        """Return the numbers of the parts with all chunks."""
         del handle
         found = self._read.find({"files_id": blob}, {"n": 1, "_id": 0})
         there = {row["n"] for row in found}
@@ -85,7 +84,7 @@ class GridFsBlobs:
         insert_missing(self._files, [file])
 
     def read(self, blob: str, start: int, end: int) -> bytes:
-        """Return bytes, by one query for the chunks that have them; raises BlobGone."""
+        """Return bytes, by one query for their chunks; raises BlobGone."""
         first, last = start // CHUNK_BYTES, (end - 1) // CHUNK_BYTES
         found = self._read.find(
             {"files_id": blob, "n": {"$gte": first, "$lte": last}}, {"data": 1, "_id": 0}

@@ -1,4 +1,4 @@
-"""What a store of blobs does, and what is made of it alone: copying, hashing and writing."""
+"""The contract of a store of blobs, and copying, hashing and writing by it."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,11 +9,11 @@ from chalicelib.assets.shapes import StoreName
 
 
 class BlobGone(Exception):
-    """The blob, or a piece of it, is not there."""
+    """The blob, or a piece of it, is missing."""
 
 
 class PartAddress(NamedTuple):
-    """Where a part of an upload goes, by PUT, with these headers."""
+    """The address for the PUT of a part, and its headers."""
 
     url: str
     headers: Mapping[str, str]
@@ -22,8 +22,8 @@ class PartAddress(NamedTuple):
 class Blobs(Protocol):
     """A store of blobs. Every call may be repeated, and repairs what a crash has left.
 
-    A blob's bytes never change: a part that is stored stays as it is, whatever is sent again. Parts
-    are numbered from 0 and have `part_bytes`, but for the last.
+    A blob's bytes never change: a stored part stays as it is, whatever comes again. Parts have
+    numbers from 0 and `part_bytes`, except for the last.
     """
 
     name: StoreName
@@ -33,13 +33,13 @@ class Blobs(Protocol):
     needs_digests: bool
 
     def begin(self, blob: str, media_type: str) -> str:
-        """Begin a blob; return the handle that its parts are sent with."""
+        """Begin a blob; return the handle for its parts."""
         ...
 
     def addresses(self, blob: str, handle: str, digests: Sequence[str]) -> list[PartAddress]:
-        """Return where a client sends each part itself; empty if parts come through this API.
+        """Return the address of each part for a client; empty if parts come through this API.
 
-        `digests` are the SHA-256 of the parts, in hexadecimals, to which the store holds them.
+        `digests` are the SHA-256 of the parts, in hexadecimals; the store refuses other bytes.
         """
         ...
 
@@ -48,7 +48,7 @@ class Blobs(Protocol):
         ...
 
     def present(self, blob: str, handle: str, length: int) -> set[int]:
-        """Return the numbers of the parts that are whole, of a blob of `length` bytes."""
+        """Return the numbers of the whole parts of a blob of `length` bytes."""
         ...
 
     def finish(self, blob: str, handle: str, length: int) -> None:
@@ -60,30 +60,30 @@ class Blobs(Protocol):
         ...
 
     def is_checked(self, length: int) -> bool:
-        """Return whether a finished upload of this length is read once more, and hashed."""
+        """Return whether the end of an upload of this length reads it once more, and hashes it."""
         ...
 
     def reading_address(self, blob: str, media_type: str, disposition: str) -> str | None:
-        """Return where readers are sent for the bytes; None if they come through this API."""
+        """Return the address of the bytes for readers; None: they come through this API."""
         ...
 
     def drop(self, blob: str) -> None:
-        """Remove a blob, finished or not, if it is there."""
+        """Remove a blob, finished or not; a missing blob is no error."""
         ...
 
 
 def part_count(blobs: Blobs, length: int) -> int:
-    """Return how many parts a blob has."""
+    """Return the number of a blob's parts."""
     return -(-length // blobs.part_bytes)
 
 
 def part_length(blobs: Blobs, number: int, length: int) -> int:
-    """Return how many bytes a part has; zero or less beyond the last."""
+    """Return the length of a part in bytes; 0 or less beyond the last."""
     return min(blobs.part_bytes, length - number * blobs.part_bytes)
 
 
 def pieces(blobs: Blobs, blob: str, length: int) -> Iterator[bytes]:
-    """Give a blob's bytes, 4 MiB at a time; raises BlobGone."""
+    """Yield a blob's bytes, 4 MiB at a time; raises BlobGone."""
     for start in range(0, length, MOST_BYTES):
         yield blobs.read(blob, start, min(length, start + MOST_BYTES))
 
@@ -97,7 +97,7 @@ def hash_of(content: Iterable[bytes]) -> str:
 
 
 def write(blobs: Blobs, blob: str, media_type: str, content: Iterable[bytes], length: int) -> None:
-    """Write a whole blob; what another attempt has written of it stays."""
+    """Write a whole blob; parts from another attempt stay."""
     handle = blobs.begin(blob, media_type)
     for number, data in enumerate(_in_parts(content, blobs.part_bytes)):
         blobs.part(blob, handle, number, data)
@@ -105,7 +105,7 @@ def write(blobs: Blobs, blob: str, media_type: str, content: Iterable[bytes], le
 
 
 def _in_parts(content: Iterable[bytes], part_bytes: int) -> Iterator[bytes]:
-    """Give the bytes anew, in parts."""
+    """Yield the bytes anew, in parts."""
     held = bytearray()
     for each in content:
         held += each

@@ -1,7 +1,7 @@
 """Blobs in S3: multipart uploads that clients send to the bucket themselves, and read there.
 
-Every part is sent with its SHA-256, which is part of the address that is signed, so S3 refuses
-other bytes, and a part that is sent twice changes nothing.
+Every part has its SHA-256, which the signed address includes. So S3 refuses other bytes, and a
+repeat of a part changes nothing.
 """
 
 import base64
@@ -24,12 +24,12 @@ Result = TypeVar("Result")
 # S3's own least is 5 MiB.
 PART_BYTES = 8 * 1024 * 1024
 MAX_BYTES = 5 * 1024**3
-# What is read once more and hashed when an upload is finished: a second's work.
+# The largest blob that the end of an upload reads once more and hashes: a second's work.
 _CHECKED_BYTES = 64 * 1024 * 1024
 _ADDRESS_SECONDS = 3_600
 _FOREVER = "public, max-age=31536000, immutable"
 _OF_A_PART = ("PartNumber", "ETag", "ChecksumSHA256")
-# For a call with its retry: a part of 8 MiB is the most that one carries.
+# For a call with its retry: it carries at most a part of 8 MiB.
 SECONDS = 15.0
 _CONNECT_SECONDS, _READ_SECONDS = 2.0, 6.0
 _WAY = outgoing.Way()
@@ -61,7 +61,7 @@ class S3Blobs:
         return begun["UploadId"]
 
     def addresses(self, blob: str, handle: str, digests: Sequence[str]) -> list[PartAddress]:
-        """Return where each part is put, for an hour, and with which checksum."""
+        """Return the address of each part, good for an hour, with its checksum as a header."""
         return [self._address(blob, handle, number, each) for number, each in enumerate(digests)]
 
     def _address(self, blob: str, handle: str, number: int, digest: str) -> PartAddress:
@@ -83,7 +83,7 @@ class S3Blobs:
         _call(lambda s3: s3.upload_part(**part, Body=data, ChecksumSHA256=checksum))
 
     def present(self, blob: str, handle: str, length: int) -> set[int]:
-        """Return the numbers of the parts that S3 has, all of them once they are an object."""
+        """Return the numbers of the parts in S3; of a finished object, all."""
         try:
             parts = self._parts(blob, handle)
         except _Missing:
@@ -93,11 +93,11 @@ class S3Blobs:
         return {number for number in sizes if sizes[number] == part_length(self, number, length)}
 
     def _parts(self, blob: str, handle: str) -> list[Any]:
-        def listed(s3: "S3Client") -> list[Any]:
+        def list_parts(s3: "S3Client") -> list[Any]:
             pages = s3.get_paginator("list_parts").paginate(**self._object(blob), UploadId=handle)
             return [part for page in pages for part in page.get("Parts", ())]
 
-        return _call(listed)
+        return _call(list_parts)
 
     def _has(self, blob: str, length: int) -> bool:
         try:
@@ -140,11 +140,11 @@ class S3Blobs:
         return content
 
     def is_checked(self, length: int) -> bool:
-        """Return whether reading so much again takes no longer than a call may."""
+        """Return whether a second read of this length fits a call's time."""
         return length <= _CHECKED_BYTES
 
     def reading_address(self, blob: str, media_type: str, disposition: str) -> str | None:
-        """Return where the object is read, for an hour."""
+        """Return the address of the object, good for an hour."""
         asked = {
             **self._object(blob),
             "ResponseContentType": media_type,
@@ -170,7 +170,7 @@ def _in_base64(digest: bytes) -> str:
 
 
 def _call(work: "Callable[[S3Client], Result]") -> Result:
-    """Return what S3 answers; raises _Missing for what it does not have, and Unavailable."""
+    """Return S3's answer; raises _Missing for missing objects and bytes, and Unavailable."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

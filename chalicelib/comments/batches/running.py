@@ -60,7 +60,7 @@ def items(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
     return (BatchItem({"number": number}, comment, None) for number, comment in named)
 
 
-def written_by(batch: Batch) -> Document:
+def entries_of_person(batch: Batch) -> Document:
     """Return the filter of the entries of a batch on one person's comments."""
     posted: Document = {"$lte": batch["at"]}
     if batch["since"] is not None:
@@ -70,7 +70,7 @@ def written_by(batch: Batch) -> Document:
 
 def _comments_of_person(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
     """Yield a person's comments, the last first."""
-    where = _beyond(written_by(batch), "posted", batch["after"], ASCENDING)
+    where = _filter_after(entries_of_person(batch), "posted", batch["after"], ASCENDING)
     order = [("posted", DESCENDING), ("_id", ASCENDING)]
     fields = {"node_id": 1, "id": 1, "posted": 1}
     for row in ENTRIES.of(runtime.database).find(where, fields).sort(order).limit(most):
@@ -81,13 +81,13 @@ def _comments_of_person(runtime: Runtime, batch: Batch, most: int) -> Iterator[B
 def _acts(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
     """Yield the acts of another batch, the last first."""
     of_batch = {"site": batch["site"], "batch": batch["undoes"], "open": None}
-    where = _beyond(of_batch, "at", batch["after"], DESCENDING)
+    where = _filter_after(of_batch, "at", batch["after"], DESCENDING)
     order = [("at", DESCENDING), ("_id", DESCENDING)]
     for act in LOG.of(runtime.database).find(where).sort(order).limit(most):
         yield BatchItem({"at": act["at"], "_id": act["_id"]}, None, act)
 
 
-def _beyond(where: Document, at: str, after: Mapping[str, Any], ids: int) -> Document:
+def _filter_after(where: Document, at: str, after: Mapping[str, Any], ids: int) -> Document:
     """Return the filter of items after a place: by falling time `at`, then by ids.
 
     `ids`: ASCENDING or DESCENDING.

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from chalicelib.comments.batches.forms import BatchComment, BatchStart
-from chalicelib.comments.batches.running import RunBatch, written_by
+from chalicelib.comments.batches.running import RunBatch, entries_of_person
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import BatchRunning, UnknownBatch
 from chalicelib.comments.log.rows import BATCHES, Batch, NamedComment
@@ -25,7 +25,7 @@ def begin(runtime: Runtime, wanted: BatchStart, moderator: Principal) -> Batch:
     if wanted.person is None:
         batch["total"] = len(batch["comments"])
     else:
-        batch["total"] = ENTRIES.of(runtime.database).count_documents(written_by(batch))
+        batch["total"] = ENTRIES.of(runtime.database).count_documents(entries_of_person(batch))
     return _start(runtime, batch)
 
 

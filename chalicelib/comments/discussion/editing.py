@@ -73,7 +73,7 @@ def edit_comment(
             changed = _change(runtime, node, comment, {**fields, **act})
         return PlacedComment(node, changed)
     where: CommentFields = {}
-    judged = _judged_again(runtime, node, comment, JudgedText(text, html), caller)
+    judged = _judge_edit(runtime, node, comment, JudgedText(text, html), caller)
     if "state" in judged:
         # Without it, a comment that a moderator has just hidden would be pending again.
         where = {"state": comment["state"]}
@@ -99,7 +99,7 @@ def _note_act(
         yield {"act": act.id}
 
 
-def _judged_again(
+def _judge_edit(
     runtime: Runtime, node: Node, comment: Comment, written: JudgedText, author: Principal
 ) -> CommentFields:
     """Judge an author's edit; return the fields that it changes beside the text.
@@ -144,7 +144,7 @@ def set_state(
     if not moderates(actor.who, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
     for _ in range(_ATTEMPTS):
-        found = _living(find(runtime, node, comment_id, actor.who))
+        found = _check_living(find(runtime, node, comment_id, actor.who))
         if not matches(found, wanted.as_read):
             raise CommentChanged
         fields = filing.fields_of_decision(found, wanted.state, runtime.now())
@@ -230,13 +230,13 @@ def _find_own(
     sees = comment is not None and viewer(caller, node["site"]).sees(comment)
     if comment is None or not (sees or (own and even_hidden)):
         raise UnknownComment
-    _living(comment)
+    _check_living(comment)
     if not own and not moderates(caller, node["site"]):
         raise Forbidden("You did not write this comment")
     return node, comment
 
 
-def _living(comment: Comment) -> Comment:
+def _check_living(comment: Comment) -> Comment:
     if comment["state"] in GONE:
         raise CommentDeleted
     return comment
@@ -293,7 +293,7 @@ def change_comment(
             changed = result.after
             if result.counted:
                 return _settle(runtime, current, changed)
-            raised = nodes.raised_by(result.before, result.after)
+            raised = nodes.version_change(result.before, result.after)
             delta = counts_change(result.before["state"], result.after["state"])
             owed.setdefault(generation, Counter()).update(delta)
         if generation not in owed or _confirm(runtime, current, owed[generation], raised):

@@ -24,7 +24,7 @@ def pin(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -
 
     Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted and TooManyPins.
     """
-    node, _ = _living(runtime, node_id, comment_id, moderator)
+    node, _ = _find_living(runtime, node_id, comment_id, moderator)
     if not pinned.put_up(runtime.database, node_id, comment_id):
         _make_room(runtime, node, comment_id)
     # A deletion removes the pin after the comment, perhaps before this pin was there.
@@ -45,7 +45,7 @@ def feature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principa
 
     Raises UnknownNode, Forbidden, UnknownComment and CommentDeleted.
     """
-    node, comment = _living(runtime, node_id, comment_id, moderator)
+    node, comment = _find_living(runtime, node_id, comment_id, moderator)
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if rows.find_one(key, {"_id": 1}) is None:
         # Comments of earlier releases have no entry.
@@ -82,7 +82,7 @@ def _find_node(runtime: Runtime, node_id: str, moderator: Principal) -> Node:
     return node
 
 
-def _living(
+def _find_living(
     runtime: Runtime, node_id: str, comment_id: str, moderator: Principal
 ) -> tuple[Node, Comment]:
     node = _find_node(runtime, node_id, moderator)

@@ -24,7 +24,7 @@ _ATTEMPTS = 3
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
     """Set a person's new name in every comment that mentions them."""
-    for node_id, comment_id in _mentioning(runtime, {"mentioned": user_id}):
+    for node_id, comment_id in _find_mentions(runtime, {"mentioned": user_id}):
         _follow(runtime, node_id, comment_id, Mention(id=user_id, name=name))
 
 
@@ -34,14 +34,14 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None, most: int) -> 
     `until`: the latest time of posting; None: all comments.
     """
     where: Document = {"mentioned": user_id, **({"posted": {"$lte": until}} if until else {})}
-    found = list(itertools.islice(_mentioning(runtime, where), most))
+    found = list(itertools.islice(_find_mentions(runtime, where), most))
     ends = [_follow(runtime, *each, Mention(id=user_id, name="")) for each in found]
     if not all(ends):
         return Step.BUSY
     return Step.MORE if len(found) == most else Step.DONE
 
 
-def _mentioning(runtime: Runtime, where: Document) -> Iterator[tuple[str, str]]:
+def _find_mentions(runtime: Runtime, where: Document) -> Iterator[tuple[str, str]]:
     fields = {"_id": 0, "node_id": 1, "id": 1}
     for row in ENTRIES.of(runtime.database).find(where, fields):
         yield row["node_id"], row["id"]

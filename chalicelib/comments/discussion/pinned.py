@@ -12,7 +12,7 @@ from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
 
-def comments(
+def pinned_comments(
     runtime: Runtime, node: Node, query: CommentsQuery, shown: Sequence[Comment]
 ) -> list[Comment]:
     """Return the visible pinned comments beside a first page, in the order of the pins.

@@ -96,7 +96,7 @@ def _store(
             if copied or added is Added.COUNTED:
                 return PlacedComment(current, comment)
             stored_under.add(generation)
-            change, raised = counts_change(None, comment["state"]), nodes.raised_by(comment)
+            change, raised = counts_change(None, comment["state"]), nodes.version_change(comment)
             if nodes.count(runtime.database, current, change, raised):
                 return PlacedComment(current, comment)
     except UnknownNode:

@@ -45,7 +45,7 @@ def page(
     runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, order: RankedOrder
 ) -> ListingPage:
     """Return a page by rank; raises InvalidCursor, and Unavailable if old comments need entries."""
-    _have_entries(runtime, node)
+    _ensure_entries(runtime, node)
     cursors = Cursors(f"ranked comments:{node['_id']}:{order}", runtime.settings.signing_keys)
     position = cursors.position(query)
     after = None if position is None else _Place(*position)
@@ -55,7 +55,7 @@ def page(
     return ListingPage(shown, None, cursors.following(_following(read, shown)))
 
 
-def waiting(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
+def waiting_comments(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
     """Return the caller's own waiting roots, which have no rank.
 
     Roots that are hidden without the caller's knowledge are among them.
@@ -150,7 +150,7 @@ def _root_seq(comment: Comment) -> int:
     return root_seq(comment["full_slug"])
 
 
-def _have_entries(runtime: Runtime, node: Node) -> None:
+def _ensure_entries(runtime: Runtime, node: Node) -> None:
     """Make missing entries of a small node's comments; raises Unavailable for a large node."""
     if "entries_version" in node:
         return

@@ -62,9 +62,11 @@ def list_comments(
     shown, own = _listing_page(runtime, node, rights, query), list[Comment]()
     shown = shown._replace(comments=rights.without_blocked_authors(shown.comments))
     if is_ranked(order) and query.cursor is None:
-        own = ranked.waiting(runtime, node, rights)
-    above = rights.without_blocked_authors(pinned.comments(runtime, node, query, shown.comments))
-    own, above = _within(shown.comments, own, above)
+        own = ranked.waiting_comments(runtime, node, rights)
+    above = rights.without_blocked_authors(
+        pinned.pinned_comments(runtime, node, query, shown.comments)
+    )
+    own, above = _fit_beside(shown.comments, own, above)
     marks = _marks(runtime, node, [*shown.comments, *above], rights)
     body: CommentsAnswer = {
         **_page(node, shown.comments, rights, marks, shown.next),
@@ -95,7 +97,7 @@ def _listing_page(
     return listing.around(find(runtime, node, query.around, rights.caller))
 
 
-def _within(
+def _fit_beside(
     shown: Sequence[Comment], own: list[Comment], above: list[Comment]
 ) -> tuple[list[Comment], list[Comment]]:
     """Return the waiting and the pinned comments that fit into one answer beside a page."""
@@ -153,7 +155,7 @@ def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> R
     rights = rights_in(runtime, node, caller)
     if caller is None or rights.viewer.moderator:
         return rights
-    own = shadows.own(runtime.database, node, caller.id) if node.get("shadows") else {}
+    own = shadows.count_own(runtime.database, node, caller.id) if node.get("shadows") else {}
     blocked = blocked_by(runtime, node["site"], caller.id)
     return Rights(caller, node, rights.settings, rights.now, Own(own, blocked))
 

@@ -41,10 +41,13 @@ def carry(runtime: Runtime, node: Node, to: str) -> int:
             room -= marks.marks
             if not room:
                 # More marks may remain: the entry stays with their counts.
-                writes += [_less(row, marks.left), _merge(_with(row, marks.arrived), to, site)]
+                writes += [
+                    _subtraction(row, marks.left),
+                    _merge(_keep_counts(row, marks.arrived), to, site),
+                ]
                 break
-            rest = _counting(row, marks.left, -1)
-            writes.append(_merge(_counting(rest, marks.arrived, 1), to, site))
+            rest = _add_counts(row, marks.left, -1)
+            writes.append(_merge(_add_counts(rest, marks.arrived, 1), to, site))
             whole.append(row["_id"])
         if writes:
             entries.bulk_write(writes, session=session)
@@ -58,7 +61,7 @@ def carry(runtime: Runtime, node: Node, to: str) -> int:
     return carried
 
 
-def _counting(row: CommentEntry, by: Delta, sign: int) -> CommentEntry:
+def _add_counts(row: CommentEntry, by: Delta, sign: int) -> CommentEntry:
     """Return an entry with the counts of marks added (`sign` 1) or subtracted (-1)."""
     reactions = {**row["reactions"]}
     for key, number in by.reactions:
@@ -72,15 +75,15 @@ def _counting(row: CommentEntry, by: Delta, sign: int) -> CommentEntry:
     return cast("CommentEntry", {**row, **counts, "reactions": kept})
 
 
-def _with(row: CommentEntry, counts: Delta) -> CommentEntry:
+def _keep_counts(row: CommentEntry, counts: Delta) -> CommentEntry:
     """Return an entry with the counts of some marks alone."""
     nothing = dict.fromkeys((name for name in _ADDED if name in row), 0)
-    return _counting(cast("CommentEntry", {**row, **nothing, "reactions": {}}), counts, 1)
+    return _add_counts(cast("CommentEntry", {**row, **nothing, "reactions": {}}), counts, 1)
 
 
-def _less(row: CommentEntry, left: Delta) -> UpdateOne:
+def _subtraction(row: CommentEntry, left: Delta) -> UpdateOne:
     """Return the write that subtracts the carried marks at the old id."""
-    rest = _counting(row, left, -1)
+    rest = _add_counts(row, left, -1)
     counts = {name: value for name, value in rest.items() if name in (*_ADDED, "reactions")}
     return UpdateOne({"_id": row["_id"], "site": row["site"]}, {"$set": counts})
 

@@ -10,7 +10,7 @@ from chalicelib.comments.shapes import Node, Shadow
 from chalicelib.database import Document
 
 
-def own(database: Database[Document], node: Node, user_id: str) -> Counter[Shadow]:
+def count_own(database: Database[Document], node: Node, user_id: str) -> Counter[Shadow]:
     """Return the number of a person's concealed comments in a node, by the state that they see."""
     where = {"site": node["site"], "author_id": user_id, "node_id": node["_id"], **SHADOWS}
     group = {"$group": {"_id": "$shadow", "comments": {"$sum": 1}}}

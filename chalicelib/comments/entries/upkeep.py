@@ -95,7 +95,7 @@ def _compare(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
     missing = wrong = 0
     for comment in comments:
         entry = entries.pop(comment["id"], None)
-        right = _right(comment, threads, is_reported=comment["id"] in reported)
+        right = _right_fields(comment, threads, is_reported=comment["id"] in reported)
         if entry is None:
             missing += 1
             made = new_entry(node, comment, None, right["thread"])
@@ -123,7 +123,9 @@ def _comments(
     return comments, threads
 
 
-def _right(comment: Comment, threads: Mapping[str, int], *, is_reported: bool) -> dict[str, Any]:
+def _right_fields(
+    comment: Comment, threads: Mapping[str, int], *, is_reported: bool
+) -> dict[str, Any]:
     """Return the fields that agree with a comment."""
     thread = threads[comment["id"]] if comment["depth"] == 0 else 1
     listed = comment["state"] in {"visible", "deleted"} or thread > 1

@@ -151,7 +151,7 @@ def list_flags(
     after = cursors.position(query)
     thing = (KIND, thing_id(entry))
     since = after[0] if after else ""
-    marks = reading.flagged(runtime.database, thing, since, query.limit + 1)
+    marks = reading.list_flags(runtime.database, thing, since, query.limit + 1)
     shown, last = page_of(marks, query.limit)
     return {
         "weight": entry.get("flags", 0) / 100,

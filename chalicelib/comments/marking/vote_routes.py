@@ -37,6 +37,7 @@ def declare(route: Route) -> None:
     """Declare the routes of votes and reactions."""
     _declare_votes(route)
     _declare_reactions(route)
+    _declare_reactors(route)
     _declare_page_reactions(route)
 
 
@@ -50,7 +51,7 @@ def _declare_votes(route: Route) -> None:
         For a page that is shown already, or kept: these are never a copy. A comment that is not
         visible is left out.
         """
-        found = votes.of_node(request.runtime, node, query.ids, caller)
+        found = votes.marks_of_node(request.runtime, node, query.ids, caller)
         return Ok(found, _NOT_KEPT)
 
     @route(
@@ -98,6 +99,8 @@ def _declare_reactions(route: Route) -> None:
         """Withdraw a reaction of yours to a comment; without one, nothing changes."""
         return Ok(votes.withdraw(request.runtime, node, comment, caller, key))
 
+
+def _declare_reactors(route: Route) -> None:
     @route(
         "GET",
         "/nodes/{node}/comments/{comment}/reactions/{key}",

@@ -144,7 +144,7 @@ def _place(runtime: Runtime, target: MarkTarget, caller: Principal, change: Chan
 # Reads of marks: counts, a caller's own marks, and the people who reacted.
 
 
-def of_node(
+def marks_of_node(
     runtime: Runtime, node_id: str, comment_ids: Sequence[str], caller: Principal | None
 ) -> NodeMarksAnswer:
     """Return the marks of a page and of its visible comments among these, in one round trip.
@@ -172,7 +172,9 @@ def list_reactors(
     cursors = Cursors(f"reacted:{reacted_to}:{key}", runtime.settings.signing_keys)
     position = cursors.position(query)
     after = str(position[0]) if position else ""
-    rows = marks_reading.reacted(runtime.database, (KIND, reacted_to), key, after, query.limit + 1)
+    rows = marks_reading.list_reactors(
+        runtime.database, (KIND, reacted_to), key, after, query.limit + 1
+    )
     shown, last = page_of(rows, query.limit)
     return {
         "people": [{"id": user_id} for user_id in shown],

@@ -12,7 +12,7 @@ from chalicelib.comments.people.rows import PEOPLE, defaults, person_id
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.database import Document
 from chalicelib.marks import decisions
-from chalicelib.marks.decisions import Decision
+from chalicelib.marks.decisions import FlagDecision
 from chalicelib.marks.shapes import Outcome
 from chalicelib.runtime import Runtime
 
@@ -41,7 +41,7 @@ def decide(runtime: Runtime, node: Node, comment: Comment, outcome: Outcome) -> 
         writes = [_credit(node["site"], each, outcome) for each in sorted(people)]
         PEOPLE.of(runtime.database).bulk_write(writes, session=session)
 
-    decision = Decision(outcome, revision, update, credit)
+    decision = FlagDecision(outcome, revision, update, credit)
     decisions.decide(runtime, KIND, thing_id(entry), decision)
     return True
 

@@ -151,7 +151,7 @@ class EmbeddedStore:
             replies = invisible_change(before["state"], after["state"])
             if replies and before["parent_id"]:
                 counts[f"{parent_path(path)}.invisible_replies"] = replies
-            raised = nodes.raised_by(before, after)
+            raised = nodes.version_change(before, after)
             update: Document = {"$set": changes, "$inc": {**counts, **raised}}
             room = self._room(growth(before, after))
             if self._nodes.update_one({**_of(node), **had, **room}, update).matched_count:
@@ -243,7 +243,7 @@ class EmbeddedStore:
                 counts[f"{above}.invisible_replies"] = 1
         push = {path: {"$each": [with_replies(comment)], "$sort": {"seq": ASCENDING}}}
         taken = {f"{array}.id": {"$ne": comment["id"]} for array in ARRAYS}
-        counts |= {"metadata.count": 1, **nodes.raised_by(comment)}
+        counts |= {"metadata.count": 1, **nodes.version_change(comment)}
         change |= {"$push": push, "$inc": counts}
         if comment["author"]:
             change["$addToSet"] = {"metadata.authors": comment["author"]["id"]}

@@ -109,7 +109,7 @@ def user_answer(user: PublicUser, reader: Reader, base: str) -> UserAnswer:
     answer: UserAnswer = {
         "id": user["_id"],
         "name": user["name"],
-        "profile": pictures.shown(
+        "profile": pictures.to_addresses(
             picture_fields(), readable(user["profile"], circles, user["_id"], reader), base
         ),
         "counts": {"followers": counts["followers"], "following": counts["following"]},

@@ -163,7 +163,8 @@ def put(
 ) -> PublicUser:
     """Change the caller's name and profile, or make the user; return it.
 
-    `profile_circles` has the settings' circles as keys. Workers propagate a new name to its copies.
+    `profile_circles` has the settings' audiences, with keys of circles in place of ids. Workers
+    propagate a new name to its copies.
     Raises ReservedName for a name of staff, and UnknownAsset.
     """
     given = settings.model_dump(exclude_none=True, exclude={"profile_circles"})
@@ -193,7 +194,9 @@ def _change(runtime: Runtime, user_id: str, given: Document) -> PublicUser:
         if before is None:
             raise UnknownUser
         profile = given.get("profile", before["profile"])
-        shown = [pictures.named(picture_fields(), each) for each in (before["profile"], profile)]
+        shown = [
+            pictures.find_assets(picture_fields(), each) for each in (before["profile"], profile)
+        ]
         pictures.change(runtime.database, session, *shown)
         name: str = given.get("name", before["name"])
         renamed = before["name"] != name
@@ -215,8 +218,8 @@ def _change(runtime: Runtime, user_id: str, given: Document) -> PublicUser:
 
 def _profile(runtime: Runtime, caller: Principal, given: Document) -> Document:
     """Return a profile in its stored form; raises UnknownAsset."""
-    profile = pictures.stored(picture_fields(), given, runtime.settings.public_url)
-    pictures.check(runtime.database, pictures.named(picture_fields(), profile), caller)
+    profile = pictures.to_references(picture_fields(), given, runtime.settings.public_url)
+    pictures.check(runtime.database, pictures.find_assets(picture_fields(), profile), caller)
     return profile
 
 
@@ -229,7 +232,7 @@ def forget_profile(runtime: Runtime, user_id: str) -> None:
         rows = USERS.of(runtime.database)
         before = rows.find_one_and_update(user, nothing, {"profile": 1}, session=session)
         if before is not None:
-            held = pictures.named(picture_fields(), before["profile"])
+            held = pictures.find_assets(picture_fields(), before["profile"])
             pictures.change(runtime.database, session, held, set())
 
     in_transaction(runtime.database, work)

@@ -177,7 +177,7 @@ def post_answer(post: ShownPost, reader_id: str | None, base: str) -> PostAnswer
         "wall_owner_id": post["wall"],
         "visibility": "public" if post["circles"] == [PUBLIC] else "circles",
         "type": post["type"],
-        "detail": pictures.shown(picture_fields(post["type"]), post["detail"], base),
+        "detail": pictures.to_addresses(picture_fields(post["type"]), post["detail"], base),
         "posted_at": post["ts"],
         "edited_at": post["edited"],
         "comments": [comment_answer(comment) for comment in post["comments"]],

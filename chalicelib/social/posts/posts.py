@@ -65,7 +65,7 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
     keys = circles.keys(database, caller.id, [new.circles])
     wall = _wall_for(database, caller.id, new.wall_owner_id)
     post = _new_post(runtime, author, new, wall, [keys[each] for each in new.circles])
-    named = pictures.named(picture_fields(new.type), post["detail"])
+    named = pictures.find_assets(picture_fields(new.type), post["detail"])
     pictures.check(database, named, caller)
     if new.audience == AT_POST:
         audiences.keep(runtime, post)
@@ -108,7 +108,7 @@ def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str, audience: l
 def _detail(runtime: Runtime, name: str, given: BaseModel) -> Document:
     """Return the detail of a post of a type in its stored form."""
     detail = given.model_dump(exclude_none=True)
-    return pictures.stored(picture_fields(name), detail, runtime.settings.public_url)
+    return pictures.to_references(picture_fields(name), detail, runtime.settings.public_url)
 
 
 def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> ShownPost:
@@ -118,7 +118,7 @@ def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> 
     """
     own = find_own(runtime.database, post_id, caller)
     detail, fields = _detail(runtime, own["type"], given.detail), picture_fields(own["type"])
-    added = pictures.named(fields, detail) - pictures.named(fields, own["detail"])
+    added = pictures.find_assets(fields, detail) - pictures.find_assets(fields, own["detail"])
     pictures.check(runtime.database, added, caller)
     change = {"detail": detail, "edited": runtime.now()}
     if not _mark(runtime, post_id, change, _NO_VOTES):
@@ -166,7 +166,7 @@ def _mark(runtime: Runtime, post_id: str, change: Document, also: Document | Non
         before = rows.find_one_and_update(there, update, {"detail": 1}, session=session)
         if before is None:
             return False
-        held, named = (pictures.named(fields, each["detail"]) for each in (before, change))
+        held, named = (pictures.find_assets(fields, each["detail"]) for each in (before, change))
         pictures.change(runtime.database, session, held, named)
         return True
 

@@ -14,7 +14,7 @@ from chalicelib.bounds import Bounds, MarkBounds
 from chalicelib.database import Document
 from chalicelib.marks import decisions, placing, removal
 from chalicelib.marks.changes import NO_FLAG, Change, Flag, React, Vote
-from chalicelib.marks.decisions import Decision
+from chalicelib.marks.decisions import FlagDecision
 from chalicelib.marks.folded import fold
 from chalicelib.marks.messages import CountMark
 from chalicelib.marks.shapes import MARKS, Outcome
@@ -64,7 +64,7 @@ def trade(database: Database[Document], rng: random.Random) -> None:
     elif chance < 0.08:
         placing.choose(runtime, KIND, thing_id, is_folded=rng.random() < 0.5)
     elif chance < 0.10:
-        decision = Decision("right", 0, SETTLED, lambda _people, _session: None)
+        decision = FlagDecision("right", 0, SETTLED, lambda _people, _session: None)
         decisions.decide(runtime, KIND, thing_id, decision)
     else:
         placing.place(runtime, read(database, thing_id), user, change_of(rng))
@@ -104,7 +104,7 @@ def judge(database: Database[Document], rng: random.Random) -> None:
         more = [UpdateOne({"_id": each}, {"$inc": {outcome: 1}}, upsert=True) for each in people]
         database[CREDITED].bulk_write(more, session=session)
 
-    decisions.decide(runtime, KIND, thing_id, Decision(outcome, 0, SETTLED, credit))
+    decisions.decide(runtime, KIND, thing_id, FlagDecision(outcome, 0, SETTLED, credit))
 
 
 def judge_without_a_transaction(database: Database[Document], rng: random.Random) -> None:
