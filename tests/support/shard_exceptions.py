@@ -79,8 +79,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.graph.memberships.recount: find social.user",
     ),
     "a thing's marks: a range, which the shard key is made for": (
-        "marks.reading.reacted: find mark",
-        "marks.reading.flagged: find mark",
+        "marks.reading.list_reactors: find mark",
+        "marks.reading.list_flags: find mark",
         "marks.decisions.decide: find mark",
         "marks.moving.carry: find mark",
         "marks.removal.remove_below: delete mark",
@@ -107,7 +107,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "moving a site's assets to another store, in the background": (
         "assets.promotion._end: find content.asset",
         "assets.promotion._end: find content.upload",
-        "assets.promotion.move_wanted: find content.asset",
+        "assets.promotion.move_pending: find content.asset",
     ),
     "a command, by hand: whatever documents a rewrite may concern, part by part": (
         "database.rewriting._rewrite_part: find feed.action",
