@@ -38,6 +38,7 @@ from deploy.web import build, build_console
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 from tests.support.contract_check import ContractCheck
 from tests.support.http_client import CONTRACT, Client
 from tests.support.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
@@ -182,6 +183,19 @@ def runtime(
         settings=settings,
         bounds=_bounds(request.node),
     )
+
+
+@pytest.fixture
+def commands() -> Commands:
+    """The commands of `listened`; a test clears those that are not its matter."""
+    return Commands()
+
+
+@pytest.fixture
+def listened(runtime: Runtime, commands: Commands) -> Iterator[Runtime]:
+    """A runtime whose client remembers its commands."""
+    with listening(runtime, commands) as heard:
+        yield heard
 
 
 def _bounds(test: pytest.Item) -> Bounds:

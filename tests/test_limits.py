@@ -9,18 +9,17 @@ from typing import Any
 
 import pytest
 from chalice.app import Blueprint, Response
-from pymongo import MongoClient
 
 from chalicelib import limits
-from chalicelib.database import Document, open_database
+from chalicelib.database import Document
 from chalicelib.errors import Misconfigured, TooFast
 from chalicelib.http import Request, no_content, router
 from chalicelib.identity import Principal
 from chalicelib.limits import ADDRESS_SHARE, LIMITS, Limit, take
 from chalicelib.runtime import Runtime
-from tests.comments.discussion.test_round_trips import Commands
 from tests.http.support.things import app_with
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 from tests.support.http_client import Client
 
 FIVE = Limit("five", burst=5, every=timedelta(seconds=10))
@@ -234,16 +233,9 @@ def test_a_denial_writes_nothing(limited: Runtime) -> None:
 
 
 @pytest.fixture
-def commands() -> Commands:
-    return Commands()
-
-
-@pytest.fixture
-def listened(limited: Runtime, mongodb_uri: str, commands: Commands) -> Iterator[Runtime]:
-    with MongoClient[Document](mongodb_uri, event_listeners=[commands]) as client:
-        database = open_database(client, limited.settings.database)
-        database.command("ping")
-        yield dataclasses.replace(limited, database=database)
+def listened(limited: Runtime, commands: Commands) -> Iterator[Runtime]:
+    with listening(limited, commands) as heard:
+        yield heard
 
 
 def test_a_write_is_counted_in_one_round_trip(listened: Runtime, commands: Commands) -> None:

@@ -1,52 +1,16 @@
 """How often a call goes to the database, in every store."""
 
-import dataclasses
-from collections.abc import Iterator
-
-import pytest
-from pymongo import MongoClient, monitoring
-
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.shapes import CommentPlace
 from chalicelib.comments.store import Order
-from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
+from tests.support.commands import Commands
 
 ORDERS: tuple[Order, ...] = ("oldest", "newest")
-
-
-class Commands(monitoring.CommandListener):
-    """Remembers the commands that a client sends."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def started(self, event: monitoring.CommandStartedEvent) -> None:
-        self.names.append(event.command_name)
-
-    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
-        pass
-
-    def failed(self, event: monitoring.CommandFailedEvent) -> None:
-        pass
-
-
-@pytest.fixture
-def commands() -> Commands:
-    return Commands()
-
-
-@pytest.fixture
-def listened(runtime: Runtime, mongodb_uri: str, commands: Commands) -> Iterator[Runtime]:
-    """A runtime whose database tells what is asked of it."""
-    with MongoClient[Document](mongodb_uri, event_listeners=[commands]) as client:
-        database = open_database(client, runtime.settings.database)
-        database.command("ping")
-        yield dataclasses.replace(runtime, database=database)
 
 
 def test_a_page_takes_two_round_trips_whatever_its_depth(

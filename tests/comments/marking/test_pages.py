@@ -1,11 +1,9 @@
 """Counts and one's own marks in pages of comments, and the tags of such pages."""
 
-import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pymongo import MongoClient, monitoring
 
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held
@@ -16,12 +14,13 @@ from chalicelib.comments.marking.vote_forms import CommentVote
 from chalicelib.comments.shapes import CommentPlace, ListingOrder
 from chalicelib.comments.sites import settings
 from chalicelib.comments.sites.forms import CommentSettings
-from chalicelib.database import Document, open_database
+from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, PEOPLE, Discussion, Layout
 from tests.support.clock import Clock
+from tests.support.commands import Commands
 
 HEART = {"key": "heart", "emoji": "+"}
 ORDERS: tuple[ListingOrder, ...] = ("oldest", "newest", "best", "top", "controversial")
@@ -194,36 +193,6 @@ def test_a_thread_that_is_held_is_read_for_its_counts(plain: Discussion) -> None
     vote(plain, comment)
 
     assert reading.list_thread(plain.runtime, place, query, None, [tag]).body is not None
-
-
-class Commands(monitoring.CommandListener):
-    """Remembers the commands that a client sends."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def started(self, event: monitoring.CommandStartedEvent) -> None:
-        self.names.append(event.command_name)
-
-    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
-        pass
-
-    def failed(self, event: monitoring.CommandFailedEvent) -> None:
-        pass
-
-
-@pytest.fixture
-def commands() -> Commands:
-    return Commands()
-
-
-@pytest.fixture
-def listened(runtime: Runtime, mongodb_uri: str, commands: Commands) -> Iterator[Runtime]:
-    """A runtime whose database tells what is asked of it."""
-    with MongoClient[Document](mongodb_uri, event_listeners=[commands]) as client:
-        database = open_database(client, runtime.settings.database)
-        database.command("ping")
-        yield dataclasses.replace(runtime, database=database)
 
 
 def test_marks_take_one_round_trip_for_a_page_of_200(

@@ -8,7 +8,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from pymongo import MongoClient
 
 from chalicelib.comments.errors import Banned, Suspended
 from chalicelib.comments.people import changing
@@ -20,12 +19,11 @@ from chalicelib.comments.people.rows import (
     trust_expression,
     trust_of,
 )
-from chalicelib.database import Document, open_database
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from tests.comments.discussion.test_round_trips import Commands
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 
 ANN = Principal("ann", "Ann")
 MO = Principal("mo", "Mo", frozenset({"moderator"}))
@@ -41,16 +39,9 @@ def limited(runtime: Runtime) -> Runtime:
 
 
 @pytest.fixture
-def commands() -> Commands:
-    return Commands()
-
-
-@pytest.fixture
-def listened(limited: Runtime, mongodb_uri: str, commands: Commands) -> Iterator[Runtime]:
-    with MongoClient[Document](mongodb_uri, event_listeners=[commands]) as client:
-        database = open_database(client, limited.settings.database)
-        database.command("ping")
-        yield dataclasses.replace(limited, database=database)
+def listened(limited: Runtime, commands: Commands) -> Iterator[Runtime]:
+    with listening(limited, commands) as heard:
+        yield heard
 
 
 def know(runtime: Runtime, person: Principal = ANN, **fields: Any) -> None:

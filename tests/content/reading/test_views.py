@@ -1,19 +1,14 @@
 """How often pages were read, as analytics count them: asked for, in one round trip."""
 
-import dataclasses
-from collections.abc import Iterator
-
 import pytest
-from pymongo import MongoClient
 
 from chalicelib.content.reading.forms import MAX_VIEWED
 from chalicelib.content.reading.views import Viewed
-from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.pages import CountedPages
-from tests.comments.discussion.test_round_trips import Commands
 from tests.content.support.factories import BASE, SITE, published, publisher, read, set_up
 from tests.support.clock import Clock
+from tests.support.commands import Commands
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
@@ -108,19 +103,6 @@ def test_views_are_told_of_a_bounded_number_of_pages(site: Client) -> None:
     assert most.status == 200
     assert refused.code == "invalid_request"
     assert site.get(f"/content/{SITE}?limit={MAX_VIEWED + 1}").status == 200
-
-
-@pytest.fixture
-def commands() -> Commands:
-    return Commands()
-
-
-@pytest.fixture
-def listened(runtime: Runtime, mongodb_uri: str, commands: Commands) -> Iterator[Runtime]:
-    with MongoClient[Document](mongodb_uri, event_listeners=[commands]) as client:
-        database = open_database(client, runtime.settings.database)
-        database.command("ping")
-        yield dataclasses.replace(runtime, database=database)
 
 
 def test_the_views_of_a_hundred_pages_take_one_round_trip(

@@ -4,30 +4,15 @@ from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
 import pytest
-from pymongo import ASCENDING, IndexModel, MongoClient, monitoring
+from pymongo import ASCENDING, IndexModel, MongoClient
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, open_database
 from chalicelib.database.migration import NEVER_SECONDS, migrate
 from tests.database.migration.support.things import OLD, indexes
+from tests.support.commands import Commands
 
 DAY_SECONDS = 86_400
-
-
-class Commands(monitoring.CommandListener):
-    """Notes the names of the commands that were sent."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def started(self, event: monitoring.CommandStartedEvent) -> None:
-        self.names.append(event.command_name)
-
-    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
-        """Only the order matters."""
-
-    def failed(self, event: monitoring.CommandFailedEvent) -> None:
-        """Only the order matters."""
 
 
 class Expiring(TypedDict):

@@ -1,14 +1,13 @@
 """What a page of a feed asks of the database, however long the feed is."""
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from pymongo import MongoClient, monitoring
+from pymongo import monitoring
 
-from chalicelib.database import Document, open_database
+from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.feed import items, reading
@@ -16,6 +15,7 @@ from chalicelib.social.activity.org import people
 from chalicelib.social.paging import ListPosition
 from tests.social.activity.support.bulk import item, plant
 from tests.support.clock import START
+from tests.support.commands import listening
 
 SIZES = (100, 100_000)
 LIMIT = 40
@@ -49,15 +49,13 @@ def sent() -> Sent:
 
 
 @pytest.fixture
-def listened(runtime: Runtime, mongodb_uri: str, sent: Sent) -> Iterator[Runtime]:
+def listened(runtime: Runtime, sent: Sent) -> Iterator[Runtime]:
     """A runtime whose database tells what is asked of it, with Bob in Ann's team."""
     bob = {"_id": "bob", **people.NEW_PERSON, "team": "hiring"}
     runtime.database[people.PEOPLE.name].insert_one(bob)
-    with MongoClient[Document](mongodb_uri, event_listeners=[sent]) as client:
-        database = open_database(client, runtime.settings.database)
-        database.command("ping")
+    with listening(runtime, sent) as heard:
         sent.take()
-        yield dataclasses.replace(runtime, database=database)
+        yield heard
 
 
 def explained(runtime: Runtime, command: Mapping[str, Any]) -> list[Document]:
