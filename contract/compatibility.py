@@ -55,14 +55,15 @@ class _Place(NamedTuple):
         return self._replace(name=f"{name} {self.name}")
 
 
-def _resolved(document: Json, schema: Json) -> Json:
+def resolve(document: Json, schema: Json) -> Json:
+    """Return a part of a document, or the part that it refers to by `$ref`."""
     reference = schema.get("$ref")
     if reference is None:
         return schema
     found: Any = document
     for part in reference.removeprefix("#/").split("/"):
         found = found[part]
-    return _resolved(document, found)
+    return resolve(document, found)
 
 
 def _of_operation(pair: _Pair, old: Json, new: Json) -> Iterator[str]:
@@ -112,7 +113,7 @@ def _of_answers(pair: _Pair, old: Json, new: Json) -> Iterator[str]:
         if status not in new:
             yield f"it does not answer {status} any more"
         else:
-            both = _resolved(pair.old, answer), _resolved(pair.new, new[status])
+            both = resolve(pair.old, answer), resolve(pair.new, new[status])
             contents = both[0].get("content", {}), both[1].get("content", {})
             yield from _of_contents(pair, *contents, _Place("the answer", is_sent=False))
 
@@ -131,7 +132,7 @@ def _of_schemas(pair: _Pair, old: Json, new: Json, place: _Place) -> Iterator[st
         return
     if reference:
         place = place._replace(above=place.above | {reference})
-    old, new = _resolved(pair.old, old), _resolved(pair.new, new)
+    old, new = resolve(pair.old, old), resolve(pair.new, new)
     before, after = _types(pair.old, old), _types(pair.new, new)
     # A schema without a type allows any.
     if place.is_sent and after and before - after:
@@ -199,7 +200,7 @@ def _types(document: Json, schema: Json) -> set[str]:
     """Return the types that a schema allows."""
     types: set[str] = set()
     for branch in _branches(schema):
-        found = _resolved(document, branch)
+        found = resolve(document, branch)
         if found is not schema and _choices(found):
             types |= _types(document, found)
         else:

@@ -30,10 +30,10 @@ from chalicelib.http.idempotency import KEY_PATTERN
 from chalicelib.http.responses import Text
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from contract.compatibility import resolve
 from deploy.openapi.document import document as document_of
 from deploy.openapi.files import operations
 from deploy.openapi.schemas import Json
-from tests.support.contract import problem_codes
 
 ThingId = Annotated[
     str, StringConstraints(pattern="^[a-z]{1,20}$"), Field(description="A thing's id.")
@@ -181,7 +181,11 @@ def test_each_answer_that_a_view_may_give_has_its_status_and_shape(
 def test_problems_are_those_of_the_view_and_of_what_it_takes(document: Json, put: Json) -> None:
     def codes(operation: Json) -> dict[str, list[str]]:
         told = operation["responses"].items()
-        return {status: problem_codes(document, each) for status, each in told if status >= "400"}
+        return {
+            status: resolve(document, each)["x-problem-codes"]
+            for status, each in told
+            if status >= "400"
+        }
 
     assert codes(put) == {
         "400": ["invalid_json"],

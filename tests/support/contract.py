@@ -12,6 +12,7 @@ import jsonschema_rs
 import orjson
 
 from chalicelib.http.document import FILE
+from contract.compatibility import resolve
 
 PROBLEM = "application/problem+json"
 
@@ -31,7 +32,7 @@ class Contract:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.seen: set[str] = set()
         self._components = _closed(document["components"])
-        self._answers = document["components"].get("responses", {})
+        self._document = document
         self._validators: dict[tuple[str, str, str], jsonschema_rs.Draft202012Validator] = {}
         found = [
             _Operation(method.upper(), _pattern(path), path.count("{"), operation)
@@ -47,7 +48,7 @@ class Contract:
             f"{each.document['operationId']} {status}{code}"
             for each in self._operations
             for status, answer in each.document["responses"].items()
-            for code in _codes(self._resolved(answer))
+            for code in _codes(resolve(self._document, answer))
         }
 
     def check(self, method: str, target: str, answer: Any) -> None:
@@ -61,7 +62,7 @@ class Contract:
         name, status = operation.document["operationId"], str(answer.status)
         found = operation.document["responses"].get(status)
         assert found is not None, f"{name} declares no {status}: {answer.body[:300]!r}"
-        declared = self._resolved(found)
+        declared = resolve(self._document, found)
         kind = answer.headers.get("Content-Type", "").partition(";")[0]
         code = ""
         if kind == PROBLEM:
@@ -86,11 +87,6 @@ class Contract:
         fault = next(self._validators[place].iter_errors(orjson.loads(body)), None)
         assert fault is None, f"{place}: {fault.message} at {fault.instance_path}"
 
-    def _resolved(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        name = answer.get("$ref", "").removeprefix("#/components/responses/")
-        found: Mapping[str, Any] = self._answers[name] if name else answer
-        return found
-
     def _find(self, method: str, target: str) -> _Operation | None:
         path = target.partition("?")[0]
         wanted = "GET" if method == "HEAD" else method
@@ -98,13 +94,6 @@ class Contract:
             if each.method == wanted and each.path.fullmatch(path):
                 return each
         return None
-
-
-def problem_codes(document: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
-    """Return the codes of the problems of an answer, or of the shared answer that it refers to."""
-    name = answer.get("$ref", "").removeprefix("#/components/responses/")
-    found = document["components"]["responses"][name] if name else answer
-    return list(found["x-problem-codes"])
 
 
 def published() -> Contract:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from contract.compatibility import resolve
 from deploy.openapi.files import KEPT
-from tests.support.contract import problem_codes
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ROOT / "web" / "embed" / "words"
@@ -204,7 +204,7 @@ def test_every_failure_of_the_caller_has_words(element: str) -> None:
         for operation in operations
         for status, answer in operation["responses"].items()
         if "400" <= status < "500"
-        for code in problem_codes(document, answer)
+        for code in resolve(document, answer)["x-problem-codes"]
     }
 
     assert len(operations) == len(OPERATIONS[element])
