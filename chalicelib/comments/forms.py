@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from chalicelib.comments.mentions import MAX_MENTIONS
 from chalicelib.comments.node_ids import NodeId
@@ -18,6 +18,7 @@ from chalicelib.comments.shapes import (
     Votes,
 )
 from chalicelib.http import Input, PageQuery
+from chalicelib.http.batches import batch_of
 from chalicelib.instants import Instant
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
@@ -48,10 +49,6 @@ CommentId = Annotated[
 def _example(**body: Any) -> ConfigDict:
     """Return a model's configuration with one example body."""
     return ConfigDict(json_schema_extra={"examples": [body]})
-
-
-def _split(nodes: object) -> object:
-    return tuple(nodes.split(",")) if isinstance(nodes, str) else nodes
 
 
 SlowSeconds = Annotated[
@@ -220,12 +217,9 @@ class PendingQuery(PageQuery):
 class CountsQuery(Input):
     """Up to 100 nodes to count comments of, separated by commas."""
 
-    nodes: Annotated[
-        tuple[NodeId, ...],
-        # Before the splitting, so that the bounds hold for the list.
-        Field(min_length=1, max_length=MAX_COUNTS, description="Ids, separated by commas."),
-        BeforeValidator(_split),
-    ]
+    nodes: Annotated[tuple[NodeId, ...], batch_of(NodeId, MAX_COUNTS)] = Field(
+        description="Ids, separated by commas. The answer leaves out an id that no node can have."
+    )
 
 
 class CommentsQuery(PageQuery):

@@ -32,12 +32,11 @@ NODES = Collection(
     ),
 )
 DEFAULT_MAX_DEPTH = 10
-# Since 1, a comment counts its invisible replies.
-COUNTS_VERSION = 1
-# Since 1, each comment of a node has an entry.
-ENTRIES_VERSION = 1
-VERSIONS = {"counts_version": COUNTS_VERSION, "entries_version": ENTRIES_VERSION}
+# Written for 0.3.0, which makes the entries of nodes without these fields again.
+COUNTS_VERSION = ENTRIES_VERSION = 1
 _INSERT_ATTEMPTS = 3
+# The steps of a moved node's way that an answer follows.
+MOST_FORWARDS = 10
 _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
 # The projection of a node without its embedded comments.
 WITHOUT_COMMENTS = {"metadata": 0}
@@ -60,6 +59,16 @@ def find(database: Database[Document], node_id: str) -> Node:
         moved_to = node["vacant"].get("moved_to")
         raise NodeMoved(moved_to) if moved_to else UnknownNode
     return node
+
+
+def find_moved(database: Database[Document], node_id: str) -> Node:
+    """Return a node by its id or a former id, as `find`; raises UnknownNode."""
+    for _ in range(MOST_FORWARDS):
+        try:
+            return find(database, node_id)
+        except NodeMoved as moved:
+            node_id = moved.moved_to
+    raise UnknownNode
 
 
 def look(
@@ -272,10 +281,26 @@ def raise_versions(database: Database[Document], where: Document) -> None:
 
 
 def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, int]:
-    """Return the number of visible comments of each node; 0 for an unknown node."""
-    found = NODES.of(database).find({"_id": {"$in": list(node_ids)}}, {"counts.visible": 1})
+    """Return the number of visible comments of each node; 0 for an unknown node.
+
+    A moved node has its count at its former ids, too: each step of its way is one round trip.
+    """
     counts = dict.fromkeys(node_ids, 0)
-    return counts | {node["_id"]: node["counts"]["visible"] for node in found}
+    # The ids that were asked for, by the id where their node may be now.
+    asked = {node_id: [node_id] for node_id in counts}
+    fields = {"counts.visible": 1, "vacant.moved_to": 1}
+    for _ in range(MOST_FORWARDS):
+        onwards: dict[str, list[str]] = {}
+        for node in NODES.of(database).find({"_id": {"$in": list(asked)}}, fields):
+            former = asked[node["_id"]]
+            if moved_to := node.get("vacant", {}).get("moved_to"):
+                onwards.setdefault(moved_to, []).extend(former)
+            else:
+                counts |= dict.fromkeys(former, node["counts"]["visible"])
+        if not onwards:
+            break
+        asked = onwards
+    return counts
 
 
 def check_threads(store: StoreName, *, threaded: bool) -> None:

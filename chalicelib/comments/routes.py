@@ -124,7 +124,10 @@ def _declare_nodes(route: Route) -> None:
 
     @route("GET", "/comment-counts")
     def count_comments(request: Request, query: CountsQuery) -> Ok[CountsByNode]:
-        """Count the visible comments of up to 100 nodes; an unknown node has none."""
+        """Count the visible comments of up to 100 nodes; an unknown node has none.
+
+        A former id of a moved node has the count of the node where it is now.
+        """
         return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
 
 

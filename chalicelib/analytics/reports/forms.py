@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, NotRequired, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.analytics.hits import DIMENSIONS, Device, Kind, StoredHit
@@ -18,6 +18,7 @@ from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.analytics.visitors.paths import Path, PathName
 from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
 from chalicelib.http import MAX_PAGE, Input, PageQuery, Text
+from chalicelib.http.batches import batch_of
 from chalicelib.http.paging import Next
 from chalicelib.http.responses import MAX_BYTES
 from chalicelib.instants import Instant
@@ -25,8 +26,6 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownName
 
 MAX_PATHS = 100
-# Of all paths together: the gateway accepts 10 KB of path and query.
-MAX_PATHS_CHARACTERS = 4_000
 _YEARS = range(2000, 2101)
 
 
@@ -149,26 +148,13 @@ class RemovalQuery(NameQuery):
         return self
 
 
-def _split(value: str) -> tuple[str, ...]:
-    paths = tuple(each for each in value.split(",") if each)
-    if len(value) > MAX_PATHS_CHARACTERS or not 1 <= len(paths) <= MAX_PATHS:
-        raise ValueError(
-            f"there are 1 to {MAX_PATHS} paths, of {MAX_PATHS_CHARACTERS:,} characters together"
-        )
-    return paths
-
-
 class PageCountsQuery(Input):
     """The query of counts that pages show."""
 
     site: SiteId
-    paths: Annotated[
-        tuple[Path, ...],
-        BeforeValidator(
-            _split, json_schema_input_type=Annotated[str, Field(max_length=MAX_PATHS_CHARACTERS)]
-        ),
-    ] = Field(
-        description="Paths, 1 to 100, separated by commas; a comma in a path is `%2C`.",
+    paths: Annotated[tuple[Path, ...], batch_of(Path, MAX_PATHS)] = Field(
+        description="Paths, 1 to 100, separated by commas; a comma in a path is `%2C`. The answer "
+        "leaves out a path that no page can have.",
     )
 
 

@@ -14,6 +14,7 @@ from chalicelib.comments.log.rows import LOG, Act, thing_of
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import CommentFields
 from chalicelib.comments.store import GONE, matches
+from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -27,7 +28,9 @@ def undo(runtime: Runtime, act_id: str, moderator: Principal) -> ActAnswer:
     act = reading.find(runtime, act_id, moderator)
     take_back(runtime, act, Actor(moderator, undoes=act["_id"]))
     # A second undoing raises ChangedSince, so the latest row is this one's.
-    found = LOG.of(runtime.database).find({**thing_of(act), "undoes": act["_id"], "open": None})
+    found = LOG.of(runtime.database).find(
+        {**_thing_now(runtime, act), "undoes": act["_id"], "open": None}
+    )
     (made,) = found.sort("at", -1).limit(1)
     return act_answer(made)
 
@@ -40,6 +43,14 @@ def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
     undo_kind(runtime, act, actor)
 
 
+def _thing_now(runtime: Runtime, act: Act) -> Document:
+    """Return the filter of acts on the act's subject, at the present id of its node."""
+    if act["node_id"] is None:
+        return thing_of(act)
+    node = nodes.find_moved(runtime.database, act["node_id"])
+    return {"site": act["site"], "entry": f"{node['_id']}/{act['comment_id']}"}
+
+
 def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
     before, left = cast("CommentFields", act["before"]), cast("CommentFields", act["after"])
     # An approval emptied the reasons.
@@ -49,7 +60,10 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
         back["shadow"] = before["shadow"]
     still: CommentFields = {"state": left["state"]}
     with contextlib.suppress(UnknownNode, UnknownComment, CommentChanged):
-        node = nodes.find(runtime.database, act["node_id"] or "")
+        node = nodes.find_moved(runtime.database, act["node_id"] or "")
+        # A node's former site decides nothing at its present one.
+        if node["site"] != act["site"]:
+            raise ChangedSince
         found = find_comment(runtime, node, act["comment_id"] or "", actor.who)
         if found["state"] not in GONE and matches(found, still):
             # The thirty days of spam begin anew.

@@ -5,6 +5,7 @@ from datetime import timedelta
 from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
+from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.log.rows import LOG, OPEN, Act, key_of, thing_of
 from chalicelib.comments.people import changing
 from chalicelib.comments.stores import ask
@@ -42,8 +43,9 @@ def last_act(runtime: Runtime, act: Act) -> str | None:
     node_id, comment_id = act["node_id"], act["comment_id"]
     if node_id is None or comment_id is None:
         return changing.find(runtime.database, act["site"], act["person"] or "").get("act")
-    node = nodes.look(runtime.database, node_id)
-    if node is None or "vacant" in node:
+    try:
+        node = nodes.find_moved(runtime.database, node_id)
+    except UnknownNode:
         return None
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     return comment.get("act") if comment else None

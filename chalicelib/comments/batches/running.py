@@ -20,7 +20,6 @@ from chalicelib.comments.errors import (
     ChangedSince,
     CommentChanged,
     CommentDeleted,
-    NodeMoved,
     UnknownNode,
 )
 from chalicelib.comments.forms import StateChange
@@ -110,7 +109,7 @@ class RunBatch(Message):
 Outcome = Literal["changed", "unchanged", "left"]
 RESENDING = Resending(at="due", where=RUNNING)
 # The errors that leave a comment undecided.
-_PREVENTING = (UnknownNode, NodeMoved, UnknownComment, CommentDeleted, CommentChanged)
+_PREVENTING = (UnknownNode, UnknownComment, CommentDeleted, CommentChanged)
 # The fields that a batch has only while it runs.
 _WHILE_RUNNING = ("due", "leased_until", "taken_by", "resends", "resent_by")
 
@@ -164,8 +163,10 @@ def _handle(runtime: Runtime, batch: Batch, item: BatchItem, actor: Actor) -> Ou
 
 
 def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -> Outcome:
-    node = nodes.find(runtime.database, named["node_id"])
+    node = nodes.find_moved(runtime.database, named["node_id"])
     comment_id = named["comment_id"]
+    if node["site"] != batch["site"]:
+        return "left"
     found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if found is None or found["state"] in GONE:
         return "left"

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib.comments.forms import CommentId
 from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.http import Input, PageQuery
+from chalicelib.http.batches import batch_of
 from chalicelib.http.paging import Next
 from chalicelib.marks.shapes import REACTION_KEY
 from chalicelib.people.ids import UserId
@@ -34,18 +35,12 @@ class CommentVote(Input):
     )
 
 
-def _split(ids: object) -> object:
-    return tuple(ids.split(",")) if isinstance(ids, str) else ids
-
-
 class MarksQuery(Input):
     """The comments whose votes and reactions are asked for, separated by commas."""
 
-    ids: Annotated[
-        tuple[CommentId, ...],
-        Field(min_length=1, max_length=MAX_MARKED, description="Ids, separated by commas."),
-        BeforeValidator(_split),
-    ]
+    ids: Annotated[tuple[CommentId, ...], batch_of(CommentId, MAX_MARKED)] = Field(
+        description="Ids, separated by commas."
+    )
 
 
 class ReactedQuery(PageQuery):

@@ -224,6 +224,8 @@ def test_pages_are_counted_in_one_round_trip(blog: Runtime, publisher: Client) -
     reply = publisher.get(f"/page-counts?site={SITE}&paths=/a,/b,/c%252Cd,/none")
 
     assert reply.json == {"/a": 1, "/b": 2, "/c,d": 1, "/none": 0}
+    wrong = publisher.get(f"/page-counts?site={SITE}&paths=/a,{'x' * 3_000},,/b")
+    assert wrong.json == {"/a": 1, "/b": 2}
     many = ",".join(f"/{n}" for n in range(101))
     assert publisher.get(f"/page-counts?site={SITE}&paths={many}").code == "invalid_request"
     assert publisher.get(f"/page-counts?site={SITE}&paths=").code == "invalid_request"

@@ -93,6 +93,24 @@ def test_named_comments_get_a_state(client: Client, moderator: Client, workers: 
     assert (done["by"], done["reason"]) == ({"id": "mo", "name": "Mo"}, "Spam")
 
 
+@pytest.mark.parametrize(
+    ("to", "expected"), [("blog:stars", (2, 2, 0, 0)), ("news:m", (2, 1, 0, 1))]
+)
+def test_comments_of_a_moved_node_are_decided_where_they_are_within_the_site(
+    client: Client, moderator: Client, workers: Workers, to: str, expected: tuple[int, ...]
+) -> None:
+    (moved,), (other,) = write(client, "ann"), write(client, "ben", node=OTHER_NODE)
+    admin = client.as_("root", roles=["admin"])
+    assert admin.post(f"{NODE}/move", to=to).status == 200
+
+    comments = [*named(moved), *named(other, node=OTHER_NODE)]
+    done = begin(moderator, workers, state="hidden", comments=comments)
+
+    assert figures(done) == expected
+    stays = "hidden" if to.startswith("blog:") else "visible"
+    assert states(admin, moved, node=f"/nodes/{to}") == [stays]
+
+
 def test_each_decision_is_told_in_the_log_with_its_batch(
     client: Client, moderator: Client, workers: Workers
 ) -> None:

@@ -76,7 +76,26 @@ def test_calls_at_the_old_id_are_sent_to_the_new_one(
     ):
         sent = caller._with_json(method, path % OLD, body)
         assert (sent.status, sent.headers["Location"]) == (308, path % NEW)
-    assert client.get(f"/comment-counts?nodes={OLD},{NEW}").json[OLD] == 0
+    shown = client.get(f"/nodes/{NEW}/comments").json["count"]
+    assert client.get(f"/comment-counts?nodes={OLD},{NEW}").json == {OLD: shown, NEW: shown}
+
+
+def test_every_former_id_has_the_count_of_the_node_where_it_is_now(
+    client: Client, admin: Client
+) -> None:
+    ids = [f"blog:page-{number}" for number in range(5)]
+    admin.put(f"/nodes/{ids[0]}", **PAGE)
+    client.as_("ann").post(f"/nodes/{ids[0]}/comments", text="x")
+    for old, new in itertools.pairwise(ids):
+        assert admin.post(f"/nodes/{old}/move", to=new).status == 200
+
+    counts = client.get(f"/comment-counts?nodes={','.join([*ids, 'blog:none'])}").json
+    assert counts == {**dict.fromkeys(ids, 1), "blog:none": 0}
+
+    assert admin.post(f"/nodes/{ids[-1]}/move", to=ids[0]).status == 200
+    assert client.get(f"/comment-counts?nodes={','.join(ids)}").json == dict.fromkeys(ids, 1)
+    assert admin.delete(f"/nodes/{ids[0]}").status == 204
+    assert client.get(f"/comment-counts?nodes={','.join(ids)}").json == dict.fromkeys(ids, 0)
 
 
 def test_only_an_admin_moves_a_node_and_only_to_a_free_id_that_a_node_may_have(

@@ -207,6 +207,20 @@ def test_an_act_on_a_node_that_is_gone_is_not_undone(
     assert undo(moderator, acts(moderator)[0]).code == "changed_since"
 
 
+@pytest.mark.parametrize(
+    ("to", "status", "left"), [("blog:sun", 201, "visible"), ("a:b", 409, "hidden")]
+)
+def test_an_act_on_a_moved_node_is_undone_where_the_node_is_within_the_site(  # noqa: PLR0913, PLR0917
+    client: Client, moderator: Client, comment: str, to: str, status: int, left: str
+) -> None:
+    set_state(moderator, comment, "hidden")
+    admin = client.as_("root", roles=["admin"])
+    assert admin.post(f"{NODE}/move", to=to).status == 200
+
+    assert undo(moderator, acts(moderator)[-1]).status == status
+    assert state_of(admin, comment.replace(NODE, f"/nodes/{to}")) == left
+
+
 def test_only_moderators_of_the_site_read_and_undo(
     client: Client, moderator: Client, comment: str
 ) -> None:

@@ -230,6 +230,8 @@ def test_marks_of_many_comments_are_read_at_once(client: Client, comment: str) -
         comment.rpartition("/")[2]: 1,
         other.rpartition("/")[2]: 0,
     }
+    wrong = f"caf%C3%A9,,$ne,{'x' * 33},{comment.rpartition('/')[2]}"
+    assert len(client.get(f"{NODE}/marks?ids={wrong}").json["comments"]) == 1
     many = ",".join(["x"] * 201)
     assert client.get(f"{NODE}/marks?ids={many}").status == 422
     assert client.get(f"{NODE}/marks").status == 422

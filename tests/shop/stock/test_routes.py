@@ -98,5 +98,8 @@ def test_everybody_sees_what_is_available_up_to_a_hundred(client: Client) -> Non
     shown = client.get(f"/shops/{SITE}/stock?skus={SKU},PEQUOD,NOTHING")
 
     assert shown.json == {"available": {SKU: 100, "PEQUOD": 5, "NOTHING": 0}}
-    for query in ("", "?skus=", "?skus=a.b", "?skus=" + ",".join(map(str, range(101)))):
+    with_wrong = client.get(f"/shops/{SITE}/stock?skus={SKU},caf%C3%A9,,a.b,PEQUOD")
+    assert with_wrong.json == {"available": {SKU: 100, "PEQUOD": 5}}
+    assert client.get(f"/shops/{SITE}/stock?skus=a.b").json == {"available": {}}
+    for query in ("", "?skus=", "?skus=,", "?skus=" + ",".join(map(str, range(101)))):
         assert client.get(f"/shops/{SITE}/stock{query}").status == 422
