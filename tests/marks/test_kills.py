@@ -20,7 +20,7 @@ from tests.marks.support.voters import CREDITED, PROMOTED, come_to_rest
 pytestmark = pytest.mark.processes
 
 LAST_WRITE_SECONDS = 10.0
-SECONDS = float(os.environ.get("PLAZA_TEST_MARKS_SECONDS", "6"))
+SECONDS = float(os.environ.get("PLAZA_TEST_MARKS_SECONDS", "2.5"))
 
 
 def swarm(runtime: Runtime, uri: str, work: str, seconds: float = SECONDS) -> tuple[int, Verdict]:

@@ -128,7 +128,7 @@ def test_money_moved_by_processes_that_die_at_every_step_is_all_there_in_the_end
         "tests.ads.support.transfer_worker:move_money",
         mongodb_uri,
         runtime.settings.database,
-        seconds=6,
+        seconds=2.5,
     )
 
     last = utc_now() + timedelta(hours=1)

@@ -31,8 +31,8 @@ Work = Callable[[Database[Document], random.Random], None]
 PROCESSES = 8
 SEED = 1
 # How often a process dies just before or just after one of its commands.
-DEATH_RATE = 0.001
-SECONDS_BETWEEN_KILLS = 0.5
+DEATH_RATE = 0.002
+SECONDS_BETWEEN_KILLS = 0.2
 
 
 def run_swarm(work: str, uri: str, database: str, *, seconds: float) -> int:

@@ -33,7 +33,7 @@ KILLS_A_LOG = int(os.environ.get("PLAZA_TEST_KILLS_A_LOG", "0"))
 RUNS: list[tuple[Sequence[LogName], int]] = [(LOGS, KILLS)]
 if KILLS_A_LOG:
     RUNS += [((log,), KILLS_A_LOG) for log in LOGS]
-SECONDS_A_KILL = 0.4
+SECONDS_A_KILL = 0.2
 # The queue is filled for each of these spans, so that whoever is killed has work.
 SECONDS_AT_ONCE = 20.0
 MESSAGES_A_SECOND = 100

@@ -4,6 +4,7 @@ A long run: PLAZA_TEST_SHOP_SECONDS=60 script/test tests/shop/categories/test_ki
 """
 
 import os
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -17,7 +18,10 @@ from tests.shop.support.trees import NAMES, Grove
 
 pytestmark = pytest.mark.processes
 
-SECONDS = float(os.environ.get("PLAZA_TEST_SHOP_SECONDS", "4"))
+SECONDS = float(os.environ.get("PLAZA_TEST_SHOP_SECONDS", "2"))
+# On a busy machine, processes may die before they have changed as much as this.
+FEWEST_CHANGES = 15
+DEADLINE_SECONDS = 60
 
 
 @pytest.fixture
@@ -63,12 +67,15 @@ def wrong_with(grove: Grove) -> list[str]:
 
 
 def test_trees_are_what_the_accepted_changes_make(groves: Runtime, mongodb_uri: str) -> None:
-    died = gardened(groves, mongodb_uri, "garden")
+    died = changed = 0
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while changed <= FEWEST_CHANGES and time.monotonic() < deadline:
+        died += gardened(groves, mongodb_uri, "garden")
+        changed = groves.database[NOTES].count_documents({})
 
-    changed = groves.database[NOTES].count_documents({})
     print(f"\n{died} killed, {changed} changes")  # noqa: T201 - a measurement
     assert died > 3
-    assert changed > 15
+    assert changed > FEWEST_CHANGES
     for store in NAMES:
         # Waits for the transactions of the dead, so that nothing of theirs is open afterwards.
         stands(groves, store).add("last")

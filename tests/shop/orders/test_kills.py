@@ -26,7 +26,7 @@ from tests.support.http_client import Client
 
 pytestmark = pytest.mark.processes
 
-SECONDS = float(os.environ.get("PLAZA_TEST_SHOP_SECONDS", "4"))
+SECONDS = float(os.environ.get("PLAZA_TEST_SHOP_SECONDS", "3"))
 UNITS, FEW = 100_000, 12
 
 

@@ -41,7 +41,7 @@ def executable(environment: Mapping[str, str] = os.environ) -> str:
     named = environment.get("PLAZA_BROWSER")
     found = named or next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None and environment.get("CI"):
-        pytest.fail("CI has no browser: .ci/run installs Debian's chromium")
+        pytest.fail("CI has no browser: .ci/run installs Debian's chromium-headless-shell")
     if found is None:
         pytest.skip("no browser was found; install chromium or name one in PLAZA_BROWSER")
     return found
