@@ -23,7 +23,7 @@ from deploy.declared import ROOT
 SOURCES = ROOT / "web" / "embed"
 CONSOLE_SOURCES = ROOT / "web" / "console"
 # What the console has from the elements.
-_SHARED = ("api.js", "element.js")
+_SHARED = ("api.js", "element.js", "keyboard.js")
 ELEMENTS = {
     "plaza-ad": "ad.js",
     "plaza-cart": "cart.js",

@@ -2,6 +2,7 @@
 /** The comments that wait for a moderator: read, decided and taken back by keys alone. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
+import { whenTyped } from "./../embed/keyboard.js";
 import { ask } from "./session.js";
 import { card, keyOf } from "./queue-card.js";
 import { context } from "./queue-context.js";
@@ -44,7 +45,7 @@ class Queue extends HTMLElement {
       this.#list,
       this.#more,
     );
-    this.#list.addEventListener("keydown", (event) => this.#key(event));
+    this.#list.addEventListener("keydown", whenTyped((event) => this.#key(event)));
     this.#choose("");
     this.#refreshing = window.setInterval(() => this.#refresh(), REFRESH_MS);
   }

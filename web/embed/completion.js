@@ -1,6 +1,7 @@
 // @ts-check
 /** Completing the name of somebody who takes part in a discussion, after an `@`: loaded by the first one. */
 import { h } from "./element.js";
+import { whenTyped } from "./keyboard.js";
 
 /** @typedef {import("./form.js").Person} Person */
 /** @typedef {{start: number, query: string}} Asked What stands after the last `@` before the caret, and where that begins. */
@@ -88,7 +89,7 @@ export function complete(area, search, chosen) {
 
   /** @param {KeyboardEvent} event */
   function key(event) {
-    if (list.hidden || event.isComposing) return;
+    if (list.hidden) return;
     /** @type {Record<string, () => void>} */
     const acts = {
       ArrowDown: () => { at = (at + 1) % offered.length; mark(); },
@@ -109,7 +110,7 @@ export function complete(area, search, chosen) {
   area.setAttribute("aria-controls", id);
   area.after(list);
   area.addEventListener("input", look);
-  area.addEventListener("keydown", key, true);
+  area.addEventListener("keydown", whenTyped(key), true);
   area.addEventListener("blur", close);
   look();
 }

@@ -1,6 +1,7 @@
 // @ts-check
 /** A report of a comment to the moderators: loaded by those who want to send one. */
 import { h } from "./element.js";
+import { whenTyped } from "./keyboard.js";
 import { moreWords } from "./more-words.js";
 import english from "./words/en/flag.js";
 
@@ -21,7 +22,7 @@ export async function flagForm(id, shared, call, done) {
   const why = /** @type {HTMLSelectElement} */ (h("select", {}, ...WHY.map((each) => h("option", { value: each }, t(`flag_${each}`)))));
   const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, maxlength: MOST, dir: "auto", part: "input" }));
   const row = h("div", { class: "row" }, h("button", { class: "primary", part: "button primary" }, t("flagSend")));
-  const form = h("form", { part: "form", class: "flag", onsubmit: send, onkeydown: leave }, h("label", { class: "row" }, t("flagWhy"), why), h("div", { class: "row" }, note), row);
+  const form = h("form", { part: "form", class: "flag", onsubmit: send, onkeydown: whenTyped(leave) }, h("label", { class: "row" }, t("flagWhy"), why), h("div", { class: "row" }, note), row);
   if (reported.has(id)) row.append(h("button", { type: "button", part: "button", onclick: takeBack }, t("flagBack")));
   row.append(h("button", { type: "button", part: "button", onclick: () => close("") }, t("cancel")));
   let isSending = false;

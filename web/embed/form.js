@@ -2,6 +2,7 @@
 /** A form for a text: a draft that survives, and failures that lose nothing. Loaded for readers who are signed in. */
 import { h, sheet } from "./element.js";
 import { newKey } from "./key.js";
+import { whenTyped } from "./keyboard.js";
 import forms from "./forms.css";
 
 /** @typedef {import("./words.js").Words} Words */
@@ -79,10 +80,10 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     dir: "auto",
     part: "input",
     oninput: changed,
-    onkeydown(/** @type {KeyboardEvent} */ event) {
+    onkeydown: whenTyped((event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
       if (event.key === "Escape") done?.();
-    },
+    }),
   }));
   area.value = draft.text;
   choice?.addEventListener("change", changed);

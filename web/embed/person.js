@@ -1,6 +1,7 @@
 // @ts-check
 /** A card of who wrote a comment, and whom the reader has blocked: loaded by those who press a name. */
 import { h, sheet } from "./element.js";
+import { whenTyped } from "./keyboard.js";
 import { moreWords } from "./more-words.js";
 import english from "./words/en/person.js";
 import css from "./person.css";
@@ -72,7 +73,7 @@ class Cards {
     ]);
     // What is newer has its card by now, or has taken the place of the article.
     if (this.#card || !name.isConnected) return;
-    const card = h("div", { class: "person", part: "card", role: "group", tabindex: -1, "aria-label": author.name, onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && this.#close(true) },
+    const card = h("div", { class: "person", part: "card", role: "group", tabindex: -1, "aria-label": author.name, onkeydown: whenTyped((event) => event.key === "Escape" && this.#close(true)) },
       ...this.#told(person, isOwn ? null : person?.counts),
       this.#latest(comments.filter((/** @type {Schemas["PersonsCommentAnswer"]} */ { comment: each }) => each.id !== comment.id)),
       isOwn && this.#listOfBlocked(),
