@@ -21,7 +21,7 @@ from chalicelib.http import Input, PageQuery
 from chalicelib.http.batches import batch_of
 from chalicelib.instants import Instant
 from chalicelib.people.ids import UserId
-from chalicelib.sites.ids import StoredSiteId
+from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, Paragraphs, Url, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
@@ -82,7 +82,7 @@ class NodeSettings(Input):
 
     title: Line
     url: Url
-    site: StoredSiteId | None = None
+    site: SiteId | None = None
     store: StoreName | None = None
     threaded: bool | None = None
     max_depth: Annotated[int, Field(ge=1, le=DEEPEST)] | None = None
@@ -138,8 +138,9 @@ class NewComment(Input):
         None,
         ge=0,
         le=MOST_MS,
-        description="For how long the form was open, in milliseconds: what took less than three "
-        "seconds is filed as spam, too. Left out, nothing is concluded.",
+        description="For how long the form was open, in milliseconds. Less than three seconds is "
+        "spam, too, but for moderators and for people with a visible comment at the site. Left "
+        "out, nothing is concluded.",
     )
 
 
@@ -210,7 +211,7 @@ class PendingQuery(PageQuery):
         "have flagged; `spam`: what is filed as spam, and wiped after thirty days. Left out, what "
         "waits: the first two.",
     )
-    site: StoredSiteId | None = Field(None, description="Left out, every site of the caller's.")
+    site: SiteId | None = Field(None, description="Left out, every site of the caller's.")
     author: UserId | None = Field(None, description="Left out, whoever wrote it.")
 
 

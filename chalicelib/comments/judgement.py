@@ -106,7 +106,7 @@ def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Jud
     Texts of programs and texts that many people sent become spam silently: a refusal would show
     their senders how to pass. A moderator's text is not searched.
     """
-    reasons: list[Reason] = list(_signs_of_program(written))
+    reasons: list[Reason] = list(_signs_of_program(written, writer))
     if not reasons and not writer.is_moderator:
         reasons += _reasons_in(written, writer, site)
         if writer.approved < site["approve_first"]:
@@ -120,10 +120,17 @@ def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Jud
     return Judgement("pending" if reasons else "visible", reasons)
 
 
-def _signs_of_program(written: JudgedText) -> Sequence[Reason]:
+def is_quick(open_ms: int | None) -> bool:
+    """Return whether a form was open for less time than people need to write."""
+    return open_ms is not None and open_ms < QUICKEST_MS
+
+
+def _signs_of_program(written: JudgedText, writer: WriterStanding) -> Sequence[Reason]:
     if written.decoy:
         return ["decoy"]
-    if written.open_ms is not None and written.open_ms < QUICKEST_MS:
+    is_known = writer.is_moderator or writer.approved > 0
+    # A person whose comments the site shows may answer in a word.
+    if not is_known and is_quick(written.open_ms):
         return ["too_quick"]
     return []
 

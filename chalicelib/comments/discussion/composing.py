@@ -7,10 +7,16 @@ from typing import NamedTuple
 from chalicelib.comments import happened, seen
 from chalicelib.comments.discussion.filing import fields_of_new
 from chalicelib.comments.forms import CommentEdit, NewComment
-from chalicelib.comments.judgement import JudgedText, Judgement, WriterStanding, judge
+from chalicelib.comments.judgement import (
+    JudgedText,
+    Judgement,
+    WriterStanding,
+    is_quick,
+    judge,
+)
 from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.comments.order import segment
-from chalicelib.comments.people import members
+from chalicelib.comments.people import counting, members
 from chalicelib.comments.people.admission import Admitted, author_of
 from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.shapes import Comment, CommentSite, Node
@@ -74,14 +80,14 @@ def people_of(runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit)
 def check(runtime: Runtime, site: str, written: CommentDraft, rules: CommentSite) -> None:
     """Raise CommentTooLarge or TextRefused for a draft that these settings refuse."""
     html, _ = _render(runtime, site, written)
-    _judge(written, html, rules)
+    _judge(runtime, written, html, rules)
 
 
 def place(runtime: Runtime, node: Node, parent: Comment | None, written: CommentDraft) -> Comment:
     """Return a comment in its place below its parent; raises CommentTooLarge and TextRefused."""
     author, comment_id = written.author, written.comment_id
     html, mentions = _render(runtime, node["site"], written)
-    verdict = _judge(written, html, settings.in_force(runtime, node))
+    verdict = _judge(runtime, written, html, settings.in_force(runtime, node))
     # The node has a time, since the comment has a number.
     posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
@@ -115,14 +121,19 @@ def _render(runtime: Runtime, site: str, written: CommentDraft) -> tuple[str, li
     return html, mentions.people
 
 
-def _judge(written: CommentDraft, html: str, rules: CommentSite) -> Judgement:
+def _judge(runtime: Runtime, written: CommentDraft, html: str, rules: CommentSite) -> Judgement:
     """Return the verdict on a new text under these settings; raises TextRefused."""
     new = written.new
     is_asked = written.sender is not None and bool(rules.get("spam_check_url"))
     # A shadowed author's comment is hidden whatever a check finds.
     is_checked = is_asked and not written.admitted.is_shadowed
     text = JudgedText(new.text, html, new.website, new.written_ms, written.others, is_checked)
-    return judge(text, writer_of(written.author, written.admitted), rules)
+    writer = writer_of(written.author, written.admitted)
+    if not writer.approved and is_quick(new.written_ms):
+        # The counts follow a first comment by minutes, and a second may follow it at once.
+        person = counting.count(runtime.database, written.admitted.person)
+        writer = writer._replace(approved=person["counts"]["visible"])
+    return judge(text, writer, rules)
 
 
 def others_of(runtime: Runtime, node: Node, comment_id: str, text: str, author: Principal) -> int:

@@ -80,6 +80,28 @@ def test_a_form_that_was_open_for_three_seconds_says_nothing_against_its_text() 
     assert verdict("hello", {}, open_ms=QUICKEST_MS) == SHOWN
 
 
+@pytest.mark.parametrize(
+    ("writer", "state"),
+    [
+        (WriterStanding(is_moderator=False), "spam"),
+        (WriterStanding(is_moderator=False, trust=1), "spam"),
+        (WriterStanding(is_moderator=False, approved=1), "visible"),
+        (WriterStanding(is_moderator=True), "visible"),
+    ],
+    ids=str,
+)
+def test_a_quick_answer_is_spam_from_strangers_alone(writer: WriterStanding, state: str) -> None:
+    found = judge(JudgedText("yes", render("yes"), open_ms=200), writer, site())
+
+    assert found.state == state
+
+
+def test_a_filled_decoy_is_spam_from_everyone() -> None:
+    known = WriterStanding(is_moderator=True, approved=9)
+
+    assert judge(JudgedText("yes", render("yes"), "x"), known, site()).reasons == ["decoy"]
+
+
 def test_a_moderators_text_is_not_searched_but_waits_where_all_do() -> None:
     assert verdict(f"slots {LINKS}", {**PHRASES, "max_links": 0}, by_moderator=True) == SHOWN
     before = verdict("hello", {"moderation": "before"}, by_moderator=True)

@@ -11,6 +11,7 @@ from app import create_app
 from chalicelib.comments.nodes import NODES
 from chalicelib.runtime import Runtime
 from tests.support.http_client import Client
+from tests.support.workers import Workers
 
 SETTINGS = "/sites/blog/comments/settings"
 PAGE = {"title": "Moon", "url": "https://blog.example/moon"}
@@ -80,6 +81,18 @@ def test_a_program_is_answered_as_anybody_whose_comment_waits(
     # Posted at the same instant, they wait in the order of their ids.
     assert queued(moderator) == []
     assert dict(queued(moderator, "?queue=spam")) == {"slots": ["decoy"], "hello": ["too_quick"]}
+
+
+def test_a_person_with_a_visible_comment_answers_at_once(
+    ann: Client, moderator: Client, comments: str, workers: Workers
+) -> None:
+    first = ann.post(comments, text="A first one", written_ms=20_000)
+    workers.drain()
+    quick = ann.post(comments, text="Yes!", written_ms=900)
+    by_staff = moderator.post(comments, text="Thanks.", written_ms=900)
+
+    states = [each.json["state"] for each in (first, quick, by_staff)]
+    assert states == ["visible"] * 3
 
 
 def test_an_edit_is_judged_again(ann: Client, moderator: Client, comments: str) -> None:
