@@ -1,6 +1,7 @@
 """Build what browsers load from `web`: modules joined, made small, named by their content.
 
-Each element becomes one file, with all that it imports; only another language is a further one.
+Each element becomes one file, with all that it imports.
+Languages other than English have a file for each matter.
 The loader alone has a name that stays, and knows the names of this release's files.
 """
 
@@ -45,14 +46,8 @@ LATER = {
 }
 # What the loader itself loads.
 OF_LOADER = {"BUILT_SCHEME": "scheme.js"}
-# The words of all elements, and those that most pages need not load.
-LANGUAGES = {
-    "BUILT_LANGUAGES": "words",
-    "BUILT_CART_LANGUAGES": "words/cart",
-    "BUILT_FLAG_LANGUAGES": "words/flag",
-    "BUILT_MARKS_LANGUAGES": "words/marks",
-    "BUILT_PERSON_LANGUAGES": "words/person",
-}
+# The language that elements have in themselves.
+_OWN_LANGUAGE = "en"
 _HASH_CHARACTERS = 12
 _IMPORT = re.compile(
     r'^import (?:(?P<one>\w+)|\{ (?P<some>[\w, ]+) \}) from "\./(?P<file>[\w./-]+)";$', re.MULTILINE
@@ -125,13 +120,11 @@ def replace(file: Path, text: str) -> None:
 
 def built(sources: Path) -> dict[str, str]:
     """Return the files that ship, by name; raises CannotJoin."""
-    files: dict[str, str] = {}
     constants = {name: json.dumps(f"./{file}") for name, file in LATER.items()}
-    for constant, folder in LANGUAGES.items():
-        words = _translations(sources / folder)
-        files |= {f"{folder.replace('/', '-')}-{tag}.js": text for tag, text in words.items()}
-        languages = {tag: f"./{folder.replace('/', '-')}-{tag}.js" for tag in words}
-        constants[constant] = json.dumps(languages, separators=(",", ":"))
+    languages = [each.name for each in sorted((sources / "words").iterdir())]
+    languages.remove(_OWN_LANGUAGE)
+    constants["BUILT_LANGUAGES"] = json.dumps(languages, separators=(",", ":"))
+    files = {name: text for each in languages for name, text in _words(sources, each).items()}
     for entry in (*ELEMENTS.values(), *LATER.values(), *OF_LOADER.values()):
         files[entry] = _small(joined(sources, entry, constants))
     files[PAGE_STYLES] = str(rcssmin.cssmin((sources / PAGE_STYLES).read_text()))
@@ -144,9 +137,10 @@ def built(sources: Path) -> dict[str, str]:
     return files
 
 
-def _translations(folder: Path) -> dict[str, str]:
-    """Return the words of the languages but English, by their tags."""
-    return {file.stem: _small(file.read_text()) for file in sorted(folder.glob("*.js"))}
+def _words(sources: Path, language: str) -> dict[str, str]:
+    """Return a language's files of words, one for each matter, by name."""
+    matters = sorted((sources / "words" / language).glob("*.js"))
+    return {f"words-{language}-{file.stem}.js": _small(file.read_text()) for file in matters}
 
 
 def _hash(files: Mapping[str, str]) -> str:

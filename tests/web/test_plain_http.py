@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from tests.web.support.shop import CART, THANKS, buy, fill_in, order
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 from tests.web.support.two import REACTIONS
-from tests.web.test_words import read_file
+from tests.web.test_words import words
 
 expect.set_options(timeout=PATIENCE_MS)
 NODE = "harbour:moon"
@@ -181,8 +180,7 @@ def test_a_form_that_throws_leaves_the_comments_and_says_so(
     )
 
     expect(page.get_by_text("The moon is up.")).to_be_visible()
-    words = SOURCES / "words" / ("en/common.js" if language == "en" else f"{language}.js")
-    expect(page.get_by_role("alert")).to_have_text(read_file(Path(words))["internal"])
+    expect(page.get_by_role("alert")).to_have_text(words(language, "common")["internal"])
 
 
 def spoil(page: Page, change: Callable[[dict[str, Any]], object]) -> None:

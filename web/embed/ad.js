@@ -1,7 +1,8 @@
 // @ts-check
 /** <plaza-ad site="harbour-post" zone="sidebar">: one place for an ad. */
 import { call } from "./api.js";
-import { apiOf, h, isRtl, languagesOf, sheet } from "./element.js";
+import { apiOf, h, sheet } from "./element.js";
+import { isRtl, languageAt } from "./languages.js";
 import css from "./ad.css";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["DecisionAnswer"]} Decision */
@@ -20,8 +21,8 @@ const SHARE_OF_LARGE = 0.3;
 const LOWEST_PX = 50;
 /** The one word that an ad needs. @type {Record<string, string>} */
 const LABELS = {
-  en: "Advertisement", de: "Anzeige", fr: "Publicité", es: "Publicidad", it: "Pubblicità", pt: "Publicidade", nl: "Advertentie",
-  pl: "Reklama", uk: "Реклама", ru: "Реклама", ja: "広告", zh: "广告", ar: "إعلان",
+  en: "Advertisement", de: "Anzeige", fr: "Publicité", es: "Publicidad", it: "Pubblicità", "pt-br": "Publicidade", nl: "Advertentie",
+  pl: "Reklama", uk: "Реклама", ru: "Реклама", ja: "広告", "zh-cn": "广告", ar: "إعلان",
 };
 /** What the page says of the reader and of itself, by attributes. */
 const TOLD = ["keywords", "consent", "visitor"];
@@ -62,7 +63,7 @@ export default class PlazaAd extends HTMLElement {
 
   /** @param {Ad} ad @param {Decision["size"]} size @param {string} api @param {AbortSignal} signal */
   #show(ad, { width, height }, api, signal) {
-    const language = languagesOf(this).find((each) => each in LABELS) || "en";
+    const language = languageAt(this, Object.keys(LABELS));
     const label = LABELS[language];
     const absolute = (/** @type {string} */ url) => new URL(url, `${api}/`).href;
     const inside = creative(ad.creative, absolute, absolute(ad.click_url));

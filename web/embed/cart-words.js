@@ -1,12 +1,10 @@
 // @ts-check
 /** What a cart says, in its reader's language, and why something failed. */
 import { Problem } from "./api.js";
-import { moreWords } from "./more-words.js";
+import { withMatters } from "./matters.js";
 import { wordsFor } from "./words.js";
-import english from "./words/en/cart.js";
+import cart from "./words/en/cart.js";
 
-/** The files of the other languages; the build writes the addresses of this release. */
-const CART_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_CART_LANGUAGES);
 const MICROS = 1e6;
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CartAnswer"]} Cart */
@@ -20,7 +18,7 @@ const MICROS = 1e6;
 
 /** The words of a cart, from the nearest `lang`. @param {Element} element @returns {Promise<CartWords>} */
 export async function cartWords(element) {
-  const words = await moreWords(await wordsFor(element), CART_LANGUAGES, english);
+  const words = await withMatters(await wordsFor(element), { cart });
   const { language, t } = words;
   /** @type {CartWords["money"]} */
   const money = (micros, currency) => new Intl.NumberFormat(language, { style: "currency", currency }).format(micros / MICROS);

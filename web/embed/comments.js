@@ -15,8 +15,8 @@ import { canReport, openReport } from "./report.js";
 import { failure, invitation, retry, whileShown } from "./states.js";
 import { Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
-import english from "./words/en/comments.js";
-import ofForms from "./words/en/form.js";
+import comments from "./words/en/comments.js";
+import form from "./words/en/form.js";
 import base from "./base.css";
 import css from "./comments.css";
 
@@ -121,7 +121,7 @@ export default class PlazaComments extends HTMLElement {
   async #start(isLed = true) {
     const turn = ++this.#turn;
     const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
-    this.#words = await wordsFor(this, { ...english, ...ofForms });
+    this.#words = await wordsFor(this, { comments, form });
     try {
       const reader = await readerId();
       /** @type {[typeof import("./form.js") | null, Page]} */

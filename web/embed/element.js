@@ -37,12 +37,3 @@ export function apiOf(element) {
   const named = element.getAttribute("api") || window.plaza?.api;
   return (named || new URL("../../", import.meta.url).href).replace(/\/+$/, "");
 }
-
-/** The languages to try, the nearest `lang` first. @param {Element} element */
-export function languagesOf(element) {
-  const wanted = (element.closest("[lang]")?.getAttribute("lang") || navigator.language).toLowerCase();
-  return [wanted, wanted.split("-")[0]];
-}
-
-/** @param {string} language */
-export const isRtl = (language) => /^(ar|fa|he|ur)\b/.test(language);

@@ -5,7 +5,7 @@ import { apiOf, h, sheet, tell } from "./element.js";
 import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
 import { failure, invitation, whileShown } from "./states.js";
 import { wordsFor } from "./words.js";
-import english from "./words/en/feed.js";
+import feed from "./words/en/feed.js";
 import base from "./base.css";
 import css from "./feed.css";
 
@@ -107,7 +107,7 @@ export default class PlazaFeed extends HTMLElement {
         reader ? import(new URL(WRITING, import.meta.url).href).catch(() => null) : null,
         reader || this.hasAttribute("user") ? this.#page() : null,
       ]);
-      const words = await wordsFor(this, { ...english, ...writing?.ENGLISH });
+      const words = await wordsFor(this, { feed, ...writing?.MATTERS });
       if (isOver()) return;
       this.#words = words;
       if (this.#reader !== reader) this.#moderates = null;
@@ -119,7 +119,7 @@ export default class PlazaFeed extends HTMLElement {
       if (page && this.#view === "activity") await this.#call("/feed/seen", { method: "PUT" }).catch(() => null);
       tell(this, "ready");
     } catch (error) {
-      this.#words ||= await wordsFor(this, english);
+      this.#words ||= await wordsFor(this, { feed });
       if (isOver()) return;
       // The page's token was refused: its reader is a guest here.
       if (error instanceof Problem && error.response?.status === 401) {

@@ -2,10 +2,9 @@
 /** A report of a comment to the moderators: loaded by those who want to send one. */
 import { h } from "./element.js";
 import { whenTyped } from "./keyboard.js";
-import { moreWords } from "./more-words.js";
-import english from "./words/en/flag.js";
+import { withMatters } from "./matters.js";
+import flag from "./words/en/flag.js";
 
-const FLAG_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_FLAG_LANGUAGES);
 const WHY = ["spam", "abuse", "off_topic", "personal_data", "other"];
 /** The longest note that the API takes. */
 const MOST = 500;
@@ -18,7 +17,7 @@ const reported = new Set();
  * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string) => void} done
  */
 export async function flagForm(id, shared, call, done) {
-  const { t, reason } = await moreWords(shared, FLAG_LANGUAGES, english);
+  const { t, reason } = await withMatters(shared, { flag });
   const why = /** @type {HTMLSelectElement} */ (h("select", {}, ...WHY.map((each) => h("option", { value: each }, t(`flag_${each}`)))));
   const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, maxlength: MOST, dir: "auto", part: "input" }));
   const row = h("div", { class: "row" }, h("button", { class: "primary", part: "button primary" }, t("flagSend")));

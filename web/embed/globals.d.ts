@@ -1,17 +1,13 @@
 /** What the build writes into the sources, and what a page may set. */
 declare const BUILT_FILES: Record<string, string>;
 declare const BUILT_FORM: string;
-declare const BUILT_LANGUAGES: Record<string, string>;
-declare const BUILT_CART_LANGUAGES: Record<string, string>;
+declare const BUILT_LANGUAGES: string[];
 declare const BUILT_ADDRESS: string;
 declare const BUILT_CHANGES: string;
 declare const BUILT_COMPLETION: string;
 declare const BUILT_FLAG: string;
-declare const BUILT_FLAG_LANGUAGES: Record<string, string>;
-declare const BUILT_MARKS_LANGUAGES: Record<string, string>;
 declare const BUILT_MARKS: string;
 declare const BUILT_PERSON: string;
-declare const BUILT_PERSON_LANGUAGES: Record<string, string>;
 declare const BUILT_SCHEME: string;
 declare const BUILT_WRITING: string;
 declare module "*.css" {

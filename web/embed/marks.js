@@ -1,10 +1,10 @@
 // @ts-check
 /** Votes and reactions: loaded beside the first page where a site has them. */
 import { h, sheet } from "./element.js";
-import { moreWords } from "./more-words.js";
+import { withMatters } from "./matters.js";
 import { picker } from "./picker.js";
 import { now, VOTE, Wish } from "./wish.js";
-import english from "./words/en/marks.js";
+import marks from "./words/en/marks.js";
 import css from "./marks.css";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
@@ -26,7 +26,6 @@ import css from "./marks.css";
 /** @typedef {(key: string, value: number) => void} Press */
 
 export const STYLES = [css].map(sheet);
-const MARKS_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_MARKS_LANGUAGES);
 /** The most ids that the API takes at once. */
 const MOST_IDS = 200;
 /** The id of the page among its comments. */
@@ -34,7 +33,7 @@ const PAGE = "";
 
 /** @param {Desk} desk */
 export async function marksFor(desk) {
-  return new Marks({ ...desk, words: await moreWords(desk.words, MARKS_LANGUAGES, english) });
+  return new Marks({ ...desk, words: await withMatters(desk.words, { marks }) });
 }
 
 class Marks {

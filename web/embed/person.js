@@ -2,8 +2,8 @@
 /** A card of who wrote a comment, and whom the reader has blocked: loaded by those who press a name. */
 import { h, sheet } from "./element.js";
 import { whenTyped } from "./keyboard.js";
-import { moreWords } from "./more-words.js";
-import english from "./words/en/person.js";
+import { withMatters } from "./matters.js";
+import person from "./words/en/person.js";
 import css from "./person.css";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
@@ -20,14 +20,13 @@ import css from "./person.css";
  * @property {() => Promise<void>} restart Shows the discussion anew.
  */
 
-const PERSON_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_PERSON_LANGUAGES);
 const CARD_STYLES = sheet(css);
 /** How many of a person's comments a card has, how long each is, and how many of the blocked are named. */
 const [LATEST, EXCERPT, NAMED] = [3, 140, 20];
 
 /** @param {Desk} desk */
 export async function peopleFor(desk) {
-  const words = await moreWords(desk.words, PERSON_LANGUAGES, english);
+  const words = await withMatters(desk.words, { person });
   const { root } = desk;
   if (!root.adoptedStyleSheets.includes(CARD_STYLES)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, CARD_STYLES];
   return new Cards({ ...desk, words });

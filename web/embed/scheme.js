@@ -1,5 +1,6 @@
 // @ts-check
 /** The colour scheme of a page where an element stands, whatever the reader's system prefers. Loaded beside elements with colours. */
+import { around } from "./around.js";
 
 /** Below this relative luminance light text is easier to read than dark (WCAG 2.2, contrast ratio). */
 const DARK = 0.18;
@@ -17,9 +18,6 @@ function under(colour) {
 
 /** The relative luminance of a colour, with an exponent in place of sRGB's curve. @param {Uint8ClampedArray} colour */
 const luminance = ([red, green, blue]) => 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2;
-
-/** The element around an element, also where that is a component of the page. @param {Element} element @returns {Element | null} */
-const around = (element) => element.parentElement || /** @type {ShadowRoot} */ (element.getRootNode()).host || null;
 
 /** Whether the page is dark or light behind an element: by its colours, or by its text's where it paints none, or a picture. @param {Element} element */
 function schemeAt(element) {

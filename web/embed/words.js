@@ -1,11 +1,12 @@
 // @ts-check
 /** What an element says, in its reader's language. */
 import { Problem } from "./api.js";
-import { isRtl, languagesOf } from "./element.js";
-import COMMON from "./words/en/common.js";
+import { isRtl, languageAt } from "./languages.js";
+import { speak } from "./matters.js";
+import common from "./words/en/common.js";
 
-/** The files of the other languages; the build writes the addresses of this release. */
-const LANGUAGES = /** @type {Record<string, string>} */ (BUILT_LANGUAGES);
+/** The other languages that there are words in; the build lists them. */
+const LANGUAGES = /** @type {string[]} */ (BUILT_LANGUAGES);
 
 /**
  * @typedef {object} Words
@@ -15,23 +16,9 @@ const LANGUAGES = /** @type {Record<string, string>} */ (BUILT_LANGUAGES);
  * @property {(error: unknown) => string} reason What went wrong; a fault of the element itself is told on the console, too.
  */
 
-/** The words of a language, from the nearest `lang`. @param {Element} element @param {Record<string, string>} [own] the element's own in English @returns {Promise<Words>} */
-export async function wordsFor(element, own) {
-  const tag = languagesOf(element).find((each) => each in LANGUAGES || each === "en") || "en";
-  /** @type {Record<string, string>} */
-  const english = { ...COMMON, ...own };
-  let words = english;
-  if (tag !== "en") {
-    words = await import(new URL(LANGUAGES[tag], import.meta.url).href).then((module) => module.default, () => english);
-  }
-  const language = words === english ? "en" : tag;
-  const plural = new Intl.PluralRules(language);
-  /** @type {Words["t"]} */
-  const t = (key, values = {}) => {
-    const form = "n" in values ? words[`${key}.${plural.select(Number(values.n))}`] || words[`${key}.other`] : words[key];
-    const text = window.plaza?.words?.[key] || form || english[key] || key;
-    return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
-  };
+/** The words of an element, in the language of its place. @param {Element} element @param {Record<string, Record<string, string>>} [matters] Its own, in English; loaded in other languages. @returns {Promise<Words>} */
+export async function wordsFor(element, matters) {
+  const { language, t } = await speak(languageAt(element, LANGUAGES), { common, ...matters }, (key) => key);
   return {
     language,
     isRtl: isRtl(language),

@@ -3,8 +3,8 @@
 import { h, sheet } from "./element.js";
 import { FORM_STYLES, textForm } from "./form.js";
 import css from "./writing.css";
-import ofForms from "./words/en/form.js";
-import english from "./words/en/writing.js";
+import form from "./words/en/form.js";
+import writing from "./words/en/writing.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
 /** @typedef {import("./item.js").Post} Post */
@@ -30,8 +30,8 @@ import english from "./words/en/writing.js";
  */
 /** @typedef {{place: HTMLElement, changed: (comment: Comment) => void, removed: () => Promise<void>}} ShownComment Where a comment is shown, and what is to be done there. */
 
-/** The words of what is here. */
-export const ENGLISH = { ...ofForms, ...english };
+/** The words of writing, by matter. */
+export const MATTERS = { form, writing };
 export const STYLES = [FORM_STYLES, sheet(css)];
 const [EVERYBODY, ALL_CIRCLES] = ["*public*", "*circles*"];
 const MOST_IN_POST = 5_000;

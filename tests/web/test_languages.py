@@ -1,0 +1,63 @@
+"""Words in the page's language: the nearest of those known, and no more files than needed."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.http_client import Client
+from tests.web.conftest import OpenPage
+from tests.web.support.rows import failing
+from tests.web.support.site import Site
+
+NODE = "harbour:moon"
+# A place's `lang`, and how it says that there are no comments.
+ROWS = [
+    *(("zh", "0 条评论"), ("zh-Hans", "0 条评论"), ("zh-SG", "0 条评论"), ("zh-TW", "0 comments")),
+    *(("pt", "0 comentário"), ("PT_br", "0 comentário"), ("de-AT", "0 Kommentare")),
+    *(("en-GB", "0 comments"), ("sv", "0 comments"), ("de--x", "0 comments")),
+]
+
+
+@pytest.fixture(autouse=True)
+def _node(client: Client) -> None:
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/").status == 201
+
+
+def test_an_element_speaks_the_nearest_language_that_it_knows(
+    site: Site, open_page: OpenPage
+) -> None:
+    places = [
+        f'<p lang="{tag}"><plaza-count id="{tag}" node="{NODE}"></plaza-count></p>'
+        for tag, _ in ROWS
+    ]
+    site.body = "".join(places)
+    page = open_page(site)
+
+    def check(row: tuple[str, str]) -> None:
+        tag, text = row
+        expect(page.locator(f"[id='{tag}']")).to_have_text(text)
+
+    assert failing(ROWS, check) == []
+
+
+def test_a_page_loads_the_words_of_its_language_that_it_needs(
+    site: Site, open_page: OpenPage
+) -> None:
+    files: list[str] = []
+
+    def watch(page: Page) -> None:
+        page.on("request", lambda request: files.extend(re.findall(r"words-[\w-]+", request.url)))
+
+    for language, count in (("en", "0 comments"), ("de", "0 Kommentare")):
+        site.language = language
+        site.body = f'<plaza-count node="{NODE}"></plaza-count>'
+        page = open_page(site, before=watch)
+        expect(page.locator("plaza-count")).to_have_text(count)
+    assert files == ["words-de-common"]
+
+    files.clear()
+    site.body = f'<plaza-comments node="{NODE}" loading="eager"></plaza-comments>'
+    expect(open_page(site, before=watch).locator("section")).to_have_attribute("lang", "de")
+    assert sorted(files) == ["words-de-comments", "words-de-common", "words-de-form"]

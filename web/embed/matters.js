@@ -1,0 +1,39 @@
+// @ts-check
+/** Words by matter (`words/<language>/<matter>.js`): an element loads those that it needs, in one language besides English. */
+
+/** @typedef {Record<string, string>} Texts */
+/** @typedef {import("./words.js").Words} Words */
+
+/**
+ * A language's words of some matters, or the English ones if a file cannot be loaded.
+ * @param {string} language @param {Record<string, Texts>} matters In English. @param {Words["t"]} otherwise Says words of other matters.
+ */
+export async function speak(language, matters, otherwise) {
+  /** @type {Texts} */
+  const english = Object.assign({}, ...Object.values(matters));
+  /** @param {string} matter @returns {Promise<Texts>} */
+  const load = async (matter) => (await import(new URL(`./words-${language}-${matter}.js`, import.meta.url).href)).default;
+  const own = /** @type {Texts} */ (language === "en" ? english : await Promise.all(Object.keys(matters).map(load)).then((all) => Object.assign({}, ...all), () => english));
+  const spoken = own === english ? "en" : language;
+  const plural = new Intl.PluralRules(spoken);
+  /** @type {Words["t"]} */
+  const t = (key, values = {}) => {
+    const form = "n" in values ? own[`${key}.${plural.select(Number(values.n))}`] || own[`${key}.other`] : own[key];
+    const text = window.plaza?.words?.[key] || form || english[key];
+    return text ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name])) : otherwise(key, values);
+  };
+  return { language: spoken, english, t };
+}
+
+/** Words with those of further matters before them. @param {Words} words @param {Record<string, Texts>} matters In English. @returns {Promise<Words>} */
+export async function withMatters(words, matters) {
+  const { english, t } = await speak(words.language, matters, words.t);
+  return {
+    ...words,
+    t,
+    reason(error) {
+      const code = /** @type {{code?: string} | null} */ (error)?.code || "";
+      return code in english ? t(code) : words.reason(error);
+    },
+  };
+}

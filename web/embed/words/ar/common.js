@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "count.one": "تعليق واحد",
+  "count.zero": "لا تعليقات",
+  "count.two": "تعليقان",
+  "count.few": "{n} تعليقات",
+  "count.many": "{n} تعليقًا",
+  "count.other": "{n} تعليق",
+  edited: "معدَّل",
+  more: "عرض المزيد",
+  retry: "حاول مرة أخرى",
+  failed: "لم ينجح ذلك: {reason}",
+  offline: "تعذّر الوصول إلى Plaza.",
+  unavailable: "Plaza غير متاحة الآن. حاول مرة أخرى بعد قليل.",
+  internal: "حدث خطأ في Plaza. حاول مرة أخرى بعد قليل.",
+  sign_in_failed: "يتعذر التحقق من تسجيل دخولك الآن.",
+  unauthenticated: "انتهت جلستك. سجّل الدخول من جديد؛ نصك محفوظ.",
+  forbidden: "لا يُسمح لك بذلك.",
+  unknown_comment: "لم يعد هذا التعليق موجودًا.",
+  gone: "حُذف هذا التعليق.",
+  confirm: "هل تريد حذف هذا التعليق؟",
+  edit_window_over: "لم يعد من الممكن تغيير هذا التعليق.",
+  invalid_cursor: "تغيّرت القائمة. أعد تحميل الصفحة.",
+};
