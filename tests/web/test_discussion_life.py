@@ -92,6 +92,27 @@ def test_who_is_no_moderator_has_no_such_buttons(
         expect(page.get_by_role("button", name=name)).to_have_count(0)
 
 
+def test_a_comment_of_the_reader_stays_behind_the_older_comments_of_later_pages(
+    node: Client, site: Site, token: Callable[..., str], clock: Clock, open_page: OpenPage
+) -> None:
+    first = posted(node, "Comment 0")
+    for number in range(1, 52):
+        clock.advance(seconds=1)
+        posted(node, f"Comment {number}")
+    posted(node, "An early reply.", parent=first)
+    site.token = lambda: token("ben", name="Ben")
+    page = open_page(site)
+    clock.advance(seconds=1)
+
+    page.get_by_role("textbox", name="Write a comment").fill("The latest.")
+    page.get_by_role("button", name="Post").click()
+    expect(page.get_by_text("The latest.")).to_be_visible()
+    page.get_by_role("button", name="More").click()
+
+    expect(page.locator("article .text").last).to_have_text("The latest.")
+    expect(page.get_by_role("article")).to_have_count(54)
+
+
 def test_the_pages_before_a_permalink_come_above_it_and_move_nothing(
     node: Client, site: Site, open_page: OpenPage
 ) -> None:

@@ -154,7 +154,7 @@ export default class PlazaComments extends HTMLElement {
     const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(false); });
     const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
-    this.#thread.clear();
+    this.#thread.clear(page.order);
     this.#head.clear();
     this.#headed(page);
     this.#more.textContent = t("more");
@@ -253,7 +253,7 @@ export default class PlazaComments extends HTMLElement {
   async #post(body, key) {
     /** @type {Comment} */
     const comment = await this.#call("", { method: "POST", body, key });
-    const item = this.#thread.place(comment, this.#listed === "oldest" ? null : this.#thread.list.firstElementChild);
+    const item = this.#thread.place(comment, this.#thread.list.firstElementChild);
     const isVisible = comment.state === "visible";
     this.#counted(this.#count + Number(isVisible));
     this.#status.textContent = this.#words.t(isVisible ? "posted" : "pending");

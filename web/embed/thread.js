@@ -1,11 +1,25 @@
 // @ts-check
 /** The comments of a discussion as they are shown: each below what it replies to. */
 import { h } from "./element.js";
+import { isByTime } from "./orders.js";
 
 /** @typedef {import("./comment.js").Comment} Comment */
 
 /** Threads move to the right up to here, and are told apart by their lines from there. */
 const DEEPEST = 5;
+/** @typedef {Pick<Comment, "parent_id" | "posted_at">} Placed */
+
+/**
+ * The index of the sibling that a comment comes before; -1: it comes last. Replies stand by time, and so do comments where
+ * the list does; siblings that reply to a comment of another page have no part in it.
+ * @param {Placed[]} siblings As they are shown. @param {Placed} comment @param {string} order Of the list.
+ */
+export function indexIn(siblings, comment, order) {
+  const sign = order === "newest" && !comment.parent_id ? -1 : 1;
+  const at = sign * Date.parse(comment.posted_at);
+  return siblings.findIndex((each) => each.parent_id === comment.parent_id && sign * Date.parse(each.posted_at) > at);
+}
+
 /** Where somebody writes, nothing is shown anew. */
 const WRITING = ":scope > form, :scope > article form";
 
@@ -14,13 +28,16 @@ export class Thread {
   /** What is shown, by id. @type {Map<string, {comment: Comment, item: HTMLElement}>} */
   #shown = new Map();
   #articleOf;
+  #order = "";
 
   /** @param {(comment: Comment) => HTMLElement} articleOf */
   constructor(articleOf) {
     this.#articleOf = articleOf;
   }
 
-  clear() {
+  /** @param {string} order Of the comments to come. */
+  clear(order) {
+    this.#order = order;
     this.list.replaceChildren();
     this.#shown.clear();
   }
@@ -30,13 +47,15 @@ export class Thread {
     return this.#shown.get(id)?.item;
   }
 
-  /** Put a comment below what it replies to, or else into the list: before an item, or at its end. @param {Comment} comment @param {Element | null} [before] */
+  /** Put a comment below what it replies to, or else into the list: by its time or, where the list has another order, before an item or at the end. @param {Comment} comment @param {Element | null} [before] */
   place(comment, before = null) {
     const known = this.item(comment.id);
     if (known) return known;
     const item = h("li", { id: `c-${comment.id}`, part: "comment", tabindex: -1 }, this.#articleOf(comment));
     this.#shown.set(comment.id, { comment, item });
-    if (!this.#below(comment, item)) this.list.insertBefore(item, before);
+    if (this.#below(comment, item)) return item;
+    if (!comment.parent_id && isByTime(this.#order)) this.#insert(this.list, comment, item);
+    else this.list.insertBefore(item, before);
     return item;
   }
 
@@ -44,10 +63,20 @@ export class Thread {
   #below(comment, item) {
     const parent = comment.parent_id && this.item(comment.parent_id);
     if (!parent) return false;
-    let replies = parent.querySelector(":scope > .thread");
+    let replies = /** @type {HTMLElement | null} */ (parent.querySelector(":scope > .thread"));
     if (!replies) parent.append((replies = h("ol", { class: comment.depth > DEEPEST ? "thread flat" : "thread" })));
-    replies.append(item);
+    this.#insert(replies, comment, item);
     return true;
+  }
+
+  /** @param {HTMLElement} list @param {Comment} comment @param {HTMLElement} item */
+  #insert(list, comment, item) {
+    const items = [...list.children].filter((each) => each !== item);
+    const of = (/** @type {Element} */ each) => this.comment(each.id.slice(2)) || comment;
+    // Most come last.
+    const isAmong = indexIn(items.slice(-1).map(of), comment, this.#order) === 0;
+    const at = isAmong ? indexIn(items.map(of), comment, this.#order) : -1;
+    list.insertBefore(item, items[at] || null);
   }
 
   /** Put a page above what is read, which stays where it is. @param {Comment[]} comments */
