@@ -90,8 +90,11 @@ def _item(comment: CommentAnswer, names: dict[str, str]) -> str:
 def _reply(comment: CommentAnswer, names: dict[str, str]) -> Iterator[str]:
     parent_id = comment["parent_id"]
     if parent_id is not None:
-        name = escape(names.get(parent_id, "another comment"))
-        yield f'in reply to <a href="#plaza-{escape(parent_id)}" dir="auto">{name}</a>'
+        place = f"#plaza-{escape(parent_id)}"
+        if parent_id in names:
+            yield f'in reply to <a href="{place}" dir="auto">{escape(names[parent_id])}</a>'
+        else:
+            yield f'in reply to <a href="?around={escape(parent_id)}{place}">another comment</a>'
 
 
 def _linked_data(page: CommentsAnswer) -> str:

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 
-def batch_of(kind: Any, most: int) -> BeforeValidator:
+def batch_of(kind: Any, most: int, shown_as: Any = None) -> BeforeValidator:
     """Return the validator of 1 to `most` ids of a kind, separated by commas.
 
     An id that nothing of the kind can have is left out, as an unknown id is from the answer.
+    `shown_as`: its type in the API's document; None: a list of texts.
     """
     adapter = TypeAdapter(kind, config=ConfigDict(defer_build=True))
 
@@ -28,4 +29,4 @@ def batch_of(kind: Any, most: int) -> BeforeValidator:
         return [each for each in given if is_valid(each)]
 
     asked = Annotated[list[str], Field(min_length=1, max_length=most)]
-    return BeforeValidator(split, json_schema_input_type=asked)
+    return BeforeValidator(split, json_schema_input_type=shown_as or asked)

@@ -12,6 +12,7 @@ from chalicelib import errors
 from chalicelib.database.outages import Outage
 from chalicelib.errors import Problem
 from chalicelib.http import no_content, problem_response
+from chalicelib.http.problem_page import problem_page
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 from chalicelib.settings import Settings
@@ -43,10 +44,16 @@ def install(app: Chalice, settings: Settings, outage: Outage) -> None:
     app.api.binary_types = []
     headers_of = _Headers(settings.allowed_origins)
 
+    def to_answer(event: ChaliceRequest, problem: Problem) -> Response:
+        if not _is_navigation(app, event):
+            return problem_response(problem)
+        has_query = bool(event.query_params)
+        return problem_page(problem, settings.public_url, has_query=has_query)
+
     @app.middleware("http")
     def answer(event: ChaliceRequest, get_response: Callable[[Any], Response]) -> Response:
         started = time.perf_counter()
-        response = _answer(event, get_response)
+        response = _answer(event, get_response, lambda problem: to_answer(event, problem))
         if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
             outage.suspect()
         response.headers.update(headers_of(event.headers, response.headers))
@@ -80,17 +87,30 @@ def _preflight(allowed: str) -> Callable[..., Response]:
     return preflight
 
 
-def _answer(event: ChaliceRequest, get_response: Callable[[Any], Response]) -> Response:
+def _is_navigation(app: Chalice, event: ChaliceRequest) -> bool:
+    """Return whether a person opened this address in a browser."""
+    if "text/html" not in event.headers.get("accept", ""):
+        return False
+    route = app.routes.get(event.path, {}).get("GET")
+    operation = getattr(route and route.view_function, "operation", None)
+    return event.method in {"GET", "HEAD"} and bool(operation and operation.is_for_browsers)
+
+
+def _answer(
+    event: ChaliceRequest,
+    get_response: Callable[[Any], Response],
+    to_answer: Callable[[Problem], Response],
+) -> Response:
     try:
         response = get_response(event)
     except Problem as problem:
         if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             log.error("request failed", exc_info=True, extra={"fields": {"reason": str(problem)}})
         if problem.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-            return problem_response(errors.Internal())
-        return problem_response(problem)
+            return to_answer(errors.Internal())
+        return to_answer(problem)
     if isinstance(response.body, dict) and "Code" in response.body:
-        return problem_response(_chalice_problem(response.status_code))
+        return to_answer(_chalice_problem(response.status_code))
     return response
 
 

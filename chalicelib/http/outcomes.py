@@ -1,31 +1,18 @@
 """Outcomes of an operation's calls: its answers and its problems."""
 
 from collections.abc import Iterator
-from http import HTTPStatus
-from types import UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import get_type_hints
 
 from chalicelib import errors
 from chalicelib.errors import Problem
 from chalicelib.http.requests import PageQuery
-from chalicelib.http.responses import MAX_BINARY_BYTES, Answer, Binary, Text, sent_bytes
+from chalicelib.http.responses import Outcome, outcomes_of
 from chalicelib.http.routing import Operation
 
 _EVERY_CALL = (errors.Internal, errors.Unavailable)
 _OF_BYTES = (errors.BodyTooLarge,)
 _OF_A_BODY = (*_OF_BYTES, errors.InvalidJson)
 _OF_A_KEY = (errors.RequestInProgress, errors.IdempotencyKeyReused)
-
-
-class Outcome(NamedTuple):
-    """An answer of a successful call."""
-
-    status: HTTPStatus
-    media_type: str | None
-    # `bytes`: the answer is not text.
-    shape: Any
-    # As Lambda sends it; None: the shape bounds it.
-    max_bytes: int | None = None
 
 
 def is_declared(operation: Operation) -> bool:
@@ -61,14 +48,4 @@ def problems(operation: Operation) -> list[type[Problem]]:
 
 def outcomes(operation: Operation) -> Iterator[Outcome]:
     """Yield each answer that a view's return type names."""
-    answered = get_type_hints(operation.view, include_extras=True).get("return")
-    union = get_origin(answered) in {Union, UnionType}
-    for each in get_args(answered) if union else (answered,):
-        kind = get_origin(each) or each
-        if isinstance(kind, type) and kind is not Text and issubclass(kind, (Answer, Text)):
-            (shape,) = get_args(each) or (None,)
-            most = kind.max_bytes if issubclass(kind, Text) else None
-            yield Outcome(kind.status, kind.media_type, shape, most)
-        elif isinstance(kind, type) and issubclass(kind, Binary):
-            for media_type in kind.media_types:
-                yield Outcome(kind.status, media_type, bytes, sent_bytes(bytes(MAX_BINARY_BYTES)))
+    return outcomes_of(get_type_hints(operation.view, include_extras=True).get("return"))

@@ -204,11 +204,17 @@ class Request:
             raise errors.BodyTooLarge(f"The limit is {self.rules.body_limit_bytes} bytes")
         return bytes(sent)
 
-    def query(self, model: type[Model]) -> Model:
-        """Parse the query string; of a repeated parameter, the last value counts."""
-        given = self.raw.query_params
+    def query(self, model: type[Model], *, has_strays: bool = False) -> Model:
+        """Parse the query string; of a repeated parameter, the last value counts.
+
+        `has_strays`: leave out names that the model does not have, as trackers add them to links.
+        """
+        given = dict(self.raw.query_params or {})
+        if has_strays:
+            names = {field.alias or name for name, field in model.model_fields.items()}
+            given = {name: given[name] for name in given if name in names}
         try:
-            return model.model_validate(dict(given) if given else {})
+            return model.model_validate(given)
         except ValidationError as error:
             raise invalid(error) from None
 

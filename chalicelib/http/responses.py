@@ -2,9 +2,10 @@
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, ClassVar, Generic, TypeVar
+from types import UnionType
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import orjson
 from chalice.app import Response
@@ -154,6 +155,31 @@ def _dump(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump()
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+class Outcome(NamedTuple):
+    """An answer of a successful call."""
+
+    status: HTTPStatus
+    media_type: str | None
+    # `bytes`: the answer is not text.
+    shape: Any
+    # As Lambda sends it; None: the shape bounds it.
+    max_bytes: int | None = None
+
+
+def outcomes_of(returned: Any) -> Iterator[Outcome]:
+    """Yield each answer that a view's return type names."""
+    union = get_origin(returned) in {Union, UnionType}
+    for each in get_args(returned) if union else (returned,):
+        kind = get_origin(each) or each
+        if isinstance(kind, type) and kind is not Text and issubclass(kind, (Answer, Text)):
+            (shape,) = get_args(each) or (None,)
+            most = kind.max_bytes if issubclass(kind, Text) else None
+            yield Outcome(kind.status, kind.media_type, shape, most)
+        elif isinstance(kind, type) and issubclass(kind, Binary):
+            for media_type in kind.media_types:
+                yield Outcome(kind.status, media_type, bytes, sent_bytes(bytes(MAX_BINARY_BYTES)))
 
 
 # Payload size: Lambda fails an invocation whose answer is over 6 MB.

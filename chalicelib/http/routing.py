@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 from urllib.parse import unquote
 
 from chalice.app import Blueprint, Response
@@ -43,6 +43,11 @@ class Caller(NamedTuple):
     roles: tuple[Role, ...]
 
 
+# Whether browsers open a route's address: never, if they ask for HTML, or always. For browsers,
+# names that the query does not know are left out, and problems are pages.
+Opened = Literal["never", "as_html", "always"]
+
+
 class Signature(NamedTuple):
     """The parameters of a view; `path` has a validator for each parameter of the path."""
 
@@ -50,6 +55,7 @@ class Signature(NamedTuple):
     caller: Caller | None
     query: type[BaseModel] | None
     body: type[BaseModel] | type[bytes] | None
+    opened: Opened = "never"
 
     def path_arguments(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters of the path, decoded and checked; raises InvalidRequest."""
@@ -65,7 +71,8 @@ class Signature(NamedTuple):
             name, is_optional, roles = self.caller
             bound[name] = request.caller() if is_optional else request.principal(*roles)
         if self.query is not None:
-            bound["query"] = request.query(self.query)
+            is_open = self.opened == "always" or (self.opened == "as_html" and request.accepts_html)
+            bound["query"] = request.query(self.query, has_strays=is_open)
         if self.body is not None:
             bound["body"] = (
                 request.data() if self.body is bytes else request.body(self.body)  # type: ignore[type-var]
@@ -73,10 +80,16 @@ class Signature(NamedTuple):
         return bound
 
 
+_FOR_BROWSERS = {
+    *(HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.NO_CONTENT, HTTPStatus.FOUND)
+}
+_FOR_PROGRAMS = {"application/json", "text/csv"}
+
+
 def signature_of(view: Callable[..., Any], path: str) -> Signature:
     """Return a view's signature; raises TypeError for a parameter that the router cannot bind."""
     hints = get_type_hints(view, include_extras=True)
-    hints.pop("return", None)
+    opened = _opened(hints.pop("return", None))
     in_path, caller, models = {}, None, {}
     for name, hint in hints.items():
         if hint is Request:
@@ -89,7 +102,18 @@ def signature_of(view: Callable[..., Any], path: str) -> Signature:
             models[name] = hint
         else:
             raise TypeError(f"{view.__qualname__}: {name} is in no part of {path}")
-    return Signature(in_path, caller, models.get("query"), models.get("body"))
+    return Signature(in_path, caller, models.get("query"), models.get("body"), opened)
+
+
+def _opened(returned: Any) -> Opened:
+    """Return whether browsers open an address with these answers.
+
+    They do if an answer is a redirect, nothing (a pixel), or other than the data of programs.
+    """
+    found = [each for each in responses.outcomes_of(returned) if each.status in _FOR_BROWSERS]
+    if all(each.media_type in _FOR_PROGRAMS and each.status == HTTPStatus.OK for each in found):
+        return "never"
+    return "as_html" if any(each.media_type == "application/json" for each in found) else "always"
 
 
 def _caller(name: str, hint: Any) -> Caller | None:
@@ -137,6 +161,11 @@ class Operation(NamedTuple):
     signature: Signature
     rules: RouteRules
     content_types: tuple[str, ...]
+
+    @property
+    def is_for_browsers(self) -> bool:
+        """Whether browsers open its address, as a page or as a part of one."""
+        return self.method == "GET" and self.signature.opened != "never"
 
     @property
     def is_cut(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from chalicelib.errors import Problem
 from chalicelib.http.idempotency import KEY_PATTERN
 from chalicelib.http.outcomes import is_declared, outcomes, problems
+from chalicelib.http.problem_page import ProblemPage
 from chalicelib.http.routing import Operation
 from deploy.openapi.schemas import SCHEMAS, Json, Schemas, plain
 
@@ -81,6 +82,8 @@ _NEEDED_KEY: Json = {
 _PROBLEM = "application/problem+json"
 # The most bytes of a value as Lambda sends it, where its length in characters says too little.
 MAX_BYTES = "x-plaza-max-bytes"
+_PAGE = "text/html"
+_PROBLEM_PAGE = {"schema": {"type": "string", MAX_BYTES: ProblemPage.max_bytes}}
 
 
 def document(operations: Iterable[Operation], version: str) -> Json:
@@ -133,8 +136,10 @@ def _share_failures(paths: Json) -> Json:
     found: Json = {}
     for operation in (each for methods in paths.values() for each in methods.values()):
         for status, answer in operation["responses"].items():
-            if answer.get("content", {}).keys() == {_PROBLEM}:
-                name = ".".join([status, *answer["x-problem-codes"]])
+            kinds = answer.get("content", {}).keys()
+            if _PROBLEM in kinds and kinds <= {_PROBLEM, _PAGE}:
+                pages = ["page"] if _PAGE in kinds else []
+                name = ".".join([status, *answer["x-problem-codes"], *pages])
                 found[name] = answer
                 operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
     return dict(sorted(found.items()))
@@ -287,7 +292,9 @@ def _failures(operation: Operation) -> Json:
                 _PROBLEM: {
                     "schema": {"$ref": f"{SCHEMAS}Problem"},
                     "examples": examples,
-                }
+                },
+                # A person who opens the address in a browser gets a page.
+                **({_PAGE: _PROBLEM_PAGE} if operation.is_for_browsers else {}),
             },
             "x-problem-codes": sorted(examples),
         }

@@ -129,6 +129,21 @@ def test_a_page_around_a_comment_links_both_ways(client: Client) -> None:
         assert [each.text() for each in page(client, link).css("li div p")] == texts
 
 
+def test_a_reply_to_a_comment_of_another_page_links_to_the_page_around_it(client: Client) -> None:
+    first = client.as_("ann").post(f"{NODE}/comments", text="First").json["id"]
+    client.as_("ben").post(f"{NODE}/comments", text="Second", parent=first)
+    alone = page(client, page_link(page(client, "?limit=1")))
+
+    link = first_of(alone, "header a[href*=around]").attributes["href"]
+
+    assert link == f"?around={first}#plaza-{first}"
+    assert page(client, f"?around={first}").css(f"#plaza-{first}")
+
+
+def page_link(found: LexborHTMLParser) -> str:
+    return first_of(found, 'a[rel="next"]').attributes["href"] or ""
+
+
 def again(client: Client, held: str, headers: dict[str, str] = HTML) -> Reply:
     return client.request("GET", f"{NODE}/comments", headers={**headers, "If-None-Match": held})
 

@@ -107,7 +107,8 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 def _codes(answer: Mapping[str, Any]) -> list[str]:
     codes = [f" {code}" for code in answer.get("x-problem-codes", ())]
-    is_success = set(answer.get("content", {})) != {PROBLEM}
+    # Browsers get problems as pages, without their code.
+    is_success = not codes or not set(answer.get("content", {})) <= {PROBLEM, "text/html"}
     return [*codes, ""] if is_success else codes
 
 

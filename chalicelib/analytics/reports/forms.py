@@ -152,7 +152,7 @@ class PageCountsQuery(Input):
     """The query of counts that pages show."""
 
     site: SiteId
-    paths: Annotated[tuple[Path, ...], batch_of(Path, MAX_PATHS)] = Field(
+    paths: Annotated[tuple[Path, ...], batch_of(Path, MAX_PATHS, str)] = Field(
         description="Paths, 1 to 100, separated by commas; a comma in a path is `%2C`. The answer "
         "leaves out a path that no page can have.",
     )

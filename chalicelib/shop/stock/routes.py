@@ -58,7 +58,7 @@ class StockChange(Input):
 class StockQuery(Input):
     """A selection of SKUs."""
 
-    skus: Annotated[list[SkuId], batch_of(SkuId, MAX_SHOWN)] = Field(
+    skus: Annotated[list[SkuId], batch_of(SkuId, MAX_SHOWN, str)] = Field(
         description="SKUs, separated by commas, at most 100. The answer leaves out an id that no "
         "SKU can have."
     )

@@ -1,0 +1,56 @@
+"""Problems as HTML pages, for people who opened an address in a browser."""
+
+from html import escape
+
+from chalicelib.errors import InvalidCursor, InvalidRequest, Problem
+from chalicelib.http.responses import Text
+
+# The style sheet of pages that the server writes (`chalicelib.web.embed`).
+STYLES_PATH = "/web/v1/page.css"
+_POLICY = (
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+# Their cause is the query: the address without it shows the first page.
+_OF_QUERY = (InvalidCursor, InvalidRequest)
+
+
+class ProblemPage(Text):
+    """A problem as a page that needs no script."""
+
+    media_type = "text/html"
+    max_bytes = 100_000
+
+
+def problem_page(problem: Problem, base_url: str, *, has_query: bool) -> ProblemPage:
+    """Return the page of a problem; with a query, it links to the address without one."""
+    title, detail = escape(problem.title), escape(problem.detail or "")
+    faults = "\n".join(
+        f"<li><code>{escape(each.field)}</code> {escape(each.detail)}</li>"
+        for each in problem.errors
+    )
+    name = "To the first page" if isinstance(problem, _OF_QUERY) else "To the whole page"
+    html = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>{title}</title>
+<link rel="stylesheet" href="{escape(base_url)}{STYLES_PATH}">
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{f"<p>{detail}</p>" if detail else ""}
+{f"<ul>{faults}</ul>" if faults else ""}
+<p>{f'<a href="?">{name}</a>' if has_query else ""} <small>{escape(problem.code)}</small></p>
+</main>
+</body>
+</html>
+"""
+    headers = {"Content-Security-Policy": _POLICY, "Vary": "Accept", **problem.headers}
+    page = ProblemPage(html, headers)
+    page.status_code = problem.status
+    return page
