@@ -29,6 +29,11 @@ def root_seq(full_slug: str) -> int:
     return int(full_slug[_TIME_DIGITS + 1 : _TIME_DIGITS + 1 + _SEQ_DIGITS])
 
 
+def root_id(full_slug: str) -> str:
+    """Return the id of a path's root comment."""
+    return full_slug.partition("/")[0].rpartition(":")[2]
+
+
 def thread_range(full_slug: str) -> tuple[str, str]:
     """Return the half-open range of paths of a comment and its descendants."""
     return full_slug, full_slug + _AFTER_SLASH

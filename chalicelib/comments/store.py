@@ -170,8 +170,8 @@ class Store(Protocol):
         """Return the comments with these ids, in any state and any order."""
         ...
 
-    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
-        """Return a comment and its descendants, depth-first and oldest first."""
+    def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
+        """Return the comment of a path and its descendants, depth-first and oldest first."""
         ...
 
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:

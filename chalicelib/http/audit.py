@@ -5,7 +5,7 @@ tokens or secrets. docs/operations/security.md has queries for these lines.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from chalicelib.identity import Principal
@@ -15,24 +15,30 @@ from chalicelib.observability.logs import log
 _MAX_CHARACTERS = 100
 
 
+class CalledRoute(NamedTuple):
+    """The method and the route of a call."""
+
+    method: str
+    route: str
+
+
 def record(
     caller: Principal | None,
-    operation: tuple[str, str],
+    operation: CalledRoute,
     things: Mapping[str, str],
     status: int,
     details: Mapping[str, Any],
 ) -> None:
     """Write the audit line of a call.
 
-    `operation` is its method and route. `things` are the ids in its path, as sent. `details` are
-    the route's notes: the id of a new thing, accounts and amounts.
+    `things` are the ids in its path, as sent. `details` are the route's notes: the id of a new
+    thing, accounts and amounts.
     """
-    method, route = operation
     fields: dict[str, Any] = {
         "caller": None if caller is None else caller.id,
         "roles": [] if caller is None else sorted(caller.roles),
-        "method": method,
-        "route": route,
+        "method": operation.method,
+        "route": operation.route,
         "things": {name: unquote(value)[:_MAX_CHARACTERS] for name, value in things.items()},
         "status": int(status),
     }

@@ -264,7 +264,7 @@ class Request:
     def audit(self, path: Mapping[str, str], status: int) -> None:
         """Write the call's audit line; `path` are the parameters of its path."""
         things = {name: path[name] for name in path if name not in self.rules.secrets}
-        operation = (self.raw.method, self.raw.path)
+        operation = audit.CalledRoute(self.raw.method, self.raw.path)
         audit.record(self._caller, operation, things, status, self.details)
 
     def count(self, limit: Limit) -> None:

@@ -19,25 +19,33 @@ class Carried(NamedTuple):
     arrived: Delta
 
 
+class ChangedId(NamedTuple):
+    """A thing's id before and after a move."""
+
+    old: str
+    new: str
+
+
 def carry(
     database: Database[Document],
     kind: Kind,
-    ids: tuple[str, str],
+    ids: ChangedId,
     most: int,
     session: ClientSession,
 ) -> Carried:
-    """Move at most `most` marks of a thing to another thing; `ids` are (from, to).
+    """Move at most `most` marks of a thing to its new id.
 
-    The caller subtracts `left` from the first counter, and adds `arrived` to the second. A person
-    with marks on both keeps the mark on the second, and loses the first.
+    The caller subtracts `left` from the old id's counter, and adds `arrived` to the new one's. A
+    person with marks on both keeps the mark on the new id, and loses the other.
     """
-    thing_id, to = ids
     rows = MARKS.of(database)
-    some = rows.find(marks_on(kind, thing_id), session=session).sort("_id", ASCENDING)
+    some = rows.find(marks_on(kind, ids.old), session=session).sort("_id", ASCENDING)
     found = list(some.limit(most))
     if not found:
         return Carried(0, Delta(), Delta())
-    carried: list[Any] = [{**mark, "_id": mark_id(kind, to, mark["user_id"])} for mark in found]
+    carried: list[Any] = [
+        {**mark, "_id": mark_id(kind, ids.new, mark["user_id"])} for mark in found
+    ]
     named = {"_id": {"$in": [mark["_id"] for mark in carried]}}
     there = {mark["_id"] for mark in rows.find(named, {"_id": 1}, session=session)}
     rows.delete_many({"_id": {"$in": [mark["_id"] for mark in found]}}, session=session)

@@ -183,7 +183,7 @@ def _brief_rows(
 def _leave(
     database: Database[Document],
     session: ClientSession,
-    zone: tuple[str, str],
+    zone: waiting.ZoneKey,
     rows: Iterable[tuple[BriefRow, Reason | None]],
 ) -> None:
     waiting.add(database, session, ((zone, Refused(row, why)) for row, why in rows if why))

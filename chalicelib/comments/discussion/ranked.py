@@ -8,7 +8,7 @@ a thread that fell past it comes again.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from chalicelib.comments.discussion.paging import ListingPage, fitting
 from chalicelib.comments.entries import ranking, upkeep
@@ -109,9 +109,7 @@ class _Listing(NamedTuple):
 
     def _part(self, path: str, limit: int, after: tuple[Any, ...] | None) -> list[Comment]:
         part = Page("oldest", limit, after, self.rights.viewer)
-        # Only threaded nodes have a part of a thread; their stores read the root's path alone.
-        root = cast("Comment", {"full_slug": path})
-        return ask(self.runtime, self.node, lambda store, now: store.thread(now, root, part))
+        return ask(self.runtime, self.node, lambda store, now: store.thread(now, path, part))
 
     def _threads(self, roots: Sequence[RankedRoot]) -> list[Comment]:
         if not roots:

@@ -19,6 +19,7 @@ from chalicelib.comments.shapes import Node
 from chalicelib.database import Document, in_transaction
 from chalicelib.marks import moving
 from chalicelib.marks.changes import Delta
+from chalicelib.marks.moving import ChangedId
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 
@@ -36,7 +37,7 @@ def carry(runtime: Runtime, node: Node, to: str) -> int:
         whole, writes = [], list[UpdateOne]()
         room = runtime.bounds.marks.carried_at_once
         for row in rows:
-            ids = thing_id(row), thing_id(_key(row, to, site))
+            ids = ChangedId(old=thing_id(row), new=thing_id(_key(row, to, site)))
             marks = moving.carry(runtime.database, KIND, ids, room, session)
             room -= marks.marks
             if not room:

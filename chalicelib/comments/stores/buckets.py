@@ -15,6 +15,7 @@ from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from chalicelib.comments.order import root_id, root_seq
 from chalicelib.comments.shapes import (
     Comment,
     CommentFields,
@@ -130,10 +131,10 @@ class BucketStore:
         )
         return [comment for row in rows for comment in row["comments"]]
 
-    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
+    def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
         """Return the comment alone: a flat discussion has no replies."""
-        del node
-        return [] if page.after else [root]
+        root = Root(root_id(path), root_seq(path))
+        return [] if page.after else self.gather(node, [root], page.viewer)
 
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
         """Return the roots from the stored pages that their numbers name."""

@@ -133,9 +133,9 @@ class DocumentStore:
         where = {**_of(node), "id": {"$in": list(comment_ids)}}
         return list(self._comments.find(where, _COMMENT, batch_size=len(comment_ids) + 1))
 
-    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
+    def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
         """Return a comment and its descendants: an exact range of paths."""
-        first, end = thread_range(root["full_slug"])
+        first, end = thread_range(path)
         bounds = {"$gt": page.after[-1]} if page.after else {"$gte": first}
         return self._find(node, page, [{"full_slug": {**bounds, "$lt": end}}], BY_THREAD)
 

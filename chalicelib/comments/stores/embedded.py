@@ -117,11 +117,9 @@ class EmbeddedStore:
             return self._filter(node, some, len(comment_ids))
         return [each for _, each in walk(self._tree(node)) if each["id"] in comment_ids]
 
-    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
-        """Return a comment and its descendants; a flat discussion has none."""
-        if not node["threaded"]:
-            return [] if page.after else [root]
-        first, end = thread_range(root["full_slug"])
+    def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
+        """Return a comment and its descendants by a walk through the node's document."""
+        first, end = thread_range(path)
         walked = (comment for _, comment in walk(self._tree(node)))
         return cut((c for c in walked if first <= c["full_slug"] < end), node, page)
 

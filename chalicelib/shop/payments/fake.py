@@ -8,7 +8,7 @@ refund-fails@…  its first refund fails at the first look
 any other       it succeeds at the first look
 """
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
@@ -37,7 +37,7 @@ class FakePayment(TypedDict):
 
     _id: str
     script: str
-    status: str
+    status: Status
     amount_micros: int
     looks: int
     refunds: Annotated[list[FakeRefund], AtMost(MAX_REFUNDS)]
@@ -85,7 +85,7 @@ class FakeProvider:
                 return self._decide(order, "pending", "succeeded")
             case "slow", "pending" if row["looks"] >= _SLOW_LOOKS:
                 return self._decide(order, "pending", "succeeded")
-        return cast("Status", row["status"])
+        return row["status"]
 
     def cancel(self, order: str, intent: str) -> Status:
         """Cancel a pending payment."""
@@ -120,11 +120,11 @@ class FakeProvider:
         refunds = row["refunds"] if row else []
         return frozenset(each["key"] for each in refunds if each.get("failed"))
 
-    def _decide(self, order: str, before: str, after: str) -> Status:
+    def _decide(self, order: str, before: Status, after: Status) -> Status:
         """Change a payment's status from `before` to `after`; return its current status."""
         self._rows.update_one({"_id": order, "status": before}, {"$set": {"status": after}})
         row = self._rows.find_one({"_id": order}, {"status": 1})
-        return cast("Status", row["status"]) if row else "unknown"
+        return row["status"] if row else "unknown"
 
 
 def script_of(email: str) -> Script:

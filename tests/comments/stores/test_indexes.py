@@ -248,7 +248,7 @@ def test_a_thread_reads_what_it_returns(seeded: Runtime, layout: Layout) -> None
     (root,) = store.page(node, Page("newest", 1, None, Viewer()))
     for viewer in VIEWERS.values():
         with Explained(seeded.database) as explained:
-            thread = store.thread(node, root, Page("oldest", LIMIT, None, viewer))
+            thread = store.thread(node, root["full_slug"], Page("oldest", LIMIT, None, viewer))
         # A flat node has no threads: the other stores ask nothing more than the comment itself.
         if layout.threaded or layout.store == "documents":
             check(explained, len(thread))
@@ -265,7 +265,7 @@ def test_a_thread_reads_what_it_returns_if_few_are_pending(
     (root,) = store.page(node, Page("newest", 1, None, Viewer()))
     for viewer in VIEWERS.values():
         with Explained(runtime.database) as explained:
-            thread = store.thread(node, root, Page("oldest", LIMIT, None, viewer))
+            thread = store.thread(node, root["full_slug"], Page("oldest", LIMIT, None, viewer))
         check(explained, len(thread))
 
 

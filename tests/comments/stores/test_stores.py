@@ -28,7 +28,7 @@ def test_a_thread_leaves_out_a_sibling_whose_path_begins_alike(
         comment["full_slug"] = segment(POSTED, 1, comment_id)
         store.add(node, comment)
 
-    thread = store.thread(node, first, EVERYTHING)
+    thread = store.thread(node, first["full_slug"], EVERYTHING)
 
     assert [comment["id"] for comment in thread] == ["34db"]
 
