@@ -39,3 +39,16 @@ def test_every_decision_is_in_the_index_once_by_its_number_and_title() -> None:
 
     assert sorted(entries) == sorted(zip(titles, (page.name for page in pages), strict=True))
     assert [title[:5] for title in titles] == [f"{page.name[:4]} " for page in pages]
+
+
+def test_the_index_of_decisions_says_each_in_a_sentence_and_ten_to_read_first() -> None:
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    row = r"^\| \[(\d{4}) .+\]\(.+?\) \| (.+?) \| .+ \| \d{4}-\d\d-\d\d \|$"
+    rows = re.findall(row, index, re.MULTILINE)
+    first = [number for number, decided in rows if decided.startswith("**Read first.** ")]
+    introduced = re.findall(r"\[(\d{4})\]", index.partition("\n## ")[0])
+
+    assert len(rows) == len(list((ROOT / "docs" / "decisions").glob("0*.md")))
+    assert [number for number, decided in rows if not re.search(r"\w.{20,}\.$", decided)] == []
+    assert len(first) == 10
+    assert sorted(first) == sorted(introduced)

@@ -109,7 +109,7 @@ def test_the_readme_is_read_in_a_few_minutes() -> None:
 
 
 def test_one_sentence_says_everywhere_what_plaza_is() -> None:
-    said = "omments, an ad network, a social feed, content, analytics and a shop"
+    said = "omments, an ad network, a social feed, content, analytics and a shop for any website"
 
     places = {
         "README.md": README.read_text(),
