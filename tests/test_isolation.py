@@ -1,5 +1,7 @@
 """Each test begins with nothing: no documents, and new queues where it asks for them."""
 
+import threading
+import urllib.request
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from local.queues import create_queues
 from tests.support.isolation import VISIBILITY_TIMEOUT_SECONDS, QueueRoom, empty_collections
 from tests.support.memory import memory_folder
 from tests.support.parallel import ROOT, unit_of
+from tests.support.serving import served
 
 NAMES = [each.name for each in schema.COLLECTIONS]
 
@@ -111,3 +114,16 @@ def test_a_test_without_processes_is_a_unit_of_its_own() -> None:
 
 def scope_of(path: str) -> str:
     return unit_of(f"{path}::test")
+
+
+def test_a_served_app_leaves_no_thread_that_waits_for_requests(app: Chalice) -> None:
+    with served(app) as url:
+        with urllib.request.urlopen(f"{url}/openapi.json") as answer:  # noqa: S310 - our own
+            assert answer.status == 200
+        assert _threads_of_servers() > 0
+
+    assert _threads_of_servers() == 0
+
+
+def _threads_of_servers() -> int:
+    return sum(each.name.startswith("waitress-") for each in threading.enumerate())

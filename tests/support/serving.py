@@ -33,3 +33,5 @@ def served_application(application: "WSGIApplication") -> Iterator[str]:
         # Ends the loop of the server's thread at its next turn.
         server.trigger.pull_trigger(server.close)
         thread.join(timeout=10)
+        # Its threads would wait for ever, each with the app and all that a test made.
+        server.task_dispatcher.shutdown()
