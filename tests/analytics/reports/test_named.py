@@ -1,5 +1,6 @@
 """Every name that a report shows can be asked for and removed by that name, and no other goes."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -25,6 +26,8 @@ from tests.analytics.visitors.test_visitors import ADDRESSES
 from tests.support.http_client import Client
 from tests.support.isolation import empty_collections
 
+# An example reads and removes a whole day's names. script/test --long tries many.
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "6"))
 NOON = at("2026-03-01 12:00")
 TODAY = (at("2026-03-01"), at("2026-03-02"))
 SPAN = "from=2026-03-01&to=2026-03-02"
@@ -67,7 +70,9 @@ def remove(publisher: Client, group: str, name: str) -> int:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(hits=HITS, number=st.integers(0, 100))
 def test_a_name_of_any_report_is_found_and_removed_by_itself(
