@@ -1,23 +1,22 @@
 """Settings of a deployment, read once from the environment."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from typing import Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    model_validator,
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+from chalicelib.setting_types import (
+    ConfidentialUrl,
+    DatabaseName,
+    Factor,
+    Listed,
+    OpenSites,
+    Secret,
+    Secrets,
+    WebhookSecrets,
 )
 
 PREFIX = "PLAZA_"
-_YES = ("true", "1", "yes", "y", "t", "on")
-_NO = ("false", "0", "no", "n", "f", "off")
 
 
 class InvalidSettings(Exception):
@@ -28,50 +27,6 @@ def _text(message: str) -> str:
     """Return the message of a check of this module, without pydantic's prefix."""
     return message.removeprefix("Value error, ")
 
-
-def _split(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
-
-
-def _parse_open_sites(value: object) -> object:
-    """Read sites; `true` means the site `default`, the only open site of earlier releases."""
-    if isinstance(value, str) and value.strip().lower() in _YES:
-        return ("default",)
-    if isinstance(value, str) and value.strip().lower() in _NO:
-        return ()
-    return _split(value)
-
-
-def _check_confidential(url: str) -> str:
-    """Return a URL whose answers no third party can change; raises ValueError."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
-        raise ValueError("this is not a URL") from None
-    is_own = parts.scheme == "http" and host in {"127.0.0.1", "::1", "localhost"}
-    if not host or not (parts.scheme == "https" or is_own):
-        raise ValueError("this must be an https URL")
-    return url
-
-
-def _parse_off(value: object) -> object:
-    """Read the word `off` as None."""
-    return None if value == "off" else value
-
-
-def _check_database(database: str) -> str:
-    if database in {"admin", "config", "local"}:
-        raise ValueError("MongoDB keeps this database for itself")
-    return database
-
-
-# HS256 requires a key of at least 256 bits (RFC 7518, section 3.2).
-Secret = Annotated[SecretStr, Field(min_length=32)]
-Listed = Annotated[tuple[str, ...], BeforeValidator(_split)]
-Factor = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
 
 _URL = r"^(https?://[^\s/]+(/[^\s/]+)*)?$"
 _YEAR_SECONDS = 31_536_000
@@ -91,7 +46,7 @@ class Settings(BaseModel):
         default=SecretStr("mongodb://127.0.0.1:27017/"),
         description="The replica set or sharded cluster; unset, a local one on MongoDB's own port.",
     )
-    database: Annotated[str, AfterValidator(_check_database)] = Field(
+    database: DatabaseName = Field(
         default="plaza",
         pattern=r"^[A-Za-z0-9_-]{1,38}$",
         description="The database's name; not `admin`, `config` or `local`.",
@@ -106,7 +61,7 @@ class Settings(BaseModel):
 
     jwt_secret: Secret | None = Field(default=None, description="Verifies HS256 tokens.")
     # A key set serves several applications: only the audience distinguishes their tokens.
-    jwks_url: Annotated[str, AfterValidator(_check_confidential)] | None = Field(
+    jwks_url: ConfidentialUrl | None = Field(
         default=None,
         description="The https URL of the keys that verify RS256 and ES256 tokens. "
         "Needs `PLAZA_JWT_AUDIENCE`.",
@@ -117,7 +72,7 @@ class Settings(BaseModel):
     jwt_audience: str | None = Field(
         default=None, description="The `aud` that a token must have; unset, any."
     )
-    signing_keys: Annotated[tuple[Secret, ...], BeforeValidator(_split)] = Field(
+    signing_keys: Secrets = Field(
         default=(),
         description="Keys of cursors, ad tokens and visitor ids. The first key signs and every "
         "key verifies, so that keys can be rotated.",
@@ -128,7 +83,7 @@ class Settings(BaseModel):
         description="Origins whose pages may read answers; empty means every origin, without "
         "credentials.",
     )
-    limits: Annotated[Factor | None, BeforeValidator(_parse_off)] = Field(
+    limits: Factor = Field(
         default=1.0,
         description="Multiplies the [limits of writing](operations/security.md#limits-of-writing); "
         "`off` for none.",
@@ -156,7 +111,7 @@ class Settings(BaseModel):
         description="The CloudWatch namespace of the metrics.",
     )
 
-    open_nodes: Annotated[tuple[str, ...], BeforeValidator(_parse_open_sites)] = Field(
+    open_nodes: OpenSites = Field(
         default=(),
         description="Sites where the first comment on an unknown page makes its node, as embed "
         "widgets expect; `true` is the site `default`.",
@@ -254,14 +209,12 @@ class Settings(BaseModel):
     stripe_key: SecretStr | None = Field(
         default=None, description="The secret key of the Stripe account that takes the money."
     )
-    stripe_webhook_secrets: Annotated[
-        tuple[Secret, ...] | None, BeforeValidator(_split), BeforeValidator(_parse_off)
-    ] = Field(
+    stripe_webhook_secrets: WebhookSecrets = Field(
         default=(),
         description="The secrets that Stripe signs its events with; two while one replaces the "
         "other. `off` in a function that receives no events.",
     )
-    stripe_url: Annotated[str, AfterValidator(_check_confidential)] = Field(
+    stripe_url: ConfidentialUrl = Field(
         default="https://api.stripe.com", description="Where Stripe's API is."
     )
 
@@ -270,7 +223,7 @@ class Settings(BaseModel):
         description="The key of Akismet's API, which [sites that want it]"
         "(operations/features.md#spam) have asked about their comments; unset, none is.",
     )
-    akismet_url: Annotated[str, AfterValidator(_check_confidential)] = Field(
+    akismet_url: ConfidentialUrl = Field(
         default="https://rest.akismet.com", description="Where Akismet's API is."
     )
 

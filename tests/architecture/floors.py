@@ -7,6 +7,7 @@ the numbers of floors and nothing else: what two of them need belongs to the gro
 FEATURES = ("comments", "ads", "social", "content", "shop", "analytics")
 
 GROUND: tuple[tuple[str, ...], ...] = (
+    ("setting_types",),
     (
         "bots",
         "bounds",
