@@ -18,7 +18,6 @@ from chalicelib.comments import jobs as comment_jobs
 from chalicelib.comments import repair
 from chalicelib.comments import routes as comments
 from chalicelib.comments.entries import upkeep
-from chalicelib.comments.stores.embedded_tree import note_authors
 from chalicelib.database import migration
 from chalicelib.database.outages import Outage
 from chalicelib.http import document, health, me, middleware
@@ -30,7 +29,7 @@ from chalicelib.sites import routes as sites
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social import routes as social
 from chalicelib.web import routes as web
-from chalicelib.wiring import hits, marks, pages, people, rewrites, schema
+from chalicelib.wiring import hits, marks, pages, people, schema
 
 ROUTES = (
     health.routes,
@@ -85,11 +84,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
         report = migration.migrate(
             runtime.database, collections, schema.FAMILIES, contract=contract
         )
-        marked = comment_jobs.compare_old_counts(runtime)
-        compared = [f"comments.node: {marked} marked to be compared"] if marked else []
-        noted = note_authors(runtime.database, {"metadata.authors": None})
-        compared += [f"comments.node: authors of {noted} noted"] if noted else []
-        return {"done": report.done + compared, "left": report.left}
+        return {"done": report.done, "left": report.left}
 
     @app.lambda_function()
     def reconcile_ads(event: dict[str, str], _context: object) -> dict[str, Any]:
@@ -119,10 +114,6 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     def compare_entries(event: dict[str, Any], _context: object) -> dict[str, Any]:
         is_repairing = event.get("repair") is True
         return upkeep.compare_nodes(runtime, event.get("after", ""), is_repairing=is_repairing)
-
-    @app.lambda_function()
-    def rewrite_documents(event: dict[str, Any], _context: object) -> dict[str, Any]:
-        return rewrites.run(runtime, event["rewrite"], event.get("seconds", 600))
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from bench import rewriting
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.stage import Stage
@@ -34,10 +33,9 @@ _PAGE_ORDER = [("relevancy", -1), ("action_id", -1)]
 
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
-    """Yield pages at three sizes, rankings, a rewrite, and a page through each door."""
+    """Yield pages at three sizes, rankings, and a page through each door."""
     yield list(_pages(stage))
     yield list(_rankings(stage))
-    yield [rewriting.reactions_by_kind(stage, size, _action) for size in stage.sizes(100, 1_000)]
     yield from _doors(stage)
 
 

@@ -42,7 +42,7 @@ from chalicelib.comments.sites.forms import (
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Cursor, Next
 from chalicelib.people.ids import UserId
-from chalicelib.sites.ids import StoredSiteId
+from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import manages
 from chalicelib.texts import ShownLine, ShownName, ShownUrl, html_of
 
@@ -72,7 +72,7 @@ class NodeAnswer(WritingAnswer):
     """A node: a page, or anything else, that can be discussed."""
 
     id: NodeId
-    site: StoredSiteId
+    site: SiteId
     title: ShownLine
     url: Annotated[ShownUrl, Field(description="Where readers find what is discussed.")]
     store: Annotated[StoreName, Field(description="How its comments are stored.")]

@@ -22,7 +22,7 @@ from chalicelib.http.batches import batch_of
 from chalicelib.instants import Instant
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
-from chalicelib.texts import Line, Paragraphs, Url, at_most
+from chalicelib.texts import Line, Paragraphs, TypedText, Url, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
 # A path has one segment more than its depth, and has to fit into a cursor.
@@ -59,7 +59,7 @@ SlowSeconds = Annotated[
         description="How long readers wait between two comments of their own; 0 for not at all.",
     ),
 ]
-Text = Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)]
+Text = Annotated[TypedText, at_most(MAX_TEXT_CHARACTERS)]
 ActReason = Annotated[
     Paragraphs,
     at_most(MAX_ACT_REASON_CHARACTERS),

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from pydantic import Field, TypeAdapter
 
-from chalicelib.comments import nodes
 from chalicelib.comments.acts import upkeep as acts
 from chalicelib.comments.batches import running
 from chalicelib.comments.batches.running import RunBatch
@@ -53,18 +52,6 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "acts_cleared": acts.sweep(runtime),
         "comments_waiting": queue.measure(runtime),
     }
-
-
-def compare_old_counts(runtime: Runtime) -> int:
-    """Mark nodes of earlier releases for a comparison; return how many.
-
-    Earlier releases counted replies by other rules, or made no entries. The schedule compares
-    marked nodes, a few at a time.
-    """
-    rules = [{"counts_version": None, "threaded": True}, {"entries_version": None}]
-    old = {"$or": rules, "written": None, **nodes.OCCUPIED}
-    mark = {"$set": {"written": runtime.now()}}
-    return nodes.NODES.of(runtime.database).update_many(old, mark).modified_count
 
 
 _MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(

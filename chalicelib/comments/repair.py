@@ -16,7 +16,6 @@ from chalicelib.comments.rendered import RENDERER, mentions_of, render_text
 from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
-from chalicelib.comments.stores.embedded_tree import note_authors
 from chalicelib.database import Document
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -74,19 +73,16 @@ def _repair(runtime: Runtime, node: Node) -> bool:
         queue.queue_again(runtime, node)
         is_wrong = True
     compared = repair_entries(runtime, node)
-    if any(compared) and "entries_version" in node:
+    if any(compared):
         is_wrong = True
     if store.repair_replies(node):
         is_wrong = True
-    if node["store"] == "embedded":
-        # The last release does not note authors, and may still be at work.
-        note_authors(runtime.database, {"_id": node["_id"]})
     # A write meanwhile leaves another mark, and the next run compares the node again.
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
         # A writer may have ended between its write and the raise of the version.
         {
-            "$set": {"counts": counts, "written": None, **nodes.VERSIONS},
+            "$set": {"counts": counts, "written": None},
             "$inc": nodes.RAISED,
         },
     )

@@ -251,8 +251,7 @@ class Node(TypedDict):
     version: rises after each write that changes a page for readers.
     shadows: rises after each write that only a shadowed author and moderators see.
     life: distinguishes the node from other nodes with its id, before and after it.
-    counts_version: the rules that count its comments' replies.
-    entries_version: present once each comment has its entry.
+    counts_version, entries_version: for 0.3.0 alone.
     pinned: the ids of comments that moderators show above its first page.
     moderation, votes, order, slow_seconds: None or missing: the site's settings decide.
     opens_at, closes_at: None or missing: no bound.

@@ -1,6 +1,6 @@
 """MongoDB: the connection, declarations of collections, and their migration.
 
-Public face: `migration`, `outages`, `rewriting`, `validators`.
+Public face: `migration`, `outages`, `validators`.
 """
 
 from chalicelib.database.connection import (

@@ -24,8 +24,7 @@ MAX_DOUBLINGS = 5
 class Resending:
     """The fields of a collection's documents that say when to send their messages again.
 
-    - `at`: the path of that time. With `from_start`, documents without it, which the last release
-      wrote, are overdue too.
+    - `at`: the path of that time.
     - `where`: the condition of the unfinished documents.
     - `made_of`: the field that their messages are made of.
     - `within`: the path prefix of `resends`, the number of messages sent again since the last
@@ -36,7 +35,6 @@ class Resending:
     made_of: str = "_id"
     within: str = ""
     where: Mapping[str, Any] = field(default_factory=dict)
-    from_start: bool = False
 
     @property
     def count(self) -> str:
@@ -61,7 +59,7 @@ def sweep(
     sweeps send for different documents. If SQS accepts no message, the time moves by one lease.
     """
     now, sweep_id = runtime.now(), new_id(runtime.now(), runtime.random)
-    overdue = {**kept.where, kept.at: {"$not": {"$gt": now}} if kept.from_start else {"$lte": now}}
+    overdue = {**kept.where, kept.at: {"$lte": now}}
     most = runtime.bounds.social.swept_at_once
     found = rows.find(overdue, {"_id": 1}).sort(kept.at, ASCENDING).limit(most)
     ids = {"_id": {"$in": [row["_id"] for row in found]}}

@@ -18,16 +18,6 @@ SiteId = Annotated[
         examples=["harbour-post"],
     ),
 ]
-# Wider: nodes that earlier releases stored, and the tokens that name their sites, stay valid.
-StoredSiteId = Annotated[
-    str,
-    StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,64}$"),
-    Field(
-        description="The id of a site. Nodes of earlier releases may have one that no new site "
-        "can have.",
-        examples=["harbour-post"],
-    ),
-]
 
 _SITE = re.compile(SITE)
 

@@ -24,7 +24,7 @@ from chalicelib.content import nodes as content_nodes
 from chalicelib.content import settings as content_settings
 from chalicelib.content.editing import revisions
 from chalicelib.content.publishing import addresses
-from chalicelib.database import Collection, Family, rewriting
+from chalicelib.database import Collection, Family
 from chalicelib.http import idempotency
 from chalicelib.jobs import outbox
 from chalicelib.marks import shapes as marks
@@ -123,7 +123,6 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     assets.LIBRARIES,
     assets.FILES,
     assets.CHUNKS,
-    rewriting.PROGRESS,
     limits.LIMITS,
     idempotency.KEYS,
     *analytics.COLLECTIONS,

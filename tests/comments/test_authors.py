@@ -8,10 +8,8 @@ from pymongo.errors import AutoReconnect
 
 from chalicelib.comments import nodes, personal_data
 from chalicelib.comments.discussion import nodes as discussion_nodes
-from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.stores.embedded_tree import note_authors
 from chalicelib.people.follows import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import everything, remaining, talk
@@ -165,27 +163,6 @@ def test_an_erasure_loses_no_comment_of_others(discussion: Discussion) -> None:
     found = [c["id"] for c in discussion.page()["comments"]]
     assert sorted(found) == sorted(posted)
     assert discussion.page()["count"] == len(posted)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS[2:4], ids=str)
-def test_authors_that_the_last_release_did_not_note_are_noted(
-    runtime: Runtime, layout: Layout
-) -> None:
-    discussion = Discussion.make(runtime, layout)
-    talk(discussion)
-    rows = nodes.NODES.of(runtime.database)
-    (before,) = rows.find()
-    rows.update_many({}, {"$unset": {"metadata.authors": ""}})
-    entries = ENTRIES.of(runtime.database).count_documents({"author_id": "bob"})
-    known = 1
-    assert remaining(runtime) == entries + known > known
-
-    assert note_authors(runtime.database, {"metadata.authors": None}) == 1
-
-    (after,) = rows.find()
-    noted = [sorted(each["metadata"]["authors"]) for each in (before, after)]
-    assert noted == [["ann", "bob"]] * 2
-    assert note_authors(runtime.database, {"metadata.authors": None}) == 0
 
 
 def test_remaining_comments_are_found_by_indexes(runtime: Runtime) -> None:

@@ -57,7 +57,6 @@ NOBODY_THERE = {
         "content.library",
     },
     "generations by node": {"comments.generation"},
-    "how far a rewrite has come": {"plaza.rewrite"},
     "another design than the one that is set": {"social.news"},
     "made by a promotion alone; see tests/social/personal_data/test_erasure.py": {"social.edge"},
     "older comments than two hundred; see tests/social/personal_data/test_erasure.py": {

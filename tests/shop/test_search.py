@@ -4,11 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from chalicelib.runtime import Runtime
-from chalicelib.shop.catalogue import rows
 from chalicelib.shop.search import MAX_STORED_TOKENS, stored_tokens, tokens
-from chalicelib.shop.settings import SITES, LayoutName
-from chalicelib.wiring import rewrites
 from tests.shop.support.factories import SITE, book, open_shop, put
 from tests.support.http_client import Client
 
@@ -91,26 +87,3 @@ def test_accents_do_not_matter(client: Client, query: str) -> None:
     found = client.get(f"/shops/{SITE}/products?order=price&q={quote(query)}").json["products"]
 
     assert sorted(each["id"] for each in found) == ["with", "without"]
-
-
-@pytest.mark.parametrize("layout", ["details", "attributes"])
-def test_products_that_were_stored_with_accents_are_indexed_again(
-    client: Client, runtime: Runtime, layout: LayoutName
-) -> None:
-    paula = open_shop(client)
-    SITES.of(runtime.database).update_one({"_id": SITE}, {"$set": {"layout": layout}})
-    put(paula, "with", book("with", title="Un café", tags=["thé"]))
-    put(paula, "plain", book("plain", title="A café"))
-    made = rows.find(runtime.database, SITE, "with")
-    former = ["un"] * 3 + ["café"] * 3 + ["thé"] * 2
-    this = {"_id": made["_id"], "site": SITE}
-    rows.PRODUCTS.of(runtime.database).update_one(this, {"$set": {"search": former}})
-    listed = f"/shops/{SITE}/products?q=cafe"
-    assert [each["id"] for each in client.get(listed).json["products"]] == ["plain"]
-
-    done = rewrites.run(runtime, "search_tokens")
-
-    assert (done["is_done"], done["examined"], done["changed"]) == (True, 2, 1)
-    assert rows.find(runtime.database, SITE, "with") == made
-    assert {each["id"] for each in client.get(listed).json["products"]} == {"with", "plain"}
-    assert rewrites.run(runtime, "search_tokens")["changed"] == 0

@@ -95,10 +95,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "a move of all addresses with a prefix: a range, which the shard key is made for": (
         "content.publishing.moving._Moving._find: find content.address",
     ),
-    "a deployment: nodes whose replies an earlier release counted": (
-        "comments.stores.embedded_tree.note_authors: update comments.node",
-        "comments.jobs.compare_old_counts: update comments.node",
-    ),
     "assets of an owner, by editors: they are read by their ids, by everybody and far more often": (
         "assets.catalogue.page: find content.asset",
         "assets.uploads._check: aggregate content.upload",
@@ -108,11 +104,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "assets.promotion._end: find content.asset",
         "assets.promotion._end: find content.upload",
         "assets.promotion.move_pending: find content.asset",
-    ),
-    "a command, by hand: whatever documents a rewrite may concern, part by part": (
-        "database.rewriting._rewrite_part: find feed.action",
-        "database.rewriting._rewrite_part: find feed.ref",
-        "database.rewriting._rewrite_part: find shop.product",
     ),
     "a site's report: each shard has some of the campaigns that ran there": (
         "ads.reports.queries.read: aggregate ad.report.day",

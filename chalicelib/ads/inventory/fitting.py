@@ -4,7 +4,7 @@ Pure functions over rows.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypedDict, TypeVar
 
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory.forms import MAX_LISTED_ADVERTISERS
@@ -33,12 +33,12 @@ AnyRanked = TypeVar("AnyRanked", bound=Ranked)
 
 
 class Rules(TypedDict):
-    """A publisher's rules of a zone; without a list of allowed advertisers, all are allowed."""
+    """A publisher's rules of a zone; `allowed_advertisers` None: all."""
 
     floor_ecpm_micros: int
-    allow_html: NotRequired[bool]
-    allowed_advertisers: NotRequired[Listed | None]
-    blocked_advertisers: NotRequired[Listed]
+    allow_html: bool
+    allowed_advertisers: Listed | None
+    blocked_advertisers: Listed
 
 
 class Refused(NamedTuple):
@@ -59,11 +59,11 @@ class Fitted(NamedTuple):
 def refusal(zone: Rules, row: Ranked, creative_type: str) -> Reason | None:
     """Return the zone's rule that refuses a row, or None."""
     advertiser = advertiser_of(row["campaign_id"])
-    allowed = zone.get("allowed_advertisers")
+    allowed = zone["allowed_advertisers"]
     is_listed = allowed is None or advertiser in allowed
-    if not is_listed or advertiser in zone.get("blocked_advertisers", ()):
+    if not is_listed or advertiser in zone["blocked_advertisers"]:
         return "advertiser_not_allowed"
-    if creative_type == "html" and not zone.get("allow_html", False):
+    if creative_type == "html" and not zone["allow_html"]:
         return "html_not_allowed"
     return "below_floor" if row["ecpm_micros"] < zone["floor_ecpm_micros"] else None
 

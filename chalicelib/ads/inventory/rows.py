@@ -40,27 +40,19 @@ class BriefRows(TypedDict):
     ads: list[BriefRow]
 
 
-# A row without its creative, keywords and caps; an older row may lack the type.
+# A row without its creative, keywords and caps.
 BRIEF_ROW = {
     "campaign_id": "$$this.campaign_id",
     "ad_unit_id": "$$this.ad_unit_id",
     "pricing": "$$this.pricing",
     "ecpm_micros": "$$this.ecpm_micros",
-    "creative_type": {
-        "$ifNull": ["$$this.creative.type", {"$ifNull": ["$$this.creative_type", "unknown"]}]
-    },
+    "creative_type": {"$ifNull": ["$$this.creative.type", "$$this.creative_type"]},
 }
 
 
 def creative_type(row: AdRow | BriefRow) -> str:
-    """Return the type of a row's creative.
-
-    "unknown": a row of an earlier release has no type of a large creative. A decision looks at
-    the creative again.
-    """
-    if "creative" in row:
-        return row["creative"]["type"]
-    return row.get("creative_type", "unknown")
+    """Return the type of a row's creative."""
+    return row["creative"]["type"] if "creative" in row else row["creative_type"]
 
 
 def key(row: Ranked) -> tuple[str, str]:

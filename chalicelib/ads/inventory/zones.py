@@ -58,7 +58,7 @@ class ServedZone(TypedDict):
     size: ZoneSize
     floor_ecpm_micros: int
     count_on: Literal["beacon", "decision"]
-    allow_html: NotRequired[bool]
+    allow_html: bool
     ads: Annotated[list[AdRow], AtMost(MAX_ADS)]
 
 
@@ -66,7 +66,7 @@ class StoredZone(ServedZone, Rules):
     """A stored zone, with the rows of `placing.rows`."""
 
     ctr_prior: NotRequired[FittedPrior]
-    changes: NotRequired[Annotated[list[ZoneChange], AtMost(MAX_CHANGES)]]
+    changes: Annotated[list[ZoneChange], AtMost(MAX_CHANGES)]
 
 
 class ZoneDescription(TypedDict):
@@ -104,9 +104,9 @@ _DESCRIPTION = {
     "size": 1,
     "floor_ecpm_micros": 1,
     "count_on": 1,
-    "allow_html": {"$ifNull": ["$allow_html", False]},
-    "allowed_advertisers": {"$ifNull": ["$allowed_advertisers", None]},
-    "blocked_advertisers": {"$ifNull": ["$blocked_advertisers", []]},
+    "allow_html": 1,
+    "allowed_advertisers": 1,
+    "blocked_advertisers": 1,
     "version": 1,
     "ad_count": {"$size": "$ads"},
 }
@@ -229,7 +229,7 @@ def since(
     without changes has no rows either. One read. Raises UnknownZone.
     """
     newer = {"$gt": ["$$this.version", version]}
-    changes = {"$filter": {"input": {"$ifNull": ["$changes", []]}, "cond": newer}}
+    changes = {"$filter": {"input": "$changes", "cond": newer}}
     ids = {
         "$reduce": {
             "input": changes,

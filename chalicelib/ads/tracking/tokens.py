@@ -16,7 +16,7 @@ from chalicelib.signing import TAG_BYTES
 
 Purpose = Literal["impression", "click"]
 MAX_CHARACTERS = 1_024
-# The prefix of a sealed visitor. Tokens of the last release name their visitors openly.
+# The prefix of a sealed visitor.
 _SEALED = "~"
 
 
@@ -79,8 +79,8 @@ def _seal(visitor: str, decision: str, key: SecretStr) -> str:
 
 
 def _unseal(visitor: str | None, decision: str, key: SecretStr) -> str | None:
-    """Return the id of a sealed visitor; None for the open visitors of the last release."""
-    if visitor is None or not visitor.startswith(_SEALED):
+    """Return the id of a sealed visitor."""
+    if visitor is None:
         return None
     sealed = base64.urlsafe_b64decode(visitor.removeprefix(_SEALED))
     return _mask(sealed, decision, key).decode()

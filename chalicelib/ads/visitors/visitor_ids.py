@@ -18,7 +18,7 @@ _BYTES = 15
 _TAG_CHARACTERS = 20
 _ID = "[A-Za-z0-9_-]{1,64}"
 VisitorId = Annotated[str, StringConstraints(pattern=f"^{_ID}$")]
-# The last release issued bare ids: they pass, and name no visitor.
+# An id without a tag names no visitor; such a page gets its ads all the same.
 VisitorValue = Annotated[
     str, StringConstraints(pattern=rf"^{_ID}(\.[A-Za-z0-9_-]{{{_TAG_CHARACTERS}}})?$")
 ]

@@ -15,7 +15,7 @@ from chalicelib.http import Input
 from chalicelib.ids import Id
 from chalicelib.instants import Instant
 from chalicelib.people.ids import UserId
-from chalicelib.sites.ids import StoredSiteId
+from chalicelib.sites.ids import SiteId
 
 BatchId = Annotated[str, Id, Field(description="The id of a batch.", examples=["aaneGAECAwQFBgcI"])]
 
@@ -45,7 +45,7 @@ class BatchStart(Input):
         }
     )
 
-    site: StoredSiteId
+    site: SiteId
     state: GivenState
     comments: (
         Annotated[tuple[BatchComment, ...], Field(min_length=1, max_length=MOST_NAMED)] | None
@@ -75,7 +75,7 @@ class BatchAnswer(TypedDict):
     """A batch and its progress: `changed`, `unchanged` and `left` add up to `total` at its end."""
 
     id: BatchId
-    site: StoredSiteId
+    site: SiteId
     at: datetime
     by: Annotated[NamedAnswer | None, Field(description="Null once they are erased.")]
     state: Annotated[GivenState | None, Field(description="Null for one that undoes another.")]

@@ -48,7 +48,7 @@ def feature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principa
     node, comment = _find_living(runtime, node_id, comment_id, moderator)
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if rows.find_one(key, {"_id": 1}) is None:
-        # Comments of earlier releases have no entry.
+        # The entries of a node that moves follow it.
         entries.settle(runtime.database, node, comment)
     since: list[Document] = [{"$set": {"featured": {"$ifNull": ["$featured", runtime.now()]}}}]
     if not rows.update_one({**key, "state": {"$nin": list(GONE)}}, since).matched_count:

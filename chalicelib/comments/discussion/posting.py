@@ -64,8 +64,8 @@ def _post(
     pace.check(runtime, node_id, author)
     admitted = admission.admit(runtime, site, author) if site else None
     node = _take_seq(runtime, node_id, new, author)
-    if admitted is None or node["site"] != site:
-        # Their first post at the site, or a node of an earlier release whose id names another site.
+    if admitted is None:
+        # Their first post at the site.
         admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
     written = composing.draft(runtime, node, new, author, admitted)._replace(sender=sender)

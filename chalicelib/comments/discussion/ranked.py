@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from chalicelib.comments.discussion.paging import ListingPage, fitting
-from chalicelib.comments.entries import ranking, upkeep
+from chalicelib.comments.entries import ranking
 from chalicelib.comments.entries.ranking import RankedRoot
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.order import root_seq, segment
@@ -19,7 +19,6 @@ from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node, RankedOrder
 from chalicelib.comments.store import Page, Root
 from chalicelib.comments.stores import ask
-from chalicelib.errors import Unavailable
 from chalicelib.http.paging import Cursors
 from chalicelib.runtime import Runtime
 
@@ -44,8 +43,7 @@ class _Read(NamedTuple):
 def page(
     runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, order: RankedOrder
 ) -> ListingPage:
-    """Return a page by rank; raises InvalidCursor, and Unavailable if old comments need entries."""
-    _ensure_entries(runtime, node)
+    """Return a page by rank; raises InvalidCursor."""
     cursors = Cursors(f"ranked comments:{node['_id']}:{order}", runtime.settings.signing_keys)
     position = cursors.position(query)
     after = None if position is None else _Place(*position)
@@ -146,12 +144,3 @@ def _following(read: _Read, shown: Sequence[Comment]) -> _Place | None:
 
 def _root_seq(comment: Comment) -> int:
     return root_seq(comment["full_slug"])
-
-
-def _ensure_entries(runtime: Runtime, node: Node) -> None:
-    """Make missing entries of a small node's comments; raises Unavailable for a large node."""
-    if "entries_version" in node:
-        return
-    if node["last_seq"] > runtime.bounds.comments.inline_move_comments:
-        raise Unavailable("This order of the discussion is being prepared")
-    upkeep.compare_node(runtime, node)

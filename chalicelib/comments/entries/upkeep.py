@@ -200,8 +200,7 @@ def compare_nodes(
     """Compare the entries of nodes with their comments, in the order of the nodes' ids.
 
     Returns the numbers of `missing`, `wrong` and `extra` entries, and `next`, the node to continue
-    after, or null. `is_repairing` corrects them: a deployment's old comments get their entries
-    while people post.
+    after, or null. `is_repairing` corrects them, while people post.
     """
     found = nodes.NODES.of(runtime.database).find({"_id": {"$gt": after}}, nodes.WITHOUT_COMMENTS)
     rows = list(found.sort("_id", ASCENDING).limit(most_nodes))
@@ -215,16 +214,12 @@ def compare_nodes(
 
 
 def compare_node(runtime: Runtime, node: Node) -> Difference:
-    """Make the entries of a node agree with its comments, and note that it has them."""
+    """Make the entries of a node agree with its comments."""
     try:
-        difference = ask(runtime, node, lambda _store, current: repair(runtime, current))
+        return ask(runtime, node, lambda _store, current: repair(runtime, current))
     except Unavailable:
         # The schedule compares the node once it is quiet.
         return Difference()
-    nodes.NODES.of(runtime.database).update_one(
-        {"_id": node["_id"], **nodes.OCCUPIED}, {"$set": {"entries_version": nodes.ENTRIES_VERSION}}
-    )
-    return difference
 
 
 def _verify(runtime: Runtime, node: Node) -> Difference:

@@ -191,5 +191,5 @@ def _fields_to_move(node: Node) -> Document:
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],
         "version": node.get("version", 0) + 1,
-        **({"entries_version": version} if (version := node.get("entries_version")) else {}),
+        "entries_version": nodes.ENTRIES_VERSION,
     }

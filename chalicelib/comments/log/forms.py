@@ -14,7 +14,7 @@ from chalicelib.http import MAX_PAGE, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.ids import Id
 from chalicelib.people.ids import UserId
-from chalicelib.sites.ids import StoredSiteId
+from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownName
 
 ActId = Annotated[
@@ -30,7 +30,7 @@ ActId = Annotated[
 class LogQuery(PageQuery):
     """The query of a site's log: all of it, or of a comment, a person or a batch."""
 
-    site: StoredSiteId
+    site: SiteId
     node: NodeId | None = Field(None, description="With `comment`: the node that it is in.")
     comment: CommentId | None = None
     person: UserId | None = Field(
@@ -73,7 +73,7 @@ class ActAnswer(TypedDict):
     """What a moderator has done."""
 
     id: ActId
-    site: StoredSiteId
+    site: SiteId
     at: datetime
     by: Annotated[NamedAnswer | None, Field(description="Null once they are erased.")]
     action: Annotated[

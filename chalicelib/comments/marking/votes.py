@@ -112,7 +112,7 @@ def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | No
 def _make_entry(
     runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
 ) -> CommentEntry:
-    """Make the entry of a page at its first mark, or of a comment of an earlier release."""
+    """Make the entry of a page at its first mark, or of a comment whose node just moved."""
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if comment_id == PAGE:
         upsert(rows, key, {"$setOnInsert": _page_entry(runtime, node)})

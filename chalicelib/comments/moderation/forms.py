@@ -14,7 +14,7 @@ from chalicelib.comments.shapes import MAX_REASONS, Queue, Reason
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
-from chalicelib.sites.ids import StoredSiteId
+from chalicelib.sites.ids import SiteId
 
 
 class ClaimAnswer(TypedDict):
@@ -29,7 +29,7 @@ class PendingAnswer(TypedDict):
 
     id: CommentId
     node_id: NodeId
-    site: StoredSiteId
+    site: SiteId
     posted_at: datetime
     edited_at: Annotated[
         datetime | None,

@@ -1,7 +1,7 @@
 """The queue of comments that wait for a moderator: listing, upkeep of its rows, and metrics."""
 
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict, get_args
+from typing import Any, NamedTuple, TypedDict, get_args
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
@@ -12,17 +12,14 @@ from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation.claims import claim_answer
 from chalicelib.comments.moderation.forms import PendingAnswer, QueueAnswer
 from chalicelib.comments.shapes import (
-    MAX_REASONS,
     Author,
     Comment,
     Node,
     Queue,
-    Reason,
     WaitingQueue,
 )
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document, upsert
-from chalicelib.database.validators import AtMost
 from chalicelib.errors import Forbidden
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
@@ -45,10 +42,9 @@ class Pending(TypedDict):
     node_id: str
     id: str
     posted: datetime
-    edited: NotRequired[datetime | None]
+    edited: datetime | None
     author: Author
     excerpt: str
-    reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
 
 
 PENDING = Collection(
@@ -119,8 +115,7 @@ class _Row(NamedTuple):
 def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) -> QueueAnswer:
     """Return the comments of a queue of the moderator's sites, longest waiting first.
 
-    Without a queue: all waiting comments. It reads their entries, and the rows that the last
-    release writes; the next release drops these
+    Without a queue: all waiting comments. It reads their entries, and the rows of 0.3.0 and later
     (`docs/decisions/0158-an-entry-beside-every-comment.md`). Raises Forbidden and InvalidCursor.
     """
     cursors = Cursors(_scope(query), runtime.settings.signing_keys)
@@ -192,18 +187,16 @@ def _waiting(entry: CommentEntry, now: datetime) -> PendingAnswer:
 
 
 def _answer(row: Pending) -> PendingAnswer:
-    """Return a row of the last release as the queue shows it."""
+    """Return a row as the queue shows it."""
     return {
         "id": row["id"],
         "node_id": row["node_id"],
         "site": row["site"],
         "posted_at": row["posted"],
-        # Rows of the last release have no time of the edit.
-        "edited_at": row.get("edited"),
+        "edited_at": row["edited"],
         "author": row["author"],
         "excerpt": row["excerpt"],
-        # Nor the reasons.
-        "reasons": row.get("reasons", []),
+        "reasons": [],
         "queue": "pending",
         "waits_since": row["posted"],
         "flags": 0,

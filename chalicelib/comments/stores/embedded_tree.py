@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import bson
-from pymongo.database import Database
 
-from chalicelib.comments import nodes
 from chalicelib.comments.forms import DEEPEST
 from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Comment, Embedded, EmbeddedComment, Node, NodeLayout
@@ -137,30 +135,3 @@ def growth(before: Comment, after: Comment) -> int:
 def at(path: str, values: Mapping[str, Any]) -> Document:
     """Return fields of the comment at a path for a filter or an update."""
     return {f"{path}.{name}": value for name, value in values.items()}
-
-
-# The list of authors in a node with embedded comments.
-
-
-def note_authors(database: Database[Document], where: Document) -> int:
-    """Add the missing authors of embedded comments to nodes; return the number of changed nodes.
-
-    The last release does not note authors.
-    """
-    noted = {"$set": {"metadata.authors": {"$setUnion": [_authors(array) for array in ARRAYS]}}}
-    kept = {"store": "embedded", "metadata.count": {"$gt": 0}, **where}
-    return nodes.NODES.of(database).update_many(kept, [noted]).modified_count
-
-
-def _authors(array: str) -> Document:
-    """Return the expression of the ids of authors in an array, in one flat list."""
-    ids: Document = {"$ifNull": [f"${array}.author.id", []]}
-    for _ in range(array.count(".") - 1):
-        ids = {
-            "$reduce": {
-                "input": ids,
-                "initialValue": [],
-                "in": {"$concatArrays": ["$$value", "$$this"]},
-            }
-        }
-    return ids

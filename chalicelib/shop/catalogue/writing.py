@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymongo.client_session import ClientSession
-from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
-from chalicelib.database.rewriting import DocumentRewrite
 from chalicelib.errors import FieldError, InvalidRequest, VersionNeeded
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings, types
 from chalicelib.shop.catalogue import skus
 from chalicelib.shop.catalogue.forms import NewProduct
-from chalicelib.shop.catalogue.layouts import details_of, to_stored
+from chalicelib.shop.catalogue.layouts import to_stored
 from chalicelib.shop.catalogue.rendering import render
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product, find, under
 from chalicelib.shop.catalogue.skus import SkuClaim
@@ -30,24 +28,6 @@ def tokens_of(title: str, tags: Sequence[str], details: Mapping[str, Any], text:
     """Return the search tokens of a product."""
     words = [*tags, *(str(value) for _, value in types.values_of(details))]
     return stored_tokens(title, words, text)
-
-
-def _update_tokens(
-    _database: Database[Document], product: Any, _session: ClientSession
-) -> Document | None:
-    """Return the update of a product's outdated tokens. None: they are current."""
-    made = tokens_of(product["title"], product["tags"], details_of(product), product["text"])
-    return {"$set": {"search": made}} if made != product["search"] else None
-
-
-# For products from before searches ignored accents. Their versions stay: publishers cannot read
-# tokens.
-SEARCH_TOKENS = DocumentRewrite(
-    PRODUCTS,
-    where={},
-    fields=("type", "title", "tags", "text", "layout", "details", "attributes", "search"),
-    change=_update_tokens,
-)
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ class FanOut(TypedDict):
     state: Literal["pending", "delivering", "done", "failed"]
     owner: str | None
     expires_at: datetime
-    resend_at: NotRequired[datetime]
-    resends: NotRequired[int]
+    resend_at: datetime
+    resends: int
     resent_by: NotRequired[str]
     attempts: int
     cursor: str
@@ -51,7 +51,6 @@ RESENDING = Resending(
     at="fan_out.resend_at",
     within="fan_out.",
     where={"fan_out.state": {"$in": list(_UNFINISHED)}},
-    from_start=True,
 )
 # Indexes of a collection with fan-outs, for the sweep and for the list of failures.
 INDEXES = (

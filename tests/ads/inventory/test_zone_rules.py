@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.inventory import repricing, zones
+from chalicelib.ads.inventory import repricing
 from chalicelib.ads.inventory.forms import MAX_LISTED_ADVERTISERS
 from chalicelib.runtime import Runtime
 from tests.ads.inventory.support.places import add, reasons, refill
@@ -123,21 +123,6 @@ def test_html_enters_only_if_the_publisher_allows_it(runtime: Runtime) -> None:
     assert standing() == ["large", "small", "text"]
     add_zones(runtime, "blog/banner", can_hold_html=False)
     assert standing() == ["text"]
-
-
-def test_zones_of_an_earlier_release_know_neither_lists_nor_html(runtime: Runtime) -> None:
-    add_zones(runtime, "blog/banner")
-    newer = ("allow_html", "allowed_advertisers", "blocked_advertisers", "changes")
-    unset = {"$unset": dict.fromkeys(newer, "")}
-    runtime.database[zones.ZONES.name].update_one({}, unset)
-
-    add(runtime, MINE, 1_000, ad_units=[ad_unit("text"), ad_unit("html", creative=html("x"))])
-
-    assert [row["ad_unit_id"] for row in zone(runtime, "blog/banner")["ads"]] == ["text"]
-    described = zones.get(runtime.database, "blog", "banner")
-    assert described["allow_html"] is False
-    assert described["allowed_advertisers"] is None
-    assert described["blocked_advertisers"] == []
 
 
 @pytest.mark.parametrize(

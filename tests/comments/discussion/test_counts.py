@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from app import create_app
-from chalicelib.comments import jobs, nodes, repair
+from chalicelib.comments import nodes, repair
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.shapes import State, StoreName
@@ -96,11 +95,11 @@ def some_replies(discussion: Discussion) -> str:
 
 
 def forget_invisible(discussion: Discussion) -> None:
-    """Leave the comments as the last release stored them."""
+    """Leave comments whose counts of invisible replies are wrong."""
     database = discussion.runtime.database
     database[COMMENTS.name].update_many({}, {"$unset": {"invisible_replies": ""}})
     at_root = {"metadata.replies.0.invisible_replies": ""}
-    nodes.NODES.of(database).update_many({}, {"$unset": {"counts_version": "", **at_root}})
+    nodes.NODES.of(database).update_many({}, {"$unset": at_root})
 
 
 @pytest.mark.parametrize("store", ["documents", "embedded"])
@@ -113,31 +112,6 @@ def test_a_move_counts_invisible_replies_again(discussion: Discussion, store: St
     discussion.move(store)
 
     assert replies(discussion, root) == {None: 1, "ann": 1, "bob": 1, "mo": 3}
-
-
-def test_a_deployment_has_the_replies_counted_that_the_last_release_stored(
-    discussion: Discussion, clock: Clock
-) -> None:
-    root = some_replies(discussion)
-    clock.advance(minutes=15)
-    repair.repair_counts(discussion.runtime)
-    forget_invisible(discussion)
-    assert replies(discussion, root)[None] == 3
-    init_db = create_app(discussion.runtime).handler_map["init_db"]
-
-    done = init_db({}, None)["done"]
-    # What a test before this one changed in another collection is none of its business.
-    assert [each for each in done if each.startswith("comments.")] == [
-        "comments.node: 1 marked to be compared"
-    ]
-    clock.advance(minutes=15)
-    assert jobs.run_due(discussion.runtime)["counts_repaired"] == 1
-
-    assert replies(discussion, root) == {None: 1, "ann": 1, "bob": 1, "mo": 3}
-    assert init_db({}, None)["done"] == []
-    discussion.post("another", root)
-    clock.advance(minutes=15)
-    assert jobs.run_due(discussion.runtime)["counts_repaired"] == 0
 
 
 def test_a_count_that_changes_during_the_repair_is_left_to_the_next(

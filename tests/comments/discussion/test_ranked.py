@@ -14,7 +14,7 @@ from bench.discussions import seed_node
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.ranking import KEYS
 from chalicelib.comments.shapes import Comment, RankedOrder
-from chalicelib.errors import InvalidCursor, Unavailable
+from chalicelib.errors import InvalidCursor
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
 from tests.comments.support.entries import entries, vote
@@ -243,31 +243,6 @@ def test_a_node_whose_comments_all_wait_has_an_empty_page(discussion: Discussion
     page = discussion.page("best", 10)
 
     assert (page["comments"], page["next"]) == ([], None)
-
-
-def test_an_order_of_a_node_of_an_earlier_release_makes_its_entries(
-    discussion: Discussion,
-) -> None:
-    made = [discussion.post(text)["id"] for text in "ab"]
-    database = discussion.runtime.database
-    database["comments.entry"].delete_many({})
-    database["comments.node"].update_many({}, {"$unset": {"entries_version": ""}})
-
-    assert walked(discussion, "best", 1) == made
-    assert "entries_version" in discussion.node
-
-
-@pytest.mark.bounds(comments={"inline_move_comments": 1})
-def test_a_large_node_of_an_earlier_release_waits_for_the_schedule(
-    discussion: Discussion,
-) -> None:
-    for text in "ab":
-        discussion.post(text)
-    nodes = discussion.runtime.database["comments.node"]
-    nodes.update_many({}, {"$unset": {"entries_version": ""}})
-
-    with pytest.raises(Unavailable):
-        discussion.page("best", 10)
 
 
 def test_a_page_around_a_comment_has_an_order_by_time(discussion: Discussion) -> None:

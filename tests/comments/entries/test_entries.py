@@ -7,7 +7,7 @@ from chalicelib.comments.entries import upkeep, writing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.upkeep import Difference
 from chalicelib.comments.forms import PendingQuery
-from chalicelib.comments.jobs import compare_old_counts, run_due
+from chalicelib.comments.jobs import run_due
 from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.moderation.queue import PENDING
@@ -234,7 +234,7 @@ def test_an_id_of_a_comment_without_an_entry_stays_that_comments(
     monkeypatch.setattr(
         "chalicelib.comments.discussion.composing.new_comment_id", lambda _rng: next(ids)
     )
-    discussion.post("of the last release", by="bob")
+    discussion.post("without an entry", by="bob")
     ENTRIES.of(discussion.runtime.database).delete_many({})
     discussion.post("new")
 
@@ -267,24 +267,14 @@ def test_comparing_without_repairing_changes_nothing(discussion: Discussion) -> 
     assert (told["missing"], difference(discussion)) == (1, Difference(missing=1))
 
 
-def test_nodes_without_entries_are_compared_by_the_schedule(
-    discussion: Discussion, clock: Clock
-) -> None:
-    discussion.post("old")
-    database = discussion.runtime.database
-    ENTRIES.of(database).delete_many({})
-    database["comments.node"].update_many({}, {"$unset": {"entries_version": ""}})
+def test_missing_entries_are_made_by_the_schedule(discussion: Discussion, clock: Clock) -> None:
+    discussion.post("first")
+    ENTRIES.of(discussion.runtime.database).delete_many({})
     clock.advance(minutes=15)
-    run_due(discussion.runtime)
-    database["comments.node"].update_many({}, {"$unset": {"entries_version": ""}})
-    ENTRIES.of(database).delete_many({})
 
-    assert compare_old_counts(discussion.runtime) == 1
-    clock.advance(minutes=15)
     run_due(discussion.runtime)
 
     assert difference(discussion) == NONE
-    assert compare_old_counts(discussion.runtime) == 0
 
 
 def test_entries_that_are_wrong_are_repaired_and_keep_their_votes(

@@ -207,17 +207,6 @@ def test_what_sqs_did_not_take_is_sent_after_another_lease(
     assert len(sweep_for(unworked, 1)) == 1
 
 
-def test_a_fan_out_of_the_last_release_is_swept(unworked: Office) -> None:
-    publish(unworked.client, "ann")
-    taken(unworked)
-    without = {f"fan_out.{name}": "" for name in ("resend_at", "resends", "resent_by")}
-    unworked.runtime.database["social.post"].update_many({}, {"$unset": without})
-
-    assert len(sweep_for(unworked, 1)) == 1
-    jobs.resend_overdue(unworked.runtime)
-    assert taken(unworked) == []
-
-
 def test_what_no_worker_takes_is_sent_again_every_32_leases_in_the_end(unworked: Office) -> None:
     publish(unworked.client, "ann")
     taken(unworked)

@@ -196,7 +196,7 @@ def test_views_and_sweeps_are_read_by_their_indexes(
     last = paging.ListPosition(runtime.now() + timedelta(days=1), "z")
     item = {"user_id": "bob", **paging.older_than(last, "ts", "post_id")}
     unfinished = {"$in": ["pending", "delivering"]}
-    overdue = {"fan_out.state": unfinished, "fan_out.resend_at": {"$not": {"$gt": runtime.now()}}}
+    overdue = {"fan_out.state": unfinished, "fan_out.resend_at": {"$lte": runtime.now()}}
 
     def plan(name: str, where: Any, *sort: str, direction: int = 1) -> str:
         cursor = runtime.database[name].find(where).sort([(field, direction) for field in sort])

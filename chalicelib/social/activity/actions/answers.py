@@ -67,15 +67,7 @@ class ActionAnswer(TypedDict):
         int, Field(ge=0, description="All comments, also those that blocks hide from the caller.")
     ]
     reaction_count: Annotated[int, Field(ge=0)]
-    reactions: NotRequired[
-        Annotated[
-            ReactionsAnswer,
-            Field(
-                description="Missing after the count of an earlier release, until the next "
-                "reaction or the operator's recount."
-            ),
-        ]
-    ]
+    reactions: ReactionsAnswer
 
 
 class NewActionAnswer(ActionAnswer):
@@ -160,7 +152,8 @@ class ActionReactionsAnswer(TypedDict):
 
 def action_answer(action: ShownAction) -> ActionAnswer:
     """Return an action as the API shows it."""
-    shown: ActionAnswer = {
+    counts = {kind: count for kind, count in action.get("reactions", {}).items() if count > 0}
+    return {
         "id": action["_id"],
         "actor": action["actor"],
         "conducted_at": action["conducted"],
@@ -170,12 +163,8 @@ def action_answer(action: ShownAction) -> ActionAnswer:
         "is_hidden": action["hidden"],
         "comment_count": action["comment_count"],
         "reaction_count": action["reaction_count"],
+        "reactions": cast("ReactionsAnswer", counts),
     }
-    by_kind = action.get("reactions")
-    if by_kind is not None or not action["reaction_count"]:
-        counts = {kind: count for kind, count in (by_kind or {}).items() if count > 0}
-        shown["reactions"] = cast("ReactionsAnswer", counts)
-    return shown
 
 
 def new_action_answer(action: StoredAction) -> NewActionAnswer:

@@ -4,14 +4,12 @@ A withdrawn reaction keeps its event without a kind: the memory that the person'
 raised the action, so that the next reaction does not.
 """
 
-from collections import Counter
 from typing import NamedTuple
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
-from chalicelib.database.rewriting import DocumentRewrite
 from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.jobs import outbox
@@ -21,7 +19,7 @@ from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.answers import ActionReactionsAnswer, reaction_answer
 from chalicelib.social.activity.actions.events import BY_TIME, EVENTS
 from chalicelib.social.activity.actions.forms import ReactionsQuery
-from chalicelib.social.activity.actions.shapes import StoredAction, StoredActionEvent
+from chalicelib.social.activity.actions.shapes import StoredActionEvent
 from chalicelib.social.errors import UnknownAction
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.users import By
@@ -104,49 +102,13 @@ def count(
     new reaction to a deleted action.
     """
     rows, there = actions.ACTIONS.of(database), {"_id": action_id, "deleted": False}
-    action = rows.find_one(there, {"reactions": 1, "reaction_count": 1}, session=session)
-    if action is None:
-        if change.kind is not None:
-            raise UnknownAction
-        return
     total = (change.kind is not None) - (change.before is not None)
     added: Document = {"reaction_count": total, "event_count": int(change.new)}
-    counted: Document = {"$inc": added}
-    if "reactions" in action or not action["reaction_count"]:
-        added |= {f"reactions.{kind}": -1 for kind in [change.before] if kind}
-        added |= {f"reactions.{kind}": 1 for kind in [change.kind] if kind}
-    else:
-        # Earlier releases did not count by kind.
-        counted["$set"] = {"reactions": by_kind(database, action_id, session)}
-    rows.update_one(there, counted, session=session)
-
-
-def by_kind(database: Database[Document], action_id: str, session: ClientSession) -> dict[str, int]:
-    """Count the reactions to an action by kind."""
-    given = {"action_id": action_id, "type": "reaction", "kind": {"$exists": True}}
-    found = EVENTS.of(database).find(given, {"kind": 1}, session=session)
-    return dict(Counter(event["kind"] for event in found))
-
-
-def _recount(
-    database: Database[Document], action: StoredAction, session: ClientSession
-) -> Document | None:
-    """Return the update of an action whose counts are wrong. None: they are right."""
-    counted = by_kind(database, action["_id"], session)
-    stored = {kind: count for kind, count in action.get("reactions", {}).items() if count}
-    total = sum(counted.values())
-    if stored == counted and action["reaction_count"] == total:
-        return None
-    return {"$set": {"reactions": counted, "reaction_count": total}}
-
-
-# Actions of earlier releases, and actions with reactions from both releases side by side.
-BY_KIND = DocumentRewrite(
-    actions.ACTIONS,
-    where={"reaction_count": {"$gt": 0}, "deleted": False},
-    fields=("reactions", "reaction_count"),
-    change=_recount,
-)
+    added |= {f"reactions.{kind}": -1 for kind in [change.before] if kind}
+    added |= {f"reactions.{kind}": 1 for kind in [change.kind] if kind}
+    found = rows.update_one(there, {"$inc": added}, session=session).matched_count
+    if not found and change.kind is not None:
+        raise UnknownAction
 
 
 def of_reader(database: Database[Document], action_id: str, reader_id: str) -> str | None:

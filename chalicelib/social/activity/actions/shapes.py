@@ -46,9 +46,9 @@ class ReportedThing(TypedDict):
 class ActionState(TypedDict):
     """The changes of an action since its conducting.
 
-    - `hidden_by`: missing if an earlier release hid the action; its actor may then show it
+    - `hidden_by`: missing unless `hidden`
     - `hidden_version`: the number of times that it was hidden or shown
-    - `reactions`: counts by kind; missing until the first reaction, and if earlier releases counted
+    - `reactions`: counts by kind; missing until the first reaction
     - `event_count`: the number of its events, erased or not
     - `cause`: the thing that Plaza itself reported
     """

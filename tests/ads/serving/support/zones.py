@@ -60,6 +60,7 @@ def zone_document(*rows: AdRow, floor_ecpm_micros: int = 0) -> ServedZone:
         "size": {"width": 300, "height": 250},
         "floor_ecpm_micros": floor_ecpm_micros,
         "count_on": "beacon",
+        "allow_html": False,
         "ads": in_order(rows),
     }
 

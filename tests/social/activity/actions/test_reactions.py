@@ -147,24 +147,6 @@ def test_who_dies_at_any_step_leaves_a_reaction_and_its_count_or_neither(
     assert steps > 2
 
 
-def test_what_an_earlier_release_counted_is_counted_by_kind_with_the_next_reaction(
-    office: Office,
-) -> None:
-    action = office.act("ann")
-    for who, kind in (("ann", "like"), ("bob", "support")):
-        office.react(who, action, kind)
-    rows = office.runtime.database["feed.action"]
-    rows.update_one({"_id": action}, {"$unset": {"reactions": ""}})
-    answer = office.client.as_("ann").get(f"/actions/{action}").json
-    assert "reactions" not in answer
-    assert answer["reaction_count"] == 2
-
-    office.react("bob", action, "like")
-
-    assert shown(office, action) == ({"like": 2}, 2, "like")
-    assert_exact(office, action)
-
-
 def test_an_erasure_takes_what_is_left_of_a_reaction(office: Office) -> None:
     first, second = office.act("ann"), office.act("ann")
     for action in (first, second):
