@@ -1,0 +1,117 @@
+"""Readers of an order, its buyer and its seller."""
+
+import pytest
+
+from chalicelib.runtime import Runtime
+from chalicelib.shop.orders import personal_data
+from tests.shop.support.buying import (
+    SKU,
+    agreement,
+    bought,
+    cart_of,
+    check_out,
+    ordered,
+    pay,
+    put_line,
+    shelf_of,
+    stocked,
+    stored_order,
+)
+from tests.shop.support.factories import SITE, open_shop
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+
+pytestmark = pytest.mark.usefixtures("workers")
+
+
+def test_who_may_see_an_order(client: Client) -> None:
+    paula = stocked(client)
+    ann = client.as_("ann")
+    cart = cart_of(ann, MOBY_HARD=1)
+    order = ordered(ann, cart)
+
+    for caller, query in ((client, f"?cart={cart}"), (ann, ""), (paula, "")):
+        assert caller.get(f"/orders/{order}{query}").status == 200
+    for caller, query in ((client, ""), (client.as_("bob"), ""), (client, f"?cart={'x' * 22}")):
+        for method, end in (("GET", ""), ("POST", "/payment"), ("POST", "/cancel")):
+            hidden = caller.request(method, f"/orders/{order}{end}{query}")
+            assert (hidden.status, hidden.code) == (404, "unknown_order")
+    assert client.get(f"/orders/{'x' * 16}?cart={cart}").code == "unknown_order"
+
+
+def test_a_cart_of_another_site_opens_no_order_and_holds_nothing_here(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    order = ordered(client, cart)
+    open_shop(client, "beta")
+    other = str(client.post("/carts", site="beta").json["id"])
+
+    assert put_line(client, other, SKU, 1).code == "unknown_sku"
+    for call in ("", "/payment", "/cancel"):
+        method = "POST" if call else "GET"
+        hidden = client.request(method, f"/orders/{order}{call}?cart={other}")
+        assert (hidden.status, hidden.code) == (404, "unknown_order")
+    assert check_out(client, other, agreement(1), "k2").code == "empty_cart"
+    assert shelf_of(runtime).held == 1
+
+
+def test_an_order_is_theirs_who_has_claimed_its_cart_and_is_erased_with_them(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client, 5)
+    cart = cart_of(client, MOBY_HARD=1)
+    declined = ordered(client, cart, agreement(email="declines@example.org"))
+    pay(client, cart, declined)
+    paid = ordered(client, cart, key="k2")
+    ann = client.as_("ann")
+
+    assert ann.post(f"/carts/{cart}/claim").status == 200
+
+    mine = ann.get("/users/me/orders").json["orders"]
+    assert {each["id"] for each in mine} == {declined, paid}
+    personal_data.erase(runtime, "ann")
+    for order in (declined, paid):
+        stored = stored_order(runtime, order)
+        assert (stored["user"], stored["email"], stored["address"]) == (None, None, None)
+
+
+def test_orders_are_listed_by_shop_and_by_buyer(client: Client, clock: Clock) -> None:
+    paula = stocked(client, 50)
+    ann = client.as_("ann")
+    orders = []
+    for number in range(5):
+        clock.advance(seconds=1)
+        buyer = ann if number % 2 else client
+        orders.append(bought(buyer)[1])
+    orders.reverse()
+
+    seen, cursor = [], ""
+    while True:
+        page = paula.get(f"/shops/{SITE}/orders?limit=2&state=done{cursor}").json
+        seen += [each["id"] for each in page["orders"]]
+        if page["next"] is None:
+            break
+        cursor = f"&cursor={page['next']}"
+
+    assert seen == orders
+    assert paula.get(f"/shops/{SITE}/orders?state=void").json["orders"] == []
+    mine = ann.get("/users/me/orders").json["orders"]
+    assert [each["id"] for each in mine] == [orders[1], orders[3]]
+    assert paula.get(f"/shops/{SITE}/orders?state=void&cursor={cursor[8:]}").status == 400
+
+
+def test_an_order_is_sent_once_it_is_paid(client: Client, clock: Clock) -> None:
+    paula = stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    order = ordered(client, cart)
+    assert paula.post(f"/orders/{order}/sent").code == "order_not_paid"
+    pay(client, cart, order)
+
+    first = paula.post(f"/orders/{order}/sent").json["sent"]
+    clock.advance(hours=1)
+
+    assert paula.post(f"/orders/{order}/sent").json["sent"] == first
+    other = client.as_("pat", roles=["publisher"], sites=["beta"])
+    assert other.post(f"/orders/{order}/sent").code == "unknown_order"
