@@ -22,6 +22,8 @@ DATA: dict[str, Any] = json.loads((Path(__file__).parent / "demo_data.json").rea
 # The demo's texts were written over the last days, a quarter of an hour apart.
 STEP = timedelta(minutes=15)
 LOOK_BACK = timedelta(days=2)
+# The newspaper's own address in the data; readers have that of this server.
+_PRINTED = "https://harbour-post.example"
 # Credit lines of the town's advertisers: many times the budgets of their campaigns.
 DEMO_CREDIT = 10_000_000_000
 # Who reads the articles is nobody's program.
@@ -30,8 +32,8 @@ _MARK = {"_id": "demo"}
 _LOCAL = "local.state"
 
 
-def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
-    """Load the demo into a database that has never held anything.
+def load_once(runtime: Runtime, address: str, *, may_start_over: bool) -> None:
+    """Load the demo of a server's address into a database that has never held anything.
 
     The mark says that a load has begun, and then that it is done. If the database is our own, an
     interrupted load is dropped and started again, since nobody could have used it yet; in another
@@ -48,7 +50,7 @@ def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
     else:
         return
     state.replace_one(_MARK, {"loading": True}, upsert=True)
-    load(runtime)
+    load(runtime, address)
     state.replace_one(_MARK, {"loading": False})
 
 
@@ -58,9 +60,9 @@ def is_loaded(runtime: Runtime) -> bool:
     return mark is not None and not mark["loading"]
 
 
-def load(runtime: Runtime) -> None:
+def load(runtime: Runtime, address: str) -> None:
     """Write the demo data, with times over the last days."""
-    api = _Api(runtime)
+    api = _Api(runtime, address)
     path = f"/sites/{DATA['site']}/comments/settings"
     api.call("PUT", path, DATA["discussions"], sub="editor", roles=["admin"])
     for node in DATA["nodes"]:
@@ -72,7 +74,7 @@ def load(runtime: Runtime) -> None:
     for post in DATA["posts"]:
         _load_post(api, post)
     _load_office(api)
-    demo_articles.load(api.call, DATA["site"], runtime.settings.public_url)
+    demo_articles.load(api.call, DATA["site"], address)
     demo_shop.load(partial(api.call, sub="editor", roles=["admin"]), DATA["site"])
 
 
@@ -83,10 +85,11 @@ class RefusedCall(Exception):
 class _Api:
     """Calls to an app of our own, as any of the demo's people."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, address: str) -> None:
         # Late: `app` reads the environment when it is imported.
         from app import create_app
 
+        self._address = address
         self._latest = runtime.now()
         self._time = self._latest - LOOK_BACK
         # Whom of the town's people marks begin with: others each time.
@@ -136,7 +139,8 @@ class _Api:
             "content-type": f"application/{kind}",
             "user-agent": _BROWSER,
         }
-        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        text = "" if isinstance(body, bytes) else json.dumps(body)
+        sent = body if isinstance(body, bytes) else text.replace(_PRINTED, self._address).encode()
         answer = self._gateway.handle(method, path, headers, sent)
         if answer.status >= 400:  # noqa: PLR2004 - HTTP's own bound
             raise RefusedCall(f"{method} {path}: {answer.body.decode()}")

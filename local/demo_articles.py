@@ -15,15 +15,14 @@ NAME, SITE = "The Harbour Post", "harbour-post"
 PREFIX = "articles/"
 # As many as one beacon may have.
 _HITS = 20
-_DEFAULT_URL = "http://127.0.0.1:8000"
 
 Call = Callable[..., Document]
 
 
-def load(call: Call, site: str, public_url: str) -> None:
-    """Write, publish and read the articles; the first of them is the newest."""
+def load(call: Call, site: str, address: str) -> None:
+    """Write, publish and read the articles of an address; the first of them is the newest."""
     editor: Any = {"sub": "editor", "roles": ["admin"]}
-    settings = {"title": NAME, "base_url": public_url or _DEFAULT_URL, "language": "en"}
+    settings = {"title": NAME, "base_url": address, "language": "en"}
     path = f"/content/{site}/settings"
     # The articles had their discussions before; what is published from now on gets its own.
     call("PUT", path, {**settings, "comments": "off"}, **editor)

@@ -27,6 +27,8 @@ READERS: dict[str, Mapping[str, Any]] = {
     each["sub"]: {"name": demo.DATA["people"].get(each["sub"]), "claims": {}, **each}
     for each in demo.DATA["readers"]
 }
+# The console's pages are for these.
+_ROLES_OF_CONSOLE = {"moderator", "admin"}
 # The page of feeds: what it shows at each address below it.
 TOWN = "/in-town"
 _FEEDS = {
@@ -73,8 +75,6 @@ class Site:
             return None
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             return _not_allowed("GET, HEAD")
-        if path == "/demo/people":
-            return _Answer("application/json", json.dumps(_people()))
         if path.startswith("/site/"):
             return _file(path.removeprefix("/site/"))
         return self._page(path, environ, read)
@@ -92,6 +92,7 @@ class Site:
             {"title": title, "date": f"{self._now().astimezone():%A, %d %B %Y}", "site": _SITE},
             main=main,
             navigation=_links(path),
+            readers=_readers(),
             snippet=escape(_snippet(f"http://{_host(environ)}", lines), quote=False),
         )
         headers = {"Content-Security-Policy": POLICY, "Vary": "Accept"}
@@ -174,12 +175,17 @@ def _sub(environ: Mapping[str, Any]) -> str:
     return sub if isinstance(sub, str) else ""
 
 
-def _people() -> list[dict[str, Any]]:
-    names = ("sub", "name", "rights")
-    return [
-        {**{name: reader[name] for name in names}, "is_staff": "roles" in reader["claims"]}
-        for reader in READERS.values()
-    ]
+def _readers() -> str:
+    """Return the town's people as options; the console has pages for those it is offered to."""
+    return "".join(
+        f'<option value="{escape(sub)}"{" data-console" if _has_console(reader) else ""}>'
+        f"{escape(reader['name'])}, {escape(reader['rights'])}</option>"
+        for sub, reader in READERS.items()
+    )
+
+
+def _has_console(reader: Mapping[str, Any]) -> bool:
+    return not _ROLES_OF_CONSOLE.isdisjoint(reader["claims"].get("roles", ()))
 
 
 def _file(name: str) -> _Answer:
@@ -191,7 +197,7 @@ def _file(name: str) -> _Answer:
 
 def _shown(path: str, read: Read) -> tuple[str, str, list[str]] | articles.Moved | None:
     """Return a page's title, its main part, and the elements that it shows; None without one."""
-    ad = f'<plaza-ad site="{_SITE}" zone="sidebar"></plaza-ad>'
+    ad = f'<plaza-ad site="{_SITE}" zone="sidebar" width="300" height="250"></plaza-ad>'
     hit = f'<plaza-hit site="{_SITE}"></plaza-hit>'
     if path.startswith("/articles/"):
         found = articles.find(read, _SITE, path.removeprefix("/"))

@@ -90,7 +90,8 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     # Before the schedules: what they write would make a new database look used.
     if not options.empty:
         with step("demo"), said_if_lost():
-            demo.load_once(runtime, may_start_over=own_database)
+            address = runtime.settings.public_url or f"http://127.0.0.1:{port}"
+            demo.load_once(runtime, address, may_start_over=own_database)
     with said_if_lost():
         has_site = demo.is_loaded(runtime)
     build(EMBED)

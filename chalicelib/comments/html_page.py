@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from chalicelib.comments.answers import CommentAnswer, CommentsAnswer
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src https:; "
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' https:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "strict-origin-when-cross-origin",
 }

@@ -52,7 +52,7 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "front": Picture("/", "plaza-ad aside"),
+    "front": Picture("/", "plaza-ad [part=ad]"),
     "feed": Picture("/in-town", "plaza-feed [part~=post]", reader="tobias"),
     "shop": Picture("/shop", "plaza-cart [part~=line]", clicked="[data-plaza-buy=FOG-LAMP]"),
     "article": Picture(_ARTICLE, _FORM, _END, "tobias", browser=_COLUMN),

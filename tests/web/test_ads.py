@@ -67,7 +67,7 @@ def test_an_ad_is_labelled_linked_and_counted_once_it_was_seen(
     advertise(TEXT)
     page = open_page(site)
 
-    expect(page.get_by_role("complementary", name="Advertisement")).to_contain_text("For rent")
+    expect(page.get_by_role("group", name="Advertisement")).to_contain_text("For rent")
     link = page.get_by_role("link", name="Bikes")
     assert link.get_attribute("rel") == "sponsored nofollow noopener"
     assert "/ads/click/" in (link.get_attribute("href") or "")

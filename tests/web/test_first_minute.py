@@ -4,6 +4,7 @@ import re
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -11,11 +12,21 @@ from playwright.sync_api import Browser, expect
 from tests.local.stack import ROOT, Stack, started, wait_until
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.pictures import FOLDER, PICTURES, taken
+from tests.web.support.axe import violations
+from tests.web.support.rows import failing
+from tests.web.support.shifts import Reading
 
 pytestmark = pytest.mark.processes
 
 PAGES = (ROOT / "README.md", ROOT / "docs/tour.md")
 MOST_BYTES = 150_000
+ARTICLE, NODE = "/articles/lighthouse-cafe", "harbour-post:lighthouse-cafe"
+GUESTS_PAGES = (
+    *("/", ARTICLE, f"{ARTICLE}#discussion", "/shop", "/shop?category=wheels"),
+    *("/shop/leather-saddle", "/in-town", f"/nodes/{NODE}/comments", "/console"),
+)
+READERS_PAGES = ("/", ARTICLE, "/in-town", "/in-town/me", "/in-town/for-you", "/in-town/office")
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +95,7 @@ def test_every_picture_is_small_and_shown_in_the_readme_or_the_tour() -> None:
 
 def test_a_comment_is_posted_three_clicks_after_the_start(open_page: OpenPage) -> None:
     page = open_page("/")
-    advertisement = page.get_by_role("complementary", name="Advertisement").first
+    advertisement = page.get_by_role("group", name="Advertisement").first
     expect(advertisement).to_be_visible(timeout=PATIENCE_MS)
     page.get_by_role("link", name=re.compile(r"\d+ comments")).first.click()
     page.get_by_role("button", name="Sign in to comment").click()
@@ -104,3 +115,65 @@ def test_a_moderator_of_the_newspaper_opens_the_console_on_a_queue_of_four(
 
     expect(page.get_by_role("article")).to_have_count(4, timeout=PATIENCE_MS)
     expect(page.get_by_text("Mara Lindqvist")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("reader", "paths"), [("", GUESTS_PAGES), ("tobias", READERS_PAGES), ("mara", ("/", ARTICLE))]
+)
+def test_every_page_stands_still_and_breaks_no_rule_of_accessibility(
+    open_page: OpenPage, axe: str, reader: str, paths: tuple[str, ...]
+) -> None:
+    readings: list[Reading] = []
+    # axe asks frames, and those of ads have no origin to answer from.
+    watched: dict[str, Any] = {"before": lambda page: readings.append(Reading(page))}
+    page = open_page("/", may_log="postMessage", **watched)
+    page.get_by_label("Read as").select_option(reader)
+    origin = page.url.removesuffix("/")
+
+    def is_sound(row: tuple[str, dict[str, int], Literal["light", "dark"]]) -> None:
+        path, screen, scheme = row
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
+        page.goto("about:blank")
+        page.goto(f"{origin}{path}")
+        assert readings[0].to_the_end() == []
+        assert violations(page, axe) == []
+
+    screens: tuple[tuple[dict[str, int], Literal["light", "dark"]], ...]
+    screens = ((DESKTOP, "dark"), (PHONE, "light"))
+    rows = [(path, *screen) for path in paths for screen in screens]
+    assert failing(rows, is_sound) == []
+
+
+def test_the_console_is_offered_to_those_alone_whom_it_has_pages_for(open_page: OpenPage) -> None:
+    page = open_page("/")
+    origin = page.url.removesuffix("/")
+    options = page.get_by_label("Read as").locator("option").all()
+    people = [str(each.get_attribute("value")) for each in options][1:]
+
+    def is_offered_rightly(sub: str) -> None:
+        page.goto(origin)
+        page.get_by_label("Read as").select_option(sub)
+        is_offered = page.get_by_role("button", name="Open the console").is_visible()
+        token = page.evaluate("window.plaza.token()")
+        page.evaluate("sessionStorage.removeItem('plaza-console-token')")
+        page.goto(f"{origin}/console#token={token}")
+        heading = "Waiting for you" if is_offered else "Nothing to do here"
+        expect(page.get_by_role("heading", name=heading)).to_be_visible(timeout=PATIENCE_MS)
+
+    assert len(people) > 1
+    assert failing(people, is_offered_rightly) == []
+
+
+def test_links_to_the_newspaper_lead_to_the_server_that_is_read(
+    open_page: OpenPage, address: str
+) -> None:
+    page = open_page("/")
+    page.get_by_label("Read as").select_option("mara")
+    page.get_by_role("button", name="Open the console").click()
+    link = page.get_by_role("article").first.get_by_role("link").first
+    expect(link).to_have_attribute("href", re.compile(f"^{address}/articles/"))
+    link.evaluate("(link) => link.removeAttribute('target')")
+    link.click()
+
+    expect(page.locator("plaza-comments")).to_be_attached(timeout=PATIENCE_MS)

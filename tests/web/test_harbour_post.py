@@ -63,7 +63,7 @@ def town(client: Client) -> None:
         size = {"width": zone["width"], "height": zone["height"]}
         path = f"/sites/{demo.DATA['site']}/zones/{zone['id']}"
         assert admin.put(path, size=size).status == 201
-    demo_articles.load(as_person(client), demo.DATA["site"], "")
+    demo_articles.load(as_person(client), demo.DATA["site"], "http://127.0.0.1:8000")
     for sub in ("tobias", "ines"):
         name = demo.DATA["people"][sub]
         assert client.as_(sub, name=name).put("/users/me").status == 200

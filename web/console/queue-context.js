@@ -36,7 +36,7 @@ async function written(comment, item, node) {
 }
 
 /** @param {Schemas["NodeAnswer"]} node */
-const page = (node) => [h("p", { class: "meta" }, "On ", h("a", { href: node.url, rel: "noreferrer", target: "_blank", tabindex: "-1" }, node.title))];
+const page = (node) => [h("p", { class: "meta" }, "On ", h("a", { href: node.url, rel: "noreferrer", target: "_blank" }, node.title))];
 
 /** @param {Schemas["SitePersonAnswer"]} known @param {string} site */
 function person({ id, counts, status, trust, first_at, note, badges }, site) {
@@ -46,8 +46,8 @@ function person({ id, counts, status, trust, first_at, note, badges }, site) {
     h("span", {}, `${counts.visible} visible, ${counts.pending} waiting, ${counts.rejected} hidden`),
     status !== "ok" && h("span", { class: "bad-text" }, status),
     ...badges.map((badge) => h("span", {}, badge)),
-    h("a", { href: addressOf("log", { site, person: id }), tabindex: "-1" }, "Their log"),
-    h("a", { href: addressOf("person", { site, person: id }), tabindex: "-1" }, "Their standing"),
+    h("a", { href: addressOf("log", { site, person: id }) }, "Their log"),
+    h("a", { href: addressOf("person", { site, person: id }) }, "Their standing"),
   ];
   return [h("p", { class: "meta person" }, ...facts), note && h("p", { class: "meta" }, `Note: ${note}`)].filter(Boolean);
 }

@@ -121,7 +121,10 @@ class Queue extends HTMLElement {
     const empty = this.#list.querySelector(".empty");
     if (this.#entries.length) empty?.remove();
     else if (!empty) this.#list.append(h("p", { class: "card empty" }, "Nothing waits."));
-    this.#entries.forEach((entry, place) => (entry.element.tabIndex = place === this.#at ? 0 : -1));
+    this.#entries.forEach(({ element }, place) => {
+      // The links of a card are displayed, and so reached by Tab, in this one alone.
+      for (const each of [element, ...element.querySelectorAll("button")]) each.tabIndex = place === this.#at ? 0 : -1;
+    });
   }
 
   /** @param {number} place */

@@ -66,13 +66,14 @@ export default class PlazaAd extends HTMLElement {
     const language = languageAt(this, Object.keys(LABELS));
     const label = LABELS[language];
     const absolute = (/** @type {string} */ url) => new URL(url, `${api}/`).href;
-    const inside = creative(ad.creative, absolute, absolute(ad.click_url));
+    const inside = creative(ad.creative, absolute, absolute(ad.click_url), label);
     const link = { href: absolute(ad.click_url), target: "_blank", rel: "sponsored nofollow noopener", part: "link" };
     const place = h("div", { class: "place" }, ad.creative.type === "html" ? inside : h("a", link, inside));
     place.style.inlineSize = `${width}px`;
     // A picture may be lower than its place, or made narrower by a narrow column.
     place.style[ad.creative.type === "image" ? "maxBlockSize" : "blockSize"] = `${height}px`;
-    const shown = h("aside", { part: "ad", "aria-label": label, lang: language, dir: isRtl(language) ? "rtl" : "ltr" },
+    // No landmark: a page has several of this name.
+    const shown = h("div", { part: "ad", role: "group", "aria-label": label, lang: language, dir: isRtl(language) ? "rtl" : "ltr" },
       h("small", { part: "label" }, label), place);
     this.#root.replaceChildren(shown);
     if (inside instanceof HTMLIFrameElement) fit(place, inside, height, signal);
@@ -92,8 +93,8 @@ function fit(place, frame, height, signal) {
   }, { signal });
 }
 
-/** @param {Ad["creative"]} given @param {(url: string) => string} absolute @param {string} click */
-function creative(given, absolute, click) {
+/** @param {Ad["creative"]} given @param {(url: string) => string} absolute @param {string} click @param {string} label */
+function creative(given, absolute, click, label) {
   switch (given.type) {
     case "image":
       return h("img", { src: absolute(given.url), width: given.width, height: given.height, alt: given.alt });
@@ -102,7 +103,7 @@ function creative(given, absolute, click) {
       return h("iframe", {
         // The part after `#` is not sent: the creative's own link leads there, and is counted.
         src: `${absolute(given.frame_url)}#${click}`,
-        title: given.landing_url,
+        title: label,
         referrerpolicy: "no-referrer",
         sandbox: "allow-scripts allow-popups allow-popups-to-escape-sandbox",
       });

@@ -26,5 +26,7 @@ export function fill(element, html) {
     policy ||= window.trustedTypes?.createPolicy("plaza", { createHTML: (text) => text });
     element.innerHTML = policy ? policy.createHTML(html) : html;
   }
+  // It scrolls where its lines are long, by keys as well.
+  for (const code of element.querySelectorAll("pre")) code.tabIndex = 0;
   return element;
 }

@@ -123,8 +123,8 @@
     setTimeout(() => (button.textContent = before), 1_500);
   }
 
-  /** Offer the town's people to read as. */
-  async function choose() {
+  /** Read as the person chosen. */
+  function choose() {
     const reader = /** @type {HTMLSelectElement} */ (document.getElementById("reader"));
     const read = () => {
       sessionStorage.setItem(READER, reader.value);
@@ -138,19 +138,14 @@
       discussion.addEventListener("plaza:ready", () => discussion.shadowRoot?.querySelector("textarea")?.focus(), { once: true });
       read();
     });
-    const people = await (await send("/demo/people")).json();
-    for (const { sub, name, rights } of people) reader.append(new Option(`${name}, ${rights}`, sub));
     reader.value = sessionStorage.getItem(READER) || "";
-    handOver(reader, people);
+    handOver(reader);
   }
 
-  /**
-   * Let staff open the console, signed in by the newspaper's token.
-   * @param {HTMLSelectElement} reader @param {{sub: string, is_staff: boolean}[]} people
-   */
-  function handOver(reader, people) {
+  /** Let people whom the console has pages for open it, signed in by the newspaper's token. @param {HTMLSelectElement} reader */
+  function handOver(reader) {
     const button = /** @type {HTMLElement} */ (document.getElementById("console"));
-    const show = () => (button.hidden = !people.some(({ sub, is_staff }) => is_staff && sub === reader.value));
+    const show = () => (button.hidden = !reader.selectedOptions[0].hasAttribute("data-console"));
     reader.addEventListener("change", show);
     button.addEventListener("click", async () => {
       location.assign(`/console#token=${await token()}`);

@@ -235,3 +235,23 @@ def test_the_queue_breaks_no_rule_of_axe_and_fits(
 
     assert in_both_schemes(page, axe) == []
     assert page.evaluate(WIDER) == 0
+
+
+def test_the_links_and_buttons_of_the_comment_in_hand_are_reached_by_keys(desk: Desk) -> None:
+    for number in range(2):
+        desk.post(f"Comment {number}")
+    page = desk.open_and_read()
+    reached: list[str] = []
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            "document.activeElement.closest('article') && document.activeElement.textContent"
+        )
+        if focused is None:
+            break
+        reached.append(focused)
+
+    first = ["Moon", "Their log", "Their standing"]
+    assert reached == [*first, "Approve", "Hide", "Spam", "Hide all by Ann"]
+    # Only then comes the end of the list: the other comment has J and K.
+    expect(page.get_by_role("article")).to_have_count(2)

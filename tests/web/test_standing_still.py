@@ -1,0 +1,85 @@
+"""A plain page with every element, by the lines of the documentation alone: nothing in it moves."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from deploy.declared import ROOT
+from tests.ads.support.factories import campaign_body
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.rows import failing
+from tests.web.support.shifts import Reading
+from tests.web.support.site import Site
+from tests.web.support.town import Town
+from tests.web.support.two import REACTIONS
+
+expect.set_options(timeout=PATIENCE_MS)
+DOCUMENTATION = (ROOT / "docs" / "embed.md").read_text()
+NODE, SITE = "harbour-post:moon", "harbour-post"
+SCREENS = ({"width": 1280, "height": 800}, {"width": 390, "height": 844})
+COMMENTS = 30
+
+
+def block(language: str, holding: str) -> str:
+    """Return the documentation's first block of a language that holds a text."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", DOCUMENTATION, re.DOTALL)
+    return next(each for each in blocks if holding in each)
+
+
+@pytest.fixture
+def host(client: Client, workers: Workers, clock: Clock, site: Site) -> Site:
+    """A page of the documentation's lines and styles, with something to show in each element."""
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/").status == 201
+    marks: dict[str, Any] = {"votes": "up_down", "reactions": REACTIONS}
+    assert admin.put(f"/sites/{SITE}/comments/settings", **marks).status == 200
+    clock.advance(seconds=6)
+    for number in range(COMMENTS):
+        text = f"Comment {number}. " + "It is a long evening. " * (number % 4)
+        assert client.as_("ben").post(f"/nodes/{NODE}/comments", text=text).status == 201
+    size = {"width": 300, "height": 250}
+    assert admin.put(f"/sites/{SITE}/zones/sidebar", size=size).status in {200, 201}
+    body = campaign_body(f"{SITE}/sidebar")
+    texts = {"headline": "Bikes", "body": "For rent", "landing_url": "https://b.example/"}
+    body["ad_units"] = [{**body["ad_units"][0], "creative": {"type": "text", **texts}}]
+    assert admin.put("/campaigns/north:spring", **body).status in {200, 201}
+    key = {"Idempotency-Key": "funds", "Content-Type": "application/json"}
+    funds = b'{"to_account_id": "advertiser:north", "amount_micros": 1000000000}'
+    assert admin.request("POST", "/accounts/bank/transfers", body=funds, headers=key).status == 201
+    assert admin.post("/campaigns/north:spring/activate").status == 200
+    assert admin.put(f"/sites/{SITE}/analytics", public=True).status == 200
+    town = Town(client, workers, clock)
+    town.settle()
+    for number in range(4):
+        town.post(f"Post {number}.")
+    # The loader is in the page's head already.
+    site.body = block("html", "<plaza-comments").partition("\n")[2]
+    site.css = block("css", "plaza-ad {")
+    return site
+
+
+def test_nothing_moves_in_a_page_of_the_documented_lines(
+    client: Client, host: Site, open_page: OpenPage
+) -> None:
+    readings: list[Reading] = []
+    page = open_page(host, before=lambda page: readings.append(Reading(page)))
+
+    def stands_still(row: tuple[str, dict[str, int]]) -> None:
+        sub, screen = row
+        host.token = lambda: client.token(sub, name=sub.title()) if sub else None
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        page.reload()
+        assert readings[0].to_the_end() == []
+        expect(page.get_by_role("article", name="Ben")).not_to_have_count(0)
+        expect(page.get_by_role("group", name="Advertisement")).to_be_visible()
+
+    assert failing([(sub, screen) for sub in ("", "ann") for screen in SCREENS], stands_still) == []
+    # Without the styles it is seen to move.
+    host.css = ""
+    page.reload()
+    assert readings[0].to_the_end() != []
