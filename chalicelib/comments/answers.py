@@ -110,7 +110,11 @@ class MentionAnswer(TypedDict):
 
 
 class CommentAnswer(MarksAnswer):
-    """A comment; a deleted comment with replies leaves its place alone."""
+    """A comment, or a placeholder above comments that the caller sees.
+
+    A placeholder has no author, `text` and `html`. Its `state` is the reason: `deleted`, `pending`
+    for a comment that waits for a moderator, `hidden` for any other that the caller does not see.
+    """
 
     id: CommentId
     node_id: NodeId
@@ -119,7 +123,7 @@ class CommentAnswer(MarksAnswer):
     depth: Annotated[int, Field(description="0 for one that replies to none.")]
     posted_at: datetime
     edited_at: datetime | None
-    author: Annotated[AuthorAnswer | None, Field(description="Null once it is deleted.")]
+    author: Annotated[AuthorAnswer | None, Field(description="Null of a placeholder.")]
     text: Annotated[
         Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None,
         Field(description="Markdown, as it was written."),
@@ -214,6 +218,15 @@ class CommentsAnswer(ThreadAnswer):
             json_schema_extra={"x-plaza-left-out": True},
             description="Of a first page: visible comments that moderators have pinned; they "
             "are in their places of the listing, too.",
+        ),
+    ]
+    ancestors: Annotated[
+        list[CommentAnswer],
+        Field(
+            max_length=DEEPEST,
+            json_schema_extra={"x-plaza-left-out": True},
+            description="Of a page `around` a comment that begins within a thread: the comments "
+            "above its first one, the root first. They are on earlier pages.",
         ),
     ]
     count: Annotated[int, Field(description="All visible comments of the node.")]

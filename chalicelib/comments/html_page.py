@@ -4,7 +4,7 @@ This module escapes all text except each comment's HTML, which was sanitised bef
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,11 @@ HEADERS = {
 }
 # The deepest indent that a phone has room for; deeper replies stand at it.
 _DEEPEST = 5
+# What stands in the place of a comment that the reader does not see.
+_PLACEHOLDERS = {
+    "deleted": "This comment was deleted.",
+    "pending": "This comment waits for a moderator.",
+}
 
 
 def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) -> str:
@@ -26,8 +31,9 @@ def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) 
     title, url = escape(node["title"]), escape(node["url"])
     counted = "1 comment" if count == 1 else f"{count:,} comments"
     head, foot = _links(page, query)
-    names = {each["id"]: each["author"]["name"] for each in page["comments"] if each["author"]}
-    items = "\n".join(_item(each, names) for each in page["comments"])
+    shown = [*page["ancestors"], *page["comments"]]
+    names = {each["id"]: each["author"]["name"] if each["author"] else None for each in shown}
+    items = "\n".join(_item(each, names) for each in shown)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -69,11 +75,12 @@ def _links(page: CommentsAnswer, query: dict[str, str]) -> tuple[str, str]:
     return head, f"<nav>{links}</nav>" if links else ""
 
 
-def _item(comment: CommentAnswer, names: dict[str, str]) -> str:
+def _item(comment: CommentAnswer, names: Mapping[str, str | None]) -> str:
     depth = min(comment["depth"], _DEEPEST)
     place = f'<li id="plaza-{escape(comment["id"])}" class="depth-{depth}">'
     if comment["author"] is None or comment["html"] is None:
-        return f'{place}<article class="gone"><p>This comment was deleted.</p></article></li>'
+        reason = _PLACEHOLDERS.get(comment["state"], "This comment is hidden.")
+        return f'{place}<article class="gone"><p>{reason}</p></article></li>'
     posted = comment["posted_at"]
     time = f'<time datetime="{posted.isoformat()}">{posted:%d %B %Y, %H:%M} UTC</time>'
     marks = [
@@ -87,12 +94,13 @@ def _item(comment: CommentAnswer, names: dict[str, str]) -> str:
     return f'{place}<article>{header}<div dir="auto">{comment["html"]}</div></article></li>'
 
 
-def _reply(comment: CommentAnswer, names: dict[str, str]) -> Iterator[str]:
+def _reply(comment: CommentAnswer, names: Mapping[str, str | None]) -> Iterator[str]:
     parent_id = comment["parent_id"]
     if parent_id is not None:
         place = f"#plaza-{escape(parent_id)}"
         if parent_id in names:
-            yield f'in reply to <a href="{place}" dir="auto">{escape(names[parent_id])}</a>'
+            name = escape(names[parent_id] or "another comment")
+            yield f'in reply to <a href="{place}" dir="auto">{name}</a>'
         else:
             yield f'in reply to <a href="?around={escape(parent_id)}{place}">another comment</a>'
 

@@ -79,10 +79,12 @@ class Rights:
 
     def without_blocked_authors(self, comments: Sequence[Comment]) -> list[Comment]:
         """Return the comments, except by authors whom the caller has blocked."""
-        if not self.blocked:
-            return list(comments)
-        authors = ((each, each["author"]) for each in comments)
-        return [each for each, by in authors if by is None or by["id"] not in self.blocked]
+        return [each for each in comments if not self.blocks(each)]
+
+    def blocks(self, comment: Comment) -> bool:
+        """Return whether the caller has blocked the author of a comment."""
+        author = comment["author"]
+        return author is not None and author["id"] in self.blocked
 
     def in_node(self) -> list[NodeAct]:
         """Return the caller's permitted acts in the node."""
@@ -93,7 +95,8 @@ class Rights:
 
     def on(self, comment: Comment) -> list[CommentAct]:
         """Return the caller's permitted acts on a comment."""
-        if self.caller is None or comment["state"] in GONE:
+        # Placeholders have no author.
+        if self.caller is None or comment["author"] is None or comment["state"] in GONE:
             return []
         can: list[CommentAct] = ["reply"] if self._takes_replies else []
         if self._moderates:

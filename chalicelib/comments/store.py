@@ -54,6 +54,10 @@ class Viewer:
             case "removed":
                 return False
 
+    def lists(self, comment: Comment) -> bool:
+        """Return whether listings have this comment: the viewer may see it, and it is not gone."""
+        return comment["state"] not in GONE and self.sees(comment)
+
     def _wrote(self, comment: Comment) -> bool:
         author = comment["author"]
         return author is not None and author["id"] == self.user_id
@@ -70,12 +74,8 @@ class Viewer:
         return {**comment, "reply_count": comment["reply_count"] - invisible}
 
     def expression(self, comment: str) -> Document:
-        """Return `sees` as an aggregation expression over a variable, as "$$comment"."""
-        shown: list[str] = [
-            "visible",
-            "deleted",
-            *(["pending", *CONCEALED] if self.moderator else []),
-        ]
+        """Return `lists` as an aggregation expression over a variable, as "$$comment"."""
+        shown: list[str] = ["visible", *(["pending", *CONCEALED] if self.moderator else [])]
         seen: Document = {"$in": [f"{comment}.state", shown]}
         if self.moderator or self.user_id is None:
             return seen
@@ -159,7 +159,7 @@ class Store(Protocol):
         ...
 
     def page(self, node: Node, page: Page) -> list[Comment]:
-        """Return a page: by `seq`, or depth-first if the node is threaded."""
+        """Return a page of living comments: by `seq`, or depth-first if the node is threaded."""
         ...
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:

@@ -129,15 +129,37 @@ def test_a_page_around_a_comment_links_both_ways(client: Client) -> None:
         assert [each.text() for each in page(client, link).css("li div p")] == texts
 
 
-def test_a_reply_to_a_comment_of_another_page_links_to_the_page_around_it(client: Client) -> None:
+def test_a_page_that_begins_with_a_reply_has_the_comment_above_it(client: Client) -> None:
     first = client.as_("ann").post(f"{NODE}/comments", text="First").json["id"]
     client.as_("ben").post(f"{NODE}/comments", text="Second", parent=first)
     alone = page(client, page_link(page(client, "?limit=1")))
 
-    link = first_of(alone, "header a[href*=around]").attributes["href"]
-
-    assert link == f"?around={first}#plaza-{first}"
+    assert alone.css(f"#plaza-{first}")
+    assert first_of(alone, "header a:last-child").attributes["href"] == f"#plaza-{first}"
     assert page(client, f"?around={first}").css(f"#plaza-{first}")
+
+
+def test_comments_above_a_reply_are_shown_or_hold_their_place(client: Client) -> None:
+    moderator = client.as_("mo", roles=["moderator"])
+    ids: list[str] = []
+    for number in range(5):
+        above = {"parent": ids[-1]} if ids else {}
+        reply = client.as_("ann", name="Ann").post(f"{NODE}/comments", text=f"{number}", **above)
+        ids.append(reply.json["id"])
+    for comment, state in ((ids[1], "pending"), (ids[2], "hidden")):
+        assert moderator.post(f"{NODE}/comments/{comment}/state", state=state).status == 200
+    moderator.delete(f"{NODE}/comments/{ids[0]}")
+
+    for query in (f"?around={ids[4]}&limit=1", ""):
+        items = page(client, query).css("main > ol > li")
+        assert [each.attributes["id"] for each in items] == [f"plaza-{each}" for each in ids]
+        assert [each.text(strip=True) for each in items[:3]] == [
+            "This comment was deleted.",
+            "This comment waits for a moderator.",
+            "This comment is hidden.",
+        ]
+        assert "in reply to Ann" in first_of(items[4], "header").text()
+        assert first_of(items[3], "header a[href*=plaza]:last-child").text() == "another comment"
 
 
 def page_link(found: LexborHTMLParser) -> str:

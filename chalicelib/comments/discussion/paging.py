@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from typing_extensions import TypeIs
 
+from chalicelib.comments.discussion.places import place_of, with_places
 from chalicelib.comments.entries import ranking
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.order import position
@@ -53,9 +54,10 @@ class TimedListing(NamedTuple):
         except InvalidCursor:
             return self._page_before()
         rows = self._rows(after, self.query.limit + 1)
-        shown = rows[: fitting(rows[: self.query.limit])]
+        placed = with_places(self.node, rows, str(after[-1]) if after else None)
+        shown = placed[: fitting(placed[: self.query.limit])]
         is_first = after is None or not shown
-        return self._page(shown, earlier=not is_first, later=len(shown) < len(rows))
+        return self._page(shown, earlier=not is_first, later=len(shown) < len(placed))
 
     def around(self, target: Comment) -> ListingPage:
         """Return a page around a comment; up to half of the page comes before it.
@@ -67,18 +69,29 @@ class TimedListing(NamedTuple):
         before = self._rows(place, half + 1, backwards=True)
         head = before[:half][::-1]
         room = limit - len(head)
-        rows = [target, *self._rows(place, room)]
-        whole = [*head, *rows[:room]]
-        if fitting(whole) == len(whole):
-            earlier, later = len(before) > len(head), len(rows) > room
-            return self._page(whole, earlier=earlier, later=later)
-        shown = rows[: fitting(rows[:room])]
-        return self._page(shown, earlier=bool(before), later=len(shown) < len(rows))
+        rows = [*head, target, *self._rows(place, room)]
+        placed = with_places(self.node, rows, _path_of(before[half:]))
+        at = placed.index(target)
+        # Places before the comment may have taken its room.
+        start = max(0, at + 1 - limit)
+        if fitting(placed[start : start + limit]) < len(placed[start : start + limit]):
+            start = at
+        shown = placed[start:][: fitting(placed[start : start + limit])]
+        earlier = len(before) > half or start > 0
+        return self._page(shown, earlier=earlier, later=start + len(shown) < len(placed))
 
     def _page_before(self) -> ListingPage:
-        rows = self._rows(self.back.position(self.query), self.query.limit + 1, backwards=True)
-        shown = rows[: fitting(rows[: self.query.limit])]
-        return self._page(shown[::-1], earlier=len(shown) < len(rows), later=bool(shown))
+        limit, end = self.query.limit, self.back.position(self.query)
+        rows = self._rows(end, limit + 1, backwards=True)
+        placed = rows[:limit][::-1]
+        if self.node["threaded"] and end is not None:
+            # The comment at the end may have had no room for the places above it.
+            placed = [*placed, place_of(str(end[-1]))]
+            placed = with_places(self.node, placed, _path_of(rows[limit:]))[:-1]
+        nearest = placed[::-1][:limit]
+        shown = nearest[: fitting(nearest)][::-1]
+        earlier = len(rows) > limit or len(shown) < len(placed)
+        return self._page(shown, earlier=earlier, later=bool(shown))
 
     def _rows(
         self, after: tuple[object, ...] | None, limit: int, *, backwards: bool = False
@@ -89,6 +102,11 @@ class TimedListing(NamedTuple):
         first = position(self.node, comments[0]) if earlier else None
         last = position(self.node, comments[-1]) if later else None
         return ListingPage(comments, self.back.following(first), self.onwards.following(last))
+
+
+def _path_of(rows: Sequence[Comment]) -> str | None:
+    """Return the path of the first of these comments; None without any."""
+    return rows[0]["full_slug"] if rows else None
 
 
 def order_of(query: CommentsQuery, rights: Rights) -> PageOrder:

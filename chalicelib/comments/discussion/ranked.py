@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from chalicelib.comments.discussion.paging import ListingPage, fitting
+from chalicelib.comments.discussion.places import with_places
 from chalicelib.comments.entries import ranking
 from chalicelib.comments.entries.ranking import RankedRoot
 from chalicelib.comments.forms import CommentsQuery
@@ -49,7 +50,9 @@ def page(
     after = None if position is None else _Place(*position)
     listing = _Listing(runtime, node, rights, query.limit)
     read = listing.read(order, after)
-    shown = read.comments[: fitting(read.comments[: query.limit])]
+    placed = with_places(node, read.comments, after.full_slug if after else None)
+    read = read._replace(comments=placed)
+    shown = placed[: fitting(placed[: query.limit])]
     return ListingPage(shown, None, cursors.following(_following(read, shown)))
 
 

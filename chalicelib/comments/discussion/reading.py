@@ -14,7 +14,7 @@ from chalicelib.comments.answers import (
     discussion_answer,
     viewer_answer,
 )
-from chalicelib.comments.discussion import paging, pinned, ranked
+from chalicelib.comments.discussion import paging, pinned, places, ranked
 from chalicelib.comments.discussion.paging import (
     ListingPage,
     fitting,
@@ -60,24 +60,30 @@ def list_comments(
     if not is_counted and (tag := tags.current(held.tags, runtime.now())):
         return Listing(tag, None)
     shown, own = _listing_page(runtime, node, rights, query), list[Comment]()
-    shown = shown._replace(comments=rights.without_blocked_authors(shown.comments))
+    # Who pages on has the comments above; a link and a page without scripts do not.
+    is_alone = query.around is not None or held.form != NOTHING_HELD.form
+    above_first = places.above(node, shown.comments) if is_alone else []
+    filled = places.fill(runtime, node, rights, [*above_first, *shown.comments])
+    ancestors = [each for each in filled if each["id"] in {place["id"] for place in above_first}]
+    shown = shown._replace(comments=filled[len(ancestors) :])
     if is_ranked(order) and query.cursor is None:
         own = ranked.waiting_comments(runtime, node, rights)
     above = rights.without_blocked_authors(
         pinned.pinned_comments(runtime, node, query, shown.comments)
     )
-    own, above = _fit_beside(shown.comments, own, above)
-    marks = _marks(runtime, node, [*shown.comments, *above], rights)
+    own, ancestors, above = _fit_beside(shown.comments, own, ancestors, above)
+    marks = _marks(runtime, node, [*shown.comments, *ancestors, *above], rights)
     body: CommentsAnswer = {
         **_page(node, shown.comments, rights, marks, shown.next),
         "previous": shown.previous,
         "order": order,
         "waiting": _answers(node, own, rights, marks),
         "pinned": _answers(node, above, rights, marks),
+        "ancestors": _answers(node, ancestors, rights, marks),
         "count": node["counts"]["visible"] + rights.unseen,
         "page": page_marks(marked.PAGE, marks, rights),
     }
-    answered = [*body["comments"], *body["waiting"], *body["pinned"]]
+    answered = [*body["comments"], *body["ancestors"], *body["waiting"], *body["pinned"]]
     tag = tags.of(answered, body["page"], body["next"], counted=is_counted)
     return Listing(tag, None if tag in held.tags else body)
 
@@ -97,12 +103,14 @@ def _listing_page(
     return listing.around(find(runtime, node, query.around, rights.caller))
 
 
-def _fit_beside(
-    shown: Sequence[Comment], own: list[Comment], above: list[Comment]
-) -> tuple[list[Comment], list[Comment]]:
-    """Return the waiting and the pinned comments that fit into one answer beside a page."""
-    room = fitting([*shown, *own, *above]) - len(shown)
-    return own[:room], above[: max(0, room - len(own))]
+def _fit_beside(shown: Sequence[Comment], *beside: list[Comment]) -> list[list[Comment]]:
+    """Return the part of each list that fits into one answer beside a page and the lists before."""
+    room = fitting([*shown, *chain.from_iterable(beside)]) - len(shown)
+    fit: list[list[Comment]] = []
+    for each in beside:
+        fit.append(each[: max(0, room)])
+        room -= len(each)
+    return fit
 
 
 def get_comment(
@@ -133,9 +141,11 @@ def list_thread(
     cursors = Cursors(f"thread:{node_id}:{comment_id}", runtime.settings.signing_keys)
     page = Page("oldest", query.limit + 1, cursors.position(query), rights.viewer)
     rows = _thread(runtime, node, root, page)
-    shown = rows[: fitting(rows[: query.limit])]
-    last = position(node, shown[-1]) if len(shown) < len(rows) else None
-    shown = rights.without_blocked_authors(shown)
+    before = str(page.after[-1]) if page.after else None
+    placed = places.with_places(node, rows, before, root["depth"])
+    shown = placed[: fitting(placed[: query.limit])]
+    last = position(node, shown[-1]) if len(shown) < len(placed) else None
+    shown = places.fill(runtime, node, rights, shown)
     marks = _marks(runtime, node, shown, rights)
     body = _page(node, shown, rights, marks, cursors.following(last))
     tag = tags.of(body["comments"], counted=is_counted)

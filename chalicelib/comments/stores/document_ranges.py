@@ -19,7 +19,7 @@ _SHOWN: tuple[Shadow, ...] = ("visible", "pending")
 
 def seen_by(viewer: Viewer) -> list[Document]:
     """Return the filters of a viewer's visible comments; each is a range of an index."""
-    branches: list[Document] = [{"state": "visible"}, {"state": "deleted"}]
+    branches: list[Document] = [{"state": "visible"}]
     if viewer.moderator:
         return [*branches, *({"state": state} for state in ("pending", *CONCEALED))]
     if viewer.user_id:

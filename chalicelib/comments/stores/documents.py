@@ -144,7 +144,7 @@ class DocumentStore:
         if not node["threaded"]:
             ids = {"id": {"$in": [root.id for root in roots]}}
             rows = self._comments.find({**_of(node), **ids}, _COMMENT, batch_size=len(roots) + 1)
-            return order_threads(filter(viewer.sees, rows), roots)
+            return order_threads(filter(viewer.lists, rows), roots)
         seqs = {"root_seq": {"$in": [root.seq for root in roots]}}
         branches = [{**_of(node), **seqs, **state} for state in seen_by(viewer)]
         found = self._comments.find({"$or": branches}, _COMMENT, batch_size=_BATCH)

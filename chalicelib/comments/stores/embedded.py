@@ -130,7 +130,7 @@ class EmbeddedStore:
             seen = [{"$in": ["$$comment.id", ids]}, viewer.expression("$$comment")]
             return order_threads(self._filter(node, {"$and": seen}, len(ids)), roots)
         threads = [root for root in self._tree(node) if root["id"] in ids]
-        return order_threads((each for _, each in walk(threads) if viewer.sees(each)), roots)
+        return order_threads((each for _, each in walk(threads) if viewer.lists(each)), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields

@@ -68,7 +68,7 @@ def cut(comments: Iterable[Comment], node: Node, page: Page) -> list[Comment]:
     """
     shown: list[Comment] = []
     for comment in comments:
-        if page.viewer.sees(comment) and _is_after(comment, node, page):
+        if page.viewer.lists(comment) and _is_after(comment, node, page):
             shown.append(comment)
             if len(shown) == page.limit:
                 break

@@ -183,11 +183,11 @@ class DiscussionMachine(RuleBasedStateMachine):
     ) -> None:
         replies = self.model.replies_shown
         got = [
-            (c["id"], c["parent_id"], c["state"], c["text"], c["replies"], c["author"] is None)
+            (c["id"], c["parent_id"], c["replies"], (c["state"], c["text"], c["author"] is None))
             for c in page["comments"]
         ]
         assert got == [
-            (e.id, e.parent, e.state, e.text, replies(e, viewer), e.author is None)
+            (e.id, e.parent, replies(e, viewer), self.model.told(e, viewer))
             for e in expected[:limit]
         ]
         assert (page["next"] is None) == (len(expected) <= limit)

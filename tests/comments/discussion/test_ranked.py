@@ -47,7 +47,9 @@ def one_sort(discussion: Discussion, order: RankedOrder) -> list[str]:
         root = found[comment["slug"].partition("/")[0]]
         return -root[KEYS[order]], root["seq"], comment["full_slug"]
 
-    seen = [each for each in stored.values() if each["state"] in {"visible", "deleted"}]
+    visible = [each for each in stored.values() if each["state"] == "visible"]
+    # Comments above visible ones keep their places.
+    seen = [stored[id_] for id_ in {id_ for each in visible for id_ in each["slug"].split("/")}]
     return [each["id"] for each in sorted(seen, key=place)]
 
 

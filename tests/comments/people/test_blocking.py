@@ -53,7 +53,8 @@ def test_threads_leave_them_out_and_keep_replies_of_others(client: Client, ann: 
 
     thread = ann.get(f"{COMMENTS}/{root}/thread").json["comments"]
 
-    assert [each["text"] for each in thread] == ["root", "cat's"]
+    assert [each["text"] for each in thread] == ["root", None, "cat's"]
+    assert (thread[1]["state"], thread[1]["author"], thread[1]["can"]) == ("hidden", None, [])
 
 
 def test_a_block_is_part_of_the_readers_tag(client: Client, ann: Client, clock: Clock) -> None:

@@ -73,9 +73,11 @@ def test_what_a_reader_does_not_see_is_in_no_page_and_has_none(
     discussion.delete(ids[12])
 
     for by in (None, "ann", "mo"):
-        whole = ids_of(discussion.page(order, by=by))
+        listed = discussion.page(order, by=by)["comments"]
+        whole = [each["id"] for each in listed]
+        seen = [each["id"] for each in listed if each["author"] is not None]
         for comment in ids:
-            if comment in whole:
+            if comment in seen:
                 page = discussion.page(order, 3, by=by, around=comment)
                 assert comment in ids_of(page)
                 assert followed(discussion, page, order, 3, by) == whole

@@ -61,9 +61,20 @@ class Model:
         return (first if order == "oldest" else -first, entry.path)
 
     def listing(self, order: Order, viewer: str | None, after: Key | None = None) -> list[Entry]:
-        seen = [entry for entry in self.entries if entry.seen_by(viewer)]
+        living = [each for each in self.entries if each.state != "deleted" and each.seen_by(viewer)]
+        # Comments above living ones keep their places.
+        numbers = {number for entry in living for number in entry.path}
+        if not self.threaded:
+            numbers = {entry.path[-1] for entry in living}
+        seen = [self.entries[number] for number in sorted(numbers)]
         ordered = sorted(seen, key=lambda entry: self.key(entry, order))
         return [entry for entry in ordered if after is None or self.key(entry, order) > after]
+
+    def told(self, entry: Entry, viewer: str | None) -> tuple[State, str | None, bool]:
+        """Return the state and the text that a viewer is told, and whether there is no author."""
+        if entry.state == "deleted" or entry.seen_by(viewer):
+            return entry.state, entry.text, entry.author is None
+        return entry.state, None, True
 
     def thread(self, root: Entry, viewer: str | None, after: Key | None = None) -> list[Entry]:
         depth = len(root.path)

@@ -1,0 +1,139 @@
+"""Placeholders of comments above the replies of a page, so that no reply seems to begin a thread.
+
+Stores list living comments alone. A comment that a reader does not see keeps its place only while
+a page shows a comment below it: a deleted one, one that waits or is hidden, and one by a person
+whom the reader blocks. The path of a comment names all comments above it, so that the places are
+known before anything is read.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from chalicelib.comments.permissions import Rights
+from chalicelib.comments.rendered import RENDERER
+from chalicelib.comments.shapes import Comment, Node, State
+from chalicelib.comments.store import WIPED
+from chalicelib.comments.stores import ask
+from chalicelib.runtime import Runtime
+
+# The state of a place until its comment is read; no store lists such comments.
+_EMPTY: State = "removed"
+_VEILED: dict[State, State] = {
+    "visible": "hidden",
+    "pending": "pending",
+    "hidden": "hidden",
+    "spam": "hidden",
+    "deleted": "deleted",
+    "removed": "deleted",
+}
+
+
+def with_places(
+    node: Node, rows: Iterable[Comment], before: str | None, within: int = 0
+) -> list[Comment]:
+    """Return the rows with empty places of the comments above them, each before its replies.
+
+    before: the path of the comment before the rows; the places above it are on an earlier page.
+    within: the depth of the highest place.
+    """
+    if not node["threaded"]:
+        return list(rows)
+    placed: list[Comment] = []
+    known: set[str] = set()
+    for row in rows:
+        ids, segments = row["slug"].split("/"), row["full_slug"].split("/")
+        for depth in range(within, len(ids) - 1):
+            if ids[depth] not in known:
+                known.add(ids[depth])
+                place = _place(ids[: depth + 1], segments[: depth + 1])
+                if not _is_earlier(place, before):
+                    placed.append(place)
+        known.add(row["id"])
+        placed.append(row)
+    return placed
+
+
+def is_living(comment: Comment) -> bool:
+    """Return whether a comment of a page is more than an empty place."""
+    return comment["state"] != _EMPTY
+
+
+def above(node: Node, page: Sequence[Comment]) -> list[Comment]:
+    """Return empty places of the comments above the first comment of a page, the root first."""
+    return _places(page[0]["full_slug"])[:-1] if page and node["threaded"] else []
+
+
+def fill(runtime: Runtime, node: Node, rights: Rights, page: Sequence[Comment]) -> list[Comment]:
+    """Return comments as the caller sees them, with their empty places filled.
+
+    One round trip reads all places. Comments by people whom the caller blocks keep their places
+    alone, and only above other comments.
+    """
+    empty = [each["id"] for each in page if not is_living(each)]
+    read = ask(runtime, node, lambda store, now: store.get_many(now, empty)) if empty else []
+    found = {each["id"]: each for each in read}
+    shown = [_seen(found.get(each["id"], each), rights) for each in page]
+    return _without_bare(shown) if rights.blocked else shown
+
+
+def _without_bare(page: Sequence[Comment]) -> list[Comment]:
+    """Return a page without the placeholders that no comment of the page is below."""
+    needed: set[str] = set()
+    kept: list[Comment] = []
+    for each in reversed(page):
+        if each["author"] is not None or each["id"] in needed:
+            needed.update(each["slug"].split("/"))
+            kept.append(each)
+    return kept[::-1]
+
+
+def _seen(comment: Comment, rights: Rights) -> Comment:
+    """Return a comment, or its placeholder if the caller does not see it."""
+    if rights.viewer.lists(comment) and not rights.blocks(comment):
+        return comment
+    shown = rights.viewer.view({**comment, "shadow": None})
+    placeholder: Comment = {**shown, **WIPED}
+    placeholder["state"] = _VEILED[comment["state"]]
+    placeholder.pop("invisible_replies", None)
+    return placeholder
+
+
+def place_of(full_slug: str) -> Comment:
+    """Return the empty place of a path."""
+    return _places(full_slug)[-1]
+
+
+def _places(full_slug: str) -> list[Comment]:
+    """Return an empty place for each comment of a path."""
+    segments = full_slug.split("/")
+    ids = [each.rpartition(":")[2] for each in segments]
+    return [_place(ids[: depth + 1], segments[: depth + 1]) for depth in range(len(ids))]
+
+
+def _place(ids: list[str], segments: list[str]) -> Comment:
+    time, seq, _ = segments[-1].split(":")
+    return {
+        "id": ids[-1],
+        "seq": int(seq),
+        "parent_id": ids[-2] if len(ids) > 1 else None,
+        "slug": "/".join(ids),
+        "full_slug": "/".join(segments),
+        "depth": len(ids) - 1,
+        # The path has milliseconds.
+        "posted": datetime.strptime(f"{time}000", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC),
+        "edited": None,
+        "author": None,
+        "text": None,
+        "html": None,
+        "renderer": RENDERER,
+        "state": _EMPTY,
+        "reply_count": 1,
+    }
+
+
+def _is_earlier(place: Comment, before: str | None) -> bool:
+    """Return whether a place is above the comment before the page; threads are ordered by roots."""
+    if before is None:
+        return False
+    path = place["full_slug"]
+    return before == path or before.startswith(f"{path}/")
