@@ -12,7 +12,6 @@ from chalicelib.ads.visitors import profiles
 from chalicelib.runtime import Runtime
 
 SITE = "bench"
-VISITOR = "a-visitor"
 UNITS = 50
 WORDS = [f"word-{number}" for number in range(500)]
 KEYWORDS = ",".join(WORDS[:3])

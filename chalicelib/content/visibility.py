@@ -4,14 +4,13 @@ Nothing runs at the instant: each read compares it with the clock. The schedule 
 """
 
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal
 
 from chalicelib.content.nodes import EVER
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.database import Document
 
 State = Literal["draft", "scheduled", "live", "ended"]
-STATES: tuple[State, ...] = get_args(State)
 
 
 def edition_at(node: ContentNode, now: datetime) -> Edition | None:

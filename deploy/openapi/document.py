@@ -6,6 +6,7 @@ added here (docs/decisions/0111).
 """
 
 import inspect
+import json
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
@@ -98,6 +99,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
         )
         examples |= {each.code: _example(each) for each in problems(operation)}
     failures = _share_failures(paths)
+    answers = json.dumps([paths, failures])
     components = schemas.components
     components["Problem"]["properties"]["code"]["enum"] = sorted(examples)
     return {
@@ -120,6 +122,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
             "headers": {
                 name: {"description": told, "schema": {"type": "string"}}
                 for name, told in _HEADERS.items()
+                if f'"#/components/headers/{name}"' in answers
             },
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}

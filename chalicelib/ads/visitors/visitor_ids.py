@@ -17,7 +17,6 @@ from chalicelib import signing
 _BYTES = 15
 _TAG_CHARACTERS = 20
 _ID = "[A-Za-z0-9_-]{1,64}"
-VisitorId = Annotated[str, StringConstraints(pattern=f"^{_ID}$")]
 # An id without a tag names no visitor; such a page gets its ads all the same.
 VisitorValue = Annotated[
     str, StringConstraints(pattern=rf"^{_ID}(\.[A-Za-z0-9_-]{{{_TAG_CHARACTERS}}})?$")

@@ -1,5 +1,7 @@
 """Changes of nodes with the rights that each change needs."""
 
+import contextlib
+
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, SiteIsFixed, UnknownNode
 from chalicelib.comments.forms import NodeSettings
@@ -8,11 +10,13 @@ from chalicelib.comments.node_ids import site_of, site_of_new
 from chalicelib.comments.shapes import Node, StoreName
 from chalicelib.comments.sites.settings import closing_at
 from chalicelib.comments.stores.promotion import request_move
-from chalicelib.errors import Forbidden
+from chalicelib.errors import Forbidden, Unavailable
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.sites.permissions import manages, owns
+
+_PUT_ATTEMPTS = 3
 
 
 def put_node(
@@ -21,8 +25,19 @@ def put_node(
     """Make or change a node; return it, and whether it is new.
 
     A new node belongs to the site that its id names. Raises InvalidRequest if no new node may
-    have the id, Forbidden, SiteIsFixed, CannotThread and NodeHasComments.
+    have the id, Forbidden, SiteIsFixed, CannotThread, NodeHasComments, and Unavailable if
+    deletions of the node keep interfering.
     """
+    for _ in range(_PUT_ATTEMPTS):
+        with contextlib.suppress(UnknownNode):
+            return _put(runtime, node_id, settings, caller)
+    raise Unavailable("The discussion is being deleted")
+
+
+def _put(
+    runtime: Runtime, node_id: str, settings: NodeSettings, caller: Principal
+) -> tuple[Node, bool]:
+    """Make or change a node, as `put_node`; raises UnknownNode for a node deleted meanwhile."""
     try:
         node = nodes.find(runtime.database, node_id)
     except UnknownNode:

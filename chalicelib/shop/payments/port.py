@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, Protocol
 # `succeeded`, `failed` and `cancelled` are final; treat `unknown` as `pending`.
 Status = Literal["succeeded", "pending", "failed", "cancelled", "unknown"]
 Name = Literal["fake", "stripe"]
-FINAL: frozenset[Status] = frozenset({"succeeded", "failed", "cancelled"})
 
 
 class Charge(NamedTuple):

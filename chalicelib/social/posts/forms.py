@@ -24,8 +24,8 @@ from chalicelib.social.posts import kinds
 from chalicelib.social.posts.types import POST_TYPES
 from chalicelib.texts import Line, Paragraphs, at_most
 
-# The circles that decide who sees a post: of today, or of the moment of posting.
-AT_VIEW, AT_POST = "at_view", "at_post"
+# The circles of the moment of posting decide who sees a post.
+AT_POST = "at_post"
 # The number of last comments with a post.
 COMMENTS_SHOWN = 3
 

@@ -8,7 +8,6 @@ from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.paging import ListEntry, ListPosition
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
-WallDesign = Literal["copies", "posts"]
 NewsDesign = Literal["references", "copies", "pull"]
 
 

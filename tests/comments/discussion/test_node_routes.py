@@ -1,5 +1,9 @@
 """Nodes by HTTP: who makes and changes them, and which site they belong to."""
 
+from typing import Any
+
+import pytest
+
 from chalicelib.comments import nodes
 from chalicelib.runtime import Runtime
 from tests.comments.support.calls import post
@@ -30,6 +34,29 @@ def test_a_publisher_makes_a_node_and_changes_it(publisher: Client, client: Clie
         "slow_seconds": 0,
         "counts": {"visible": 0},
     }
+
+
+@pytest.mark.parametrize(("deletions", "status"), [(1, 201), (2, 201), (3, 503)])
+def test_a_node_that_is_deleted_during_its_change_is_made_again(
+    publisher: Client, monkeypatch: pytest.MonkeyPatch, deletions: int, status: int
+) -> None:
+    update, left = nodes.update, deletions
+    publisher.put("/nodes/a-page", **PAGE)
+
+    def interrupted(*given: Any) -> Any:
+        nonlocal left
+        left -= 1
+        assert publisher.delete("/nodes/a-page").status == 204
+        try:
+            return update(*given)
+        finally:
+            if left:
+                # Another caller makes it again before the next attempt.
+                assert publisher.put("/nodes/a-page", **PAGE).status == 201
+
+    monkeypatch.setattr(nodes, "update", interrupted)
+
+    assert publisher.put("/nodes/a-page", **PAGE, locked=True).status == status
 
 
 def test_settings_that_a_change_leaves_out_stay(publisher: Client) -> None:

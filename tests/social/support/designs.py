@@ -1,19 +1,20 @@
 """The designs of walls, news and graph that every contract suite runs over."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from chalicelib.settings import Settings
-from chalicelib.social.timelines.view import NewsDesign, WallDesign
+from chalicelib.social.timelines.view import NewsDesign
 
 
 @dataclass(frozen=True)
 class Design:
     """One choice of each; `pull_audience` is how many readers a post is delivered to at most."""
 
-    wall: WallDesign
+    wall: Literal["copies", "posts"]
     news: NewsDesign
     pull_audience: int = 10_000
     embedded_max: int = 1_000
