@@ -91,7 +91,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     if not options.empty:
         with step("demo"), said_if_lost():
             address = runtime.settings.public_url or f"http://127.0.0.1:{port}"
-            demo.load_once(runtime, address, may_start_over=own_database)
+            load_demo(runtime, address, is_own=own_database)
     with said_if_lost():
         has_site = demo.is_loaded(runtime)
     build(EMBED)
@@ -114,6 +114,20 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     # Returns when a signal's SystemExit reaches it.
     server.run()
     print("Stopping Plaza ...", flush=True)
+
+
+def load_demo(runtime: Runtime, address: str, *, is_own: bool) -> None:
+    """Load the demo once; into a database of our own again after an outage, since it starts over.
+
+    A server that was just started cancels operations while it becomes the primary.
+    """
+    for is_last in (not is_own, False, True):
+        try:
+            demo.load_once(runtime, address, may_start_over=is_own)
+            break
+        except PyMongoError as error:
+            if is_last or not is_outage(error):
+                raise
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """What the local server says when it cannot start or go on: one clear line, no traceback."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -8,9 +9,11 @@ from pathlib import Path
 import pytest
 from pymongo.errors import AutoReconnect
 
+from chalicelib.runtime import Runtime
+from local import demo
 from local.failures import StartupFailure
 from local.mongod import free_port
-from local.stack import said_if_lost
+from local.stack import load_demo, said_if_lost
 from tests.local.stack import DEADLINE_SECONDS, server, wait_until
 
 pytestmark = pytest.mark.processes
@@ -89,6 +92,28 @@ def test_a_database_that_is_lost_while_starting_is_one_clear_line() -> None:
         said_if_lost(),
     ):
         raise AutoReconnect("operation cancelled")
+
+
+@pytest.mark.parametrize(
+    ("outages", "is_own", "loads"), [(0, True, 1), (2, True, 3), (3, True, 3), (1, False, 1)]
+)
+def test_a_demo_is_loaded_again_after_an_outage_of_our_own_database(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, outages: int, loads: int, *, is_own: bool
+) -> None:
+    loaded: list[bool] = []
+
+    def load(_runtime: Runtime, _address: str, *, may_start_over: bool) -> None:
+        loaded.append(may_start_over)
+        if len(loaded) <= outages:
+            raise AutoReconnect("operation cancelled")
+
+    monkeypatch.setattr(demo, "load_once", load)
+    ends = contextlib.nullcontext() if outages < loads else pytest.raises(AutoReconnect)
+
+    with ends:
+        load_demo(runtime, "http://127.0.0.1:8000", is_own=is_own)
+
+    assert loaded == [is_own] * loads
 
 
 @pytest.mark.parametrize("uri", ["nonsense", "mongodb://", "mongodb://a:b:c@host"])
