@@ -1,6 +1,6 @@
 """Build what browsers load from `web`: modules joined, made small, named by their content.
 
-Each element becomes one file, with all that it imports.
+Each element becomes one file, with all that it imports but the base of all elements.
 Languages other than English have a file for each matter.
 The loader alone has a name that stays, and knows the names of this release's files.
 """
@@ -24,7 +24,7 @@ from deploy.declared import ROOT
 SOURCES = ROOT / "web" / "embed"
 CONSOLE_SOURCES = ROOT / "web" / "console"
 # What the console has from the elements.
-_SHARED = ("api.js", "element.js", "keyboard.js")
+_SHARED_WITH_CONSOLE = ("api.js", "element.js", "keyboard.js")
 ELEMENTS = {
     "plaza-ad": "ad.js",
     "plaza-cart": "cart.js",
@@ -45,7 +45,9 @@ LATER = {
     "BUILT_WRITING": "writing.js",
 }
 # What the loader itself loads.
-OF_LOADER = {"BUILT_SCHEME": "scheme.js"}
+OF_LOADER = {"BUILT_BASE": "live.js", "BUILT_SCHEME": "scheme.js"}
+# Files that stay modules of their own: browsers load them once for all elements.
+_SHARED_BY_ELEMENTS = ("live.js",)
 # The language that elements have in themselves.
 _OWN_LANGUAGE = "en"
 _HASH_CHARACTERS = 12
@@ -83,7 +85,7 @@ def build_console(folder: Path) -> dict[str, str]:
     They stay modules, each small: what several pages import has one state for all of them.
     """
     files = {file.name: _console_file(file) for file in sorted(CONSOLE_SOURCES.iterdir())}
-    files |= {name: _console_file(SOURCES / name) for name in _SHARED}
+    files |= {name: _console_file(SOURCES / name) for name in _SHARED_WITH_CONSOLE}
     write(folder, files)
     return files
 
@@ -173,7 +175,7 @@ def _read(sources: Path, file: str, texts: dict[str, str]) -> None:
     if found := _FORBIDDEN.search(text):
         raise CannotJoin(f"{file} uses {found[0]}")
     for imported in _IMPORT.finditer(text):
-        if imported["file"] not in texts:
+        if imported["file"] not in (*texts, *_SHARED_BY_ELEMENTS):
             _read(sources, imported["file"], texts)
     texts[file] = text
 
@@ -183,8 +185,9 @@ def _part(file: str, text: str, *, is_entry: bool) -> str:
     if file.endswith(".css"):
         return f"const {_name(file)} = {json.dumps(rcssmin.cssmin(text), ensure_ascii=False)};"
     text = _IMPORT.sub(_local, text)
-    if left := re.search(r"^import .*$", text, re.MULTILINE):
-        raise CannotJoin(f"{file} imports in a form that is not known: {left[0]}")
+    lines = re.findall(r"^import .*$", text, re.MULTILINE)
+    if left := next((each for each in lines if not _is_shared(each)), None):
+        raise CannotJoin(f"{file} imports in a form that is not known: {left}")
     if is_entry:
         return text
     text = re.sub(r"^export default \{", f"const {_name(file)} = {{", text, flags=re.MULTILINE)
@@ -192,7 +195,14 @@ def _part(file: str, text: str, *, is_entry: bool) -> str:
 
 
 def _local(found: re.Match[str]) -> str:
+    """Return the statement in place of an import within one module."""
+    if _is_shared(found[0]):
+        return found[0]
     return f"const {found['one']} = {_name(found['file'])};" if found["one"] else ""
+
+
+def _is_shared(line: str) -> bool:
+    return line.endswith(tuple(f' from "./{file}";' for file in _SHARED_BY_ELEMENTS))
 
 
 def _name(file: str) -> str:

@@ -6,6 +6,8 @@ from pathlib import Path
 import playwright
 import pytest
 
+from chalicelib.web.files import EMBED
+
 pytestmark = pytest.mark.processes
 TESTS = sorted(Path(__file__).with_name("logic").glob("*.test.mjs"))
 # Playwright's wheel has a Node.js of its own, so that none is installed.

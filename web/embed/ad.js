@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { apiOf, h, sheet } from "./element.js";
 import { isRtl, languageAt } from "./languages.js";
+import { Live } from "./live.js";
 import css from "./ad.css";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["DecisionAnswer"]} Decision */
@@ -27,19 +28,21 @@ const LABELS = {
 /** What the page says of the reader and of itself, by attributes. */
 const TOLD = ["keywords", "consent", "visitor"];
 
-export default class PlazaAd extends HTMLElement {
-  #root = this.attachShadow({ mode: "open" });
-  /** @type {AbortController | undefined} */
-  #alive;
+export default class PlazaAd extends Live {
+  static needs = ["site", "zone"];
+  static reads = [...TOLD, "height", "lang", "api"];
 
-  constructor() {
-    super();
+  #root = this.attachShadow({ mode: "open" });
+
+  /** @param {HTMLElement} [stub] */
+  constructor(stub) {
+    super(stub);
     this.#root.adoptedStyleSheets = [STYLES];
     this.#root.append(h("slot"));
   }
 
-  async connectedCallback() {
-    const { signal } = (this.#alive = new AbortController());
+  /** @param {AbortSignal} signal */
+  async start(signal) {
     // A page that names the size moves by nothing when the ad comes; 1.25rem are the label's.
     const height = Number(this.getAttribute("height"));
     if (height) this.style.minBlockSize = `calc(${height}px + 1.25rem)`;
@@ -54,11 +57,10 @@ export default class PlazaAd extends HTMLElement {
     const decision = await call(api, `/ads/${site}/${zone}?${query}`, { anonymous: true, signal }).catch(() => null);
     if (signal.aborted) return;
     if (decision?.ads[0]) this.#show(decision.ads[0], decision.size, api, signal);
-    else this.dispatchEvent(new CustomEvent("plaza:empty", { bubbles: true, composed: true }));
-  }
-
-  disconnectedCallback() {
-    this.#alive?.abort();
+    else {
+      this.#root.replaceChildren(h("slot"));
+      this.dispatchEvent(new CustomEvent("plaza:empty", { bubbles: true, composed: true }));
+    }
   }
 
   /** @param {Ad} ad @param {Decision["size"]} size @param {string} api @param {AbortSignal} signal */

@@ -1,6 +1,6 @@
 // @ts-check
 /** <plaza-cart site="harbour-post">: what a reader buys, from the first line to the order that is paid. */
-import { forget, Problem, readerId } from "./api.js";
+import { Problem, readerId } from "./api.js";
 import { Access, isAnswered } from "./cart-access.js";
 import { typed } from "./cart-kept.js";
 import { linesIn } from "./cart-line.js";
@@ -9,7 +9,8 @@ import { handOver, watch } from "./cart-payment.js";
 import { markSoldOut } from "./cart-sold.js";
 import { cartWords } from "./cart-words.js";
 import { h, sheet, tell } from "./element.js";
-import { failure, whileShown } from "./states.js";
+import { Live } from "./live.js";
+import { failure, followReader, whileShown } from "./states.js";
 import base from "./base.css";
 import css from "./cart.css";
 
@@ -22,8 +23,12 @@ const STYLES = [base, css].map(sheet);
 /** The form of the checkout; the build writes the address of this release. */
 const ADDRESS = BUILT_ADDRESS;
 
-export default class PlazaCart extends HTMLElement {
-  static observedAttributes = ["site", "lang", "countries"];
+/** The carts of this document. @type {Set<PlazaCart>} */
+const carts = new Set();
+
+export default class PlazaCart extends Live {
+  static needs = ["site"];
+  static reads = ["countries", "lang", "api"];
 
   #root = this.attachShadow({ mode: "open" });
   #list = h("ol", { part: "list", class: "lines" });
@@ -34,10 +39,6 @@ export default class PlazaCart extends HTMLElement {
   #form = null;
   /** @type {ReturnType<typeof linesIn>} */
   #showIn = () => {};
-  /** @type {AbortController | undefined} */
-  #alive;
-  /** Which start is the last: the answer to an earlier one may be somebody else's. */
-  #turn = 0;
   #access = /** @type {Access} */ (/** @type {unknown} */ (null));
   /** What the reader does, one after the other. @type {Promise<void>} */
   #queue = Promise.resolve();
@@ -54,31 +55,31 @@ export default class PlazaCart extends HTMLElement {
     return this.getAttribute("site") || "";
   }
 
-  constructor() {
-    super();
+  /** @param {HTMLElement} [stub] */
+  constructor(stub) {
+    super(stub);
     this.#root.adoptedStyleSheets = STYLES;
     this.#root.append(h("slot"));
   }
 
-  connectedCallback() {
-    this.#alive = new AbortController();
-    const { signal } = this.#alive;
+  /** @param {AbortSignal} signal */
+  connected(signal) {
     this.#access = new Access(this, signal);
+    carts.add(this);
+    signal.addEventListener("abort", () => carts.delete(this));
     markSoldOut(this, signal);
-    document.addEventListener("plaza:identity", () => { forget(); this.#start(); }, { signal });
-    document.addEventListener("click", (event) => this.#clicked(event), { signal });
-    // Another tab has begun or ended a cart.
-    addEventListener("storage", ({ key }) => key === this.#access.place() && this.#start(), { signal });
+    followReader(() => this.#access.reader, () => this.restart(), signal);
+    document.addEventListener("click", (event) => {
+      const button = event.composedPath().find((each) => each instanceof HTMLElement && each.dataset.plazaBuy);
+      if (button) this.buy(button);
+    }, { signal });
+    // Another tab has begun or ended a cart, or another element has changed this one.
+    addEventListener("storage", ({ key }) => key === this.#access.place() && this.restart(), { signal });
+    document.addEventListener("plaza:cart", (event) => {
+      const [other] = event.composedPath();
+      if (other !== this && other instanceof PlazaCart && other.#access.place() === this.#access.place()) this.#look(true).catch(() => {});
+    }, { signal });
     whileShown(async () => { await this.#look(); return false; }, signal);
-    this.#start();
-  }
-
-  disconnectedCallback() {
-    this.#alive?.abort();
-  }
-
-  attributeChangedCallback(/** @type {string} */ _name, /** @type {string | null} */ old) {
-    if (old !== null && this.isConnected) this.#start();
   }
 
   /** Put some of a SKU into the cart, beside those that are there. @param {string} sku @param {number} [qty] @param {string} [title] */
@@ -91,41 +92,42 @@ export default class PlazaCart extends HTMLElement {
     }, title);
   }
 
-  /** A button anywhere in the page: `<button data-plaza-buy="SADDLE">`. @param {Event} event */
-  #clicked({ target }) {
-    const button = target instanceof Element && target.closest("[data-plaza-buy]");
+  /** Add what a button of the page names (`<button data-plaza-buy="SADDLE">`), unless another cart does. @param {EventTarget} button */
+  buy(button) {
     if (!(button instanceof HTMLElement)) return;
     const { plazaBuy, plazaQty, plazaTitle, plazaSite } = button.dataset;
-    if (plazaBuy && (plazaSite || this.#site) === this.#site) this.add(plazaBuy, Number(plazaQty) || 1, plazaTitle);
+    const first = [...carts].find((each) => !plazaSite || each.#site === plazaSite);
+    if (plazaBuy && first === this) this.add(plazaBuy, Number(plazaQty) || 1, plazaTitle);
   }
 
   /** @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>} */
   async #call(path, options) {
-    const turn = this.#turn;
+    const { now } = this;
     const answer = await this.#access.call(path, options);
-    if (turn !== this.#turn) throw new Problem({});
+    if (now.aborted) throw new Problem({});
     return answer;
   }
 
-  async #start() {
-    const turn = ++this.#turn;
-    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
-    try {
-      this.#words = await cartWords(this);
-      const reader = await readerId();
-      if (isOver()) return;
-      if (reader === null) throw new Problem({ code: "sign_in_failed" });
-      this.#access.reader = reader;
-      const cart = await this.#access.kept();
-      const checkout = await this.#access.orderOf(cart);
-      if (isOver()) return;
-      this.#render();
-      this.#checkout = null;
-      this.#show(cart, checkout);
-      tell(this, "ready");
-    } catch (error) {
-      if (!isOver()) this.#root.replaceChildren(failure(this, error, this.#words, () => this.#start()));
-    }
+  /** @param {AbortSignal} now */
+  async start(now) {
+    this.#words = await cartWords(this);
+    const reader = await readerId();
+    if (now.aborted) return;
+    if (reader === null) throw new Problem({ code: "sign_in_failed" });
+    this.#access.reader = reader;
+    const cart = await this.#access.kept();
+    const checkout = await this.#access.orderOf(cart);
+    if (now.aborted) return;
+    this.#render();
+    this.#checkout = null;
+    this.#show(cart, checkout);
+    tell(this, "ready");
+  }
+
+  /** @param {unknown} error */
+  async fail(error) {
+    this.#words ||= await cartWords(this);
+    this.#root.replaceChildren(failure(this, error, this.#words, () => this.restart()));
   }
 
   #render() {
@@ -189,7 +191,7 @@ export default class PlazaCart extends HTMLElement {
   #fillIn() {
     return this.#tried(async () => {
       /** @type {typeof import("./cart-form.js")} */
-      const { addressForm } = await import(new URL(ADDRESS, import.meta.url).href).catch(() => {
+      const { addressForm } = await import(ADDRESS).catch(() => {
         throw new Problem({});
       });
       // Pressed twice, or emptied meanwhile.
@@ -242,8 +244,8 @@ export default class PlazaCart extends HTMLElement {
     const look = () => this.#decide("payment");
     const isNew = before?.order.id !== order.id;
     if (payment && (isNew || !before?.payment)) handOver(this, checkout, look);
-    const turn = this.#turn;
-    if (isNew) watch(checkout, () => (turn === this.#turn && !this.#alive?.signal.aborted ? this.#checkout : null), look);
+    const { now } = this;
+    if (isNew) watch(checkout, () => (now.aborted ? null : this.#checkout), look);
   }
 
   /** Look now what became of the payment, or cancel it. @param {"payment" | "cancel"} what */
@@ -295,15 +297,14 @@ export default class PlazaCart extends HTMLElement {
 
   /** Do something after what was asked for before, and say what came of it. @param {() => Promise<string | void>} act @param {string} [title] */
   #tried(act, title) {
-    const turn = this.#turn;
-    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
+    const { now } = this;
     return (this.#queue = this.#queue.then(async () => {
       try {
         this.#words ||= await cartWords(this);
         const told = await act();
         this.#status.textContent = told || "";
       } catch (error) {
-        if (isOver()) return;
+        if (now.aborted) return;
         const told = this.#words.reason(error, this.#cart, title);
         await this.#look(true).catch(() => {});
         this.#status.textContent = told;

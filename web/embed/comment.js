@@ -1,5 +1,6 @@
 // @ts-check
 /** One comment as it is shown. */
+import { linkTo } from "./arrival.js";
 import { bylineOf } from "./author.js";
 import { h } from "./element.js";
 import { fill } from "./markup.js";
@@ -39,8 +40,7 @@ export function articleOf(comment, words, actions, bar) {
   return h("article", { "aria-labelledby": name, "data-by": comment.author.id, class: comment.state },
     h("header", {},
       ...bylineOf(comment.author, name, words, actions.api, comment.node_id, actions.person),
-      h("a", { href: `#plaza-${comment.id}`, title: t("permalink") },
-        h("time", { datetime: comment.posted_at, title: posted.toLocaleString(language) }, ago(comment.posted_at, language))),
+      linkTo(comment.id, t("permalink"), h("time", { datetime: comment.posted_at, title: posted.toLocaleString(language) }, ago(comment.posted_at, language))),
       comment.edited_at && h("i", {}, t("edited")),
       actions.isPinned && h("i", { class: "badge" }, t("pinned")),
       comment.state !== "visible" && h("i", { class: "badge" }, t(comment.state))),

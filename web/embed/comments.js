@@ -1,18 +1,19 @@
 // @ts-check
 /** <plaza-comments node="harbour:moon">: the discussion of a page. */
-import { call, forget, Problem, readerId } from "./api.js";
+import { call, Problem, readerId } from "./api.js";
 import { siteOf } from "./author.js";
-import { arriveAt, idInAddress } from "./arrival.js";
+import { arriveAt, follow, goOn, idFor, isLost, join, renewLinks } from "./arrival.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { Head } from "./head.js";
+import { Live } from "./live.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
 import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
 import { canReport, openReport } from "./report.js";
-import { failure, invitation, retry, whileShown } from "./states.js";
+import { failure, followReader, invitation, retry, whileShown } from "./states.js";
 import { Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
 import comments from "./words/en/comments.js";
@@ -29,8 +30,9 @@ const PAGE = 50;
 const FORM = BUILT_FORM;
 const CHANGES = BUILT_CHANGES;
 
-export default class PlazaComments extends HTMLElement {
-  static observedAttributes = ["node", "lang", "order"];
+export default class PlazaComments extends Live {
+  static needs = ["node"];
+  static reads = ["order", "lang", "api", "sign-in"];
 
   #root = this.attachShadow({ mode: "open" });
   #thread = new Thread((comment) => this.#article(comment));
@@ -41,10 +43,6 @@ export default class PlazaComments extends HTMLElement {
   #earlier = h("button", { class: "more earlier", part: "button", hidden: true, onclick: () => this.#previousPage() });
   #more = h("button", { class: "more", part: "button", hidden: true, onclick: () => this.#nextPage() });
   #title = h("h2", { id: "title", part: "title" });
-  /** @type {AbortController | undefined} */
-  #alive;
-  /** Which start is the last: the answer to an earlier one may be somebody else's. */
-  #turn = 0;
   #reader = "";
   /** Whether the page has failed to say who reads. */
   #isUnknown = false;
@@ -57,6 +55,7 @@ export default class PlazaComments extends HTMLElement {
   #count = 0;
   /** The order that was asked for, "" for the node's own; and the one that is shown. */
   #order = "";
+  #named = "";
   #listed = "";
   #orders = h("select");
   /** People, once the reader has asked for one. @type {import("./people.js").Cards | null} */
@@ -73,42 +72,34 @@ export default class PlazaComments extends HTMLElement {
   /** @type {import("./words.js").Words} */
   #words = /** @type {any} */ (null);
 
-  constructor() {
-    super();
+  /** @param {HTMLElement} [stub] */
+  constructor(stub) {
+    super(stub);
     this.#root.adoptedStyleSheets = STYLES;
     // What the page put inside stays until the comments are here: a link for those without scripts.
     this.#root.append(h("slot"));
+    this.#root.addEventListener("click", (event) => follow(/** @type {MouseEvent} */ (event)) && this.#jump());
   }
 
-  connectedCallback() {
-    this.#alive = new AbortController();
-    const { signal } = this.#alive;
-    document.addEventListener("plaza:identity", () => { forget(); this.#start(); }, { signal });
-    addEventListener("hashchange", () => this.#jump(), { signal });
+  /** @param {AbortSignal} signal */
+  connected(signal) {
+    join(this, signal);
+    followReader(() => this.#reader, () => this.restart(), signal);
+    addEventListener("hashchange", () => { renewLinks(this.#root); this.#jump(); }, { signal });
     whileShown(() => this.#look(), signal);
-    this.#start();
-  }
-
-  disconnectedCallback() {
-    this.#alive?.abort();
-  }
-
-  attributeChangedCallback(/** @type {string} */ name, /** @type {string | null} */ old) {
-    if (name === "order") this.#order = "";
-    if (old !== null && this.isConnected) this.#start();
   }
 
   /** @param {string} rest @param {import("./api.js").Options} [options] @returns {Promise<any>} */
   #callNode(rest, options) {
     const node = encodeURIComponent(this.getAttribute("node") || "");
-    return call(apiOf(this), `/nodes/${node}${rest}`, { signal: this.#alive?.signal, ...options });
+    return call(apiOf(this), `/nodes/${node}${rest}`, { signal: this.alive, ...options });
   }
 
   /** @param {string} [rest] @param {import("./api.js").Options} [options] */
   async #call(rest = "", options) {
-    const turn = this.#turn;
+    const { now } = this;
     const answer = await this.#callNode(`/comments${rest}`, options);
-    if (turn !== this.#turn) throw new Problem({});
+    if (now.aborted) throw new Problem({});
     return answer;
   }
 
@@ -118,32 +109,46 @@ export default class PlazaComments extends HTMLElement {
     return this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
   }
 
-  async #start(isLed = true) {
-    const turn = ++this.#turn;
-    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
-    this.#words = await wordsFor(this, { comments, form });
-    try {
-      const reader = await readerId();
-      /** @type {[typeof import("./form.js") | null, Page]} */
-      const [writing, page] = await Promise.all([reader ? import(new URL(FORM, import.meta.url).href).catch(() => null) : null, this.#page()]);
-      if (isOver()) return;
-      if (writing) this.#root.adoptedStyleSheets = [...new Set([...this.#root.adoptedStyleSheets, writing.FORM_STYLES])];
-      this.#writing = writing;
-      if (reader !== this.#reader) this.#people = null;
-      this.#reader = reader || "";
-      this.#isUnknown = reader === null;
-      this.#marks = marksOf(this.#root, {
-        words: this.#words, node: page.node, reader: this.#reader, isOver: () => !!isOver(),
-        call: (path, options) => this.#callNode(path, options),
-        say: (told) => { this.#status.textContent = told; },
-        invite: (place, words, key) => inviteAt(this, place, words, key),
-      });
-      this.#render(page);
-      if (isLed) await this.#jump();
-      tell(this, "ready");
-    } catch (error) {
-      if (!isOver()) this.#root.replaceChildren(failure(this, error, this.#words, () => this.#start()));
+  /** @param {AbortSignal} now */
+  async start(now) {
+    const words = await wordsFor(this, { comments, form });
+    const reader = await readerId();
+    if (now.aborted) return;
+    this.#words = words;
+    if (this.#named !== orderNamed(this)) {
+      this.#named = orderNamed(this);
+      this.#order = "";
+      if (this.#node) goOn();
     }
+    /** @type {[typeof import("./form.js") | null, Page]} */
+    const [writing, page] = await Promise.all([reader ? import(FORM).catch(() => null) : null, this.#page()]);
+    if (now.aborted) return;
+    if (writing) this.#root.adoptedStyleSheets = [...new Set([...this.#root.adoptedStyleSheets, writing.FORM_STYLES])];
+    this.#writing = writing;
+    if (reader !== this.#reader) this.#people = null;
+    this.#reader = reader || "";
+    this.#isUnknown = reader === null;
+    this.#marks = marksOf(this.#root, {
+      words, node: page.node, reader: this.#reader, isOver: () => now.aborted,
+      call: (path, options) => this.#callNode(path, options),
+      say: (told) => { this.#status.textContent = told; },
+      invite: (place, words, key) => inviteAt(this, place, words, key),
+    });
+    this.#render(page);
+    await this.#jump();
+    tell(this, "ready");
+  }
+
+  /** @param {unknown} error */
+  async fail(error) {
+    this.#words ||= await wordsFor(this, { comments, form });
+    this.#root.replaceChildren(failure(this, error, this.#words, () => this.restart()));
+  }
+
+  /** Start anew where the reader wants to, not where the page's address leads. */
+  #startFromTop() {
+    goOn();
+    return this.restart();
   }
 
   /** @param {Page} page @param {string} [order] What was asked for. */
@@ -151,7 +156,7 @@ export default class PlazaComments extends HTMLElement {
     const { t, isRtl, language } = this.#words;
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
-    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(false); });
+    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#startFromTop(); });
     const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear(page.order);
@@ -180,7 +185,7 @@ export default class PlazaComments extends HTMLElement {
     const words = this.#words;
     this.#head.show(page, words,
       () => this.#form("", { label: words.t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) }),
-      () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.#start()) : invitation(this, words, "signIn"));
+      () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.restart()) : invitation(this, words, "signIn"));
   }
 
   /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
@@ -233,7 +238,7 @@ export default class PlazaComments extends HTMLElement {
     if (this.#people?.reader === reader && this.#people.words.language === language) return this.#people;
     const people = await loadPeople({
       words: this.#words, root: this.#root, reader, site: siteOf(this.#node?.id || ""),
-      call: (path, options) => call(apiOf(this), path, { signal: this.#alive?.signal, ...options }),
+      call: (path, options) => call(apiOf(this), path, { signal: this.alive, ...options }),
       tried: async (act) => {
         let told = "";
         await this.#tried(async () => { told = (await act()) || ""; });
@@ -241,7 +246,7 @@ export default class PlazaComments extends HTMLElement {
       },
       look: () => { this.#look().catch(() => false); },
       restart: async () => {
-        await this.#start();
+        await this.restart();
         this.#root.querySelector("section")?.focus();
       },
     });
@@ -325,12 +330,12 @@ export default class PlazaComments extends HTMLElement {
 
   /** Do something, and say what came of it. @param {() => Promise<string | void>} act */
   async #tried(act) {
-    const turn = this.#turn;
+    const { now } = this;
     try {
       const told = await act();
       this.#status.textContent = told ? this.#words.t(told) : "";
     } catch (error) {
-      if (turn === this.#turn && !this.#alive?.signal.aborted) this.#status.textContent = this.#words.reason(error);
+      if (!now.aborted) this.#status.textContent = this.#words.reason(error);
     }
   }
 
@@ -351,11 +356,11 @@ export default class PlazaComments extends HTMLElement {
   async #look() {
     if (!this.#node) return false;
     /** @type {typeof import("./changes.js")} */
-    const { look } = await import(new URL(CHANGES, import.meta.url).href);
+    const { look } = await import(CHANGES);
     return look({
       thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
       viewer: this.#viewer, count: this.#count, readerId,
-      page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#start(false),
+      page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#startFromTop(),
       isFirst: !this.#previous, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
       refold: async (isLess) => !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh(),
     });
@@ -363,7 +368,7 @@ export default class PlazaComments extends HTMLElement {
 
   /** Go to the comment that the page's address names, wherever in the discussion it is. */
   async #jump() {
-    const id = idInAddress();
+    const id = idFor(this);
     // One that is not read yet comes when it is.
     if (!id || !this.#node) return;
     await this.#tried(async () => {
@@ -376,9 +381,10 @@ export default class PlazaComments extends HTMLElement {
         if (page) this.#render(page, order);
       }
       const item = this.#thread.pointAt(id);
+      if (!item && !isLost(this)) return;
       // An empty line has no place to go to.
       if (!item) this.#status.textContent = this.#words.t("unknown_comment");
-      arriveAt(item || this.#status, /** @type {AbortController} */ (this.#alive).signal);
+      arriveAt(this, item || this.#status, this.alive);
       if (!item) return "unknown_comment";
     });
   }

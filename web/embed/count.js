@@ -2,6 +2,7 @@
 /** <plaza-count node="harbour:moon">Comments</plaza-count>: how many comments a page has. */
 import { call } from "./api.js";
 import { apiOf, h } from "./element.js";
+import { Live } from "./live.js";
 import { wordsFor } from "./words.js";
 
 /** Nodes that one call may ask for. */
@@ -28,19 +29,23 @@ function countsWith(api, node) {
   return batch.counts;
 }
 
-export default class PlazaCount extends HTMLElement {
+export default class PlazaCount extends Live {
+  static needs = ["node"];
+  static reads = ["lang", "api"];
+
   #root = this.attachShadow({ mode: "open" });
 
-  constructor() {
-    super();
+  /** @param {HTMLElement} [stub] */
+  constructor(stub) {
+    super(stub);
     this.#root.append(h("slot"));
   }
 
-  async connectedCallback() {
+  /** @param {AbortSignal} now */
+  async start(now) {
     const node = this.getAttribute("node") || "";
     const counts = await countsWith(apiOf(this), node).catch(() => null);
-    if (!counts) return;
     const { t } = await wordsFor(this);
-    this.#root.replaceChildren(h("span", { part: "count" }, t("count", { n: counts[node] || 0 })));
+    if (!now.aborted) this.#root.replaceChildren(!counts ? h("slot") : h("span", { part: "count" }, t("count", { n: counts[node] || 0 })));
   }
 }

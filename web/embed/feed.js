@@ -1,9 +1,10 @@
 // @ts-check
 /** <plaza-feed view="news">: what those whom the reader follows post, a wall, or an activity feed. */
-import { call, forget, Problem, readerId } from "./api.js";
+import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
-import { failure, invitation, whileShown } from "./states.js";
+import { Live } from "./live.js";
+import { failure, followReader, invitation, whileShown } from "./states.js";
 import { wordsFor } from "./words.js";
 import feed from "./words/en/feed.js";
 import base from "./base.css";
@@ -23,8 +24,8 @@ const MOST_EMPTY = 5;
 /** What the readers who are signed in load as well; the build writes the address of this release. */
 const WRITING = BUILT_WRITING;
 
-export default class PlazaFeed extends HTMLElement {
-  static observedAttributes = ["view", "user", "lang"];
+export default class PlazaFeed extends Live {
+  static reads = ["view", "user", "limit", "images", "lang", "api", "sign-in"];
 
   #root = this.attachShadow({ mode: "open" });
   #list = h("ol", { part: "list", class: "thread" });
@@ -32,10 +33,6 @@ export default class PlazaFeed extends HTMLElement {
   #fresh = h("p", { "aria-live": "polite", class: "fresh" });
   #more = h("button", { class: "more", part: "button", hidden: true, onclick: () => this.#nextPage() });
   #title = h("h2", { id: "title", part: "title" });
-  /** @type {AbortController | undefined} */
-  #alive;
-  /** Which start is the last: the answer to an earlier one may be somebody else's. */
-  #turn = 0;
   #reader = "";
   /** Whether the reader is a moderator; asked for once they look at what is shown. @type {boolean | null} */
   #moderates = null;
@@ -48,26 +45,17 @@ export default class PlazaFeed extends HTMLElement {
   /** @type {import("./words.js").Words} */
   #words = /** @type {any} */ (null);
 
-  constructor() {
-    super();
+  /** @param {HTMLElement} [stub] */
+  constructor(stub) {
+    super(stub);
     this.#root.adoptedStyleSheets = STYLES;
     this.#root.append(h("slot"));
   }
 
-  connectedCallback() {
-    this.#alive = new AbortController();
-    const { signal } = this.#alive;
-    document.addEventListener("plaza:identity", () => { forget(); this.#start(); }, { signal });
-    whileShown(() => this.#look(), signal);
-    this.#start();
-  }
-
-  disconnectedCallback() {
-    this.#alive?.abort();
-  }
-
-  attributeChangedCallback(/** @type {string} */ _name, /** @type {string | null} */ old) {
-    if (old !== null && this.isConnected) this.#start();
+  /** @param {AbortSignal} alive */
+  connected(alive) {
+    followReader(() => this.#reader, () => this.restart(), alive);
+    whileShown(() => this.#look(), alive);
   }
 
   get #view() {
@@ -77,9 +65,9 @@ export default class PlazaFeed extends HTMLElement {
 
   /** @param {string} path @param {import("./api.js").Options} [options] */
   async #call(path, options) {
-    const turn = this.#turn;
-    const answer = await call(apiOf(this), path, { signal: this.#alive?.signal, ...options });
-    if (turn !== this.#turn) throw new Problem({});
+    const { alive, now } = this;
+    const answer = await call(apiOf(this), path, { signal: alive, ...options });
+    if (now.aborted) throw new Problem({});
     return answer;
   }
 
@@ -96,38 +84,42 @@ export default class PlazaFeed extends HTMLElement {
     }
   }
 
-  async #start(isAsked = false) {
-    const turn = ++this.#turn;
-    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
-    try {
-      const reader = await readerId();
-      if (reader === null && !this.hasAttribute("user")) throw new Problem({ code: "sign_in_failed" });
-      /** @type {[Writing | null, Page | null]} */
-      const [writing, page] = await Promise.all([
-        reader ? import(new URL(WRITING, import.meta.url).href).catch(() => null) : null,
-        reader || this.hasAttribute("user") ? this.#page() : null,
-      ]);
-      const words = await wordsFor(this, { feed, ...writing?.MATTERS });
-      if (isOver()) return;
-      this.#words = words;
-      if (this.#reader !== reader) this.#moderates = null;
-      this.#reader = reader || "";
-      this.#writing = writing;
-      this.#root.adoptedStyleSheets = [...STYLES, ...(writing?.STYLES || [])];
-      this.#render(page);
-      if (isAsked) /** @type {HTMLElement | null} */ (this.#list.firstElementChild)?.focus();
-      if (page && this.#view === "activity") await this.#call("/feed/seen", { method: "PUT" }).catch(() => null);
-      tell(this, "ready");
-    } catch (error) {
-      this.#words ||= await wordsFor(this, { feed });
-      if (isOver()) return;
-      // The page's token was refused: its reader is a guest here.
-      if (error instanceof Problem && error.response?.status === 401) {
-        this.#reader = "";
-        this.#render(null);
-      }
-      else this.#root.replaceChildren(failure(this, error, this.#words, () => this.#start()));
+  /** @param {AbortSignal} now */
+  async start(now) {
+    const reader = await readerId();
+    if (reader === null && !this.hasAttribute("user")) throw new Problem({ code: "sign_in_failed" });
+    /** @type {[Writing | null, Page | null]} */
+    const [writing, page] = await Promise.all([
+      reader ? import(WRITING).catch(() => null) : null,
+      reader || this.hasAttribute("user") ? this.#page() : null,
+    ]);
+    const words = await wordsFor(this, { feed, ...writing?.MATTERS });
+    if (now.aborted) return;
+    this.#words = words;
+    if (this.#reader !== reader) this.#moderates = null;
+    this.#reader = reader || "";
+    this.#writing = writing;
+    this.#root.adoptedStyleSheets = [...STYLES, ...(writing?.STYLES || [])];
+    this.#render(page);
+    if (page && this.#view === "activity") await this.#call("/feed/seen", { method: "PUT" }).catch(() => null);
+    if (!now.aborted) tell(this, "ready");
+  }
+
+  /** @param {unknown} error */
+  async fail(error) {
+    this.#words ||= await wordsFor(this, { feed });
+    // The page's token was refused: its reader is a guest here.
+    if (error instanceof Problem && error.response?.status === 401) {
+      this.#reader = "";
+      this.#render(null);
     }
+    else this.#root.replaceChildren(failure(this, error, this.#words, () => this.restart()));
+  }
+
+  /** Show new posts, since the reader asks for them. */
+  async #renewAll() {
+    await this.restart();
+    /** @type {HTMLElement | null} */ (this.#list.firstElementChild)?.focus();
   }
 
   /** @param {Page | null} page Null for a guest, where only somebody signed in has something to read. */
@@ -172,7 +164,7 @@ export default class PlazaFeed extends HTMLElement {
     const { items } = await this.#page();
     for (const each of items) this.#renew(each);
     const n = items.filter((each) => !this.#shown.has(each.id)).length;
-    if (n) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start(true) }, this.#words.t("posts", { n })));
+    if (n) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#renewAll() }, this.#words.t("posts", { n })));
     return n > 0;
   }
 
@@ -287,7 +279,7 @@ export default class PlazaFeed extends HTMLElement {
     if (this.#moderates !== null || !this.#writing) return;
     this.#moderates = false;
     this.#moderates = await this.#writing.moderates(this.#desk).catch(() => false);
-    if (this.#moderates) this.#start();
+    if (this.#moderates) this.restart();
   }
 
   /** @param {Item} item */
@@ -299,12 +291,12 @@ export default class PlazaFeed extends HTMLElement {
 
   /** Do something, and say what came of it. @param {() => Promise<string | void>} act */
   async #tried(act) {
-    const turn = this.#turn;
+    const { now } = this;
     try {
       const told = await act();
       this.#status.textContent = told ? this.#words.t(told) : "";
     } catch (error) {
-      if (turn === this.#turn && !this.#alive?.signal.aborted) this.#status.textContent = this.#words.reason(error);
+      if (!now.aborted) this.#status.textContent = this.#words.reason(error);
     }
   }
 }

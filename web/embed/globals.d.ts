@@ -3,6 +3,7 @@ declare const BUILT_FILES: Record<string, string>;
 declare const BUILT_FORM: string;
 declare const BUILT_LANGUAGES: string[];
 declare const BUILT_ADDRESS: string;
+declare const BUILT_BASE: string;
 declare const BUILT_CHANGES: string;
 declare const BUILT_COMPLETION: string;
 declare const BUILT_FLAG: string;

@@ -13,7 +13,7 @@ const MARKS = BUILT_MARKS;
 export async function marksOf(root, desk) {
   if (desk.node.votes === "off" && !desk.node.reactions.length) return null;
   /** @type {typeof import("./marks.js") | null} */
-  const marks = await import(new URL(MARKS, import.meta.url).href).catch(() => null);
+  const marks = await import(MARKS).catch(() => null);
   if (!marks) return null;
   root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, ...marks.STYLES])];
   return marks.marksFor(desk);

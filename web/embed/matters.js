@@ -12,7 +12,7 @@ export async function speak(language, matters, otherwise) {
   /** @type {Texts} */
   const english = Object.assign({}, ...Object.values(matters));
   /** @param {string} matter @returns {Promise<Texts>} */
-  const load = async (matter) => (await import(new URL(`./words-${language}-${matter}.js`, import.meta.url).href)).default;
+  const load = async (matter) => (await import(`./words-${language}-${matter}.js`)).default;
   const own = /** @type {Texts} */ (language === "en" ? english : await Promise.all(Object.keys(matters).map(load)).then((all) => Object.assign({}, ...all), () => english));
   const spoken = own === english ? "en" : language;
   const plural = new Intl.PluralRules(spoken);

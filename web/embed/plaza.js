@@ -10,61 +10,85 @@
 /** The files behind the elements; the build writes the addresses of this release. */
 const FILES = /** @type {Record<string, string>} */ (BUILT_FILES);
 
-/** What finds out whether the page is light or dark, for elements with colours of their own. */
+/** What all elements share, and what finds out whether the page is light or dark, for those with colours of their own. */
+const BASE = BUILT_BASE;
 const SCHEME = BUILT_SCHEME;
-const COLOURED = ["plaza-cart", "plaza-comments", "plaza-feed"];
-/** How far from the view an element starts to load. */
-const MARGIN = "600px 0px";
+const COLOURED = /cart|comments|feed/;
+/** @type {typeof import("./scheme.js") | null} */
+let scheme = null;
 
-const near = new IntersectionObserver(
-  (entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      near.unobserve(target);
-      load(target);
+/** The page's own scripts may say who reads, up to its end. */
+const parsed = document.readyState === "loading" && new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));
+/** Elements in the page that are not loaded. @type {Set<Waiting>} */
+const waiting = new Set();
+/** An element starts to load at this distance from the view. */
+const near = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) load(target);
+}, { rootMargin: "600px 0px" });
+
+/** An element of the page before its file is there: in whichever part of the page, also in another component. */
+class Waiting extends HTMLElement {
+  connectedCallback() {
+    if (!(this instanceof Waiting)) {
+      dye(this);
+      return /** @type {any} */ (this).connectedCallback();
     }
-  },
-  { rootMargin: MARGIN },
-);
+    waiting.add(this);
+    meet(this);
+  }
 
-/** @param {Element} element */
-async function load(element) {
+  disconnectedCallback() {
+    if (!(this instanceof Waiting)) return /** @type {any} */ (this).disconnectedCallback();
+    waiting.delete(this);
+    near.unobserve(this);
+  }
+
+  /** What a cart does. @param {unknown[]} given */
+  async add(...given) {
+    await load(this);
+    return /** @type {any} */ (this).add(...given);
+  }
+}
+
+/** Have an element follow the page's colours. @param {HTMLElement} element */
+function dye(element) {
+  if (scheme && COLOURED.test(element.localName)) scheme.followPage(element);
+}
+
+/** Make an element what its name says, once. @param {any} element */
+function load(element) {
+  near.unobserve(element);
+  return (element.loads ||= become(element));
+}
+
+/** @param {HTMLElement} element */
+async function become(element) {
   const name = element.localName;
-  const [module, scheme] = await Promise.all([
-    import(new URL(FILES[name], import.meta.url).href),
-    COLOURED.includes(name) && import(new URL(SCHEME, import.meta.url).href).catch(() => null),
+  const [{ default: Kind }] = await Promise.all([
+    import(FILES[name]), import(BASE), COLOURED.test(name) && import(SCHEME).then((loaded) => { scheme = loaded; }, () => {}),
   ]);
-  if (scheme) scheme.followPage(element);
-  if (!customElements.get(name)) customElements.define(name, module.default);
+  dye(element);
+  waiting.delete(/** @type {Waiting} */ (element));
+  // The browser calls the methods of the class that it knows, and this one hands them on.
+  Object.setPrototypeOf(element, Kind.prototype);
+  new Kind(element).connectedCallback();
 }
 
 /** Whether the page's address names a comment: wherever the discussion is, that is where it leads. @param {Element} element */
-const isLinked = ({ localName }) => localName === "plaza-comments" && location.hash.startsWith("#plaza-");
+const isLinked = ({ localName }) => localName === "plaza-comments" && /^#plaza-|[?&]plaza=/.test(location.hash + location.search);
 
-/** @param {Element} element */
-function meet(element) {
+/** @param {Waiting} element */
+async function meet(element) {
+  await parsed;
+  if (!waiting.has(element)) return;
   if (element.getAttribute("loading") === "eager" || isLinked(element)) load(element);
   else near.observe(element);
 }
 
-/** Watch the elements of a part of the page. @param {ParentNode} root */
-function watch(root) {
-  root.querySelectorAll(Object.keys(FILES).join()).forEach(meet);
-}
-
-if (document.readyState === "loading") {
-  document.addEventListener("DOMContentLoaded", () => watch(document));
-} else {
-  watch(document);
-}
-addEventListener("hashchange", () => watch(document));
-// A page that builds itself: React, Turbo, a reader that scrolls without end.
-new MutationObserver((changes) => {
-  for (const { addedNodes } of changes) {
-    for (const node of addedNodes) {
-      if (!(node instanceof Element)) continue;
-      if (node.localName in FILES) meet(node);
-      else watch(node);
-    }
-  }
-}).observe(document.documentElement, { childList: true, subtree: true });
+addEventListener("hashchange", () => waiting.forEach(meet));
+// A press before the cart is there.
+addEventListener("click", (event) => {
+  const button = event.composedPath().find((each) => each instanceof Element && each.matches("[data-plaza-buy]"));
+  if (button) waiting.forEach((each) => each.localName === "plaza-cart" && load(each).then(() => /** @type {any} */ (each).buy(button)));
+});
+for (const name in FILES) if (!customElements.get(name)) customElements.define(name, class extends Waiting {});

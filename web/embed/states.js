@@ -1,6 +1,6 @@
 // @ts-check
 /** What an element shows of its own state: nobody is signed in, something failed, something is new. */
-import { forget } from "./api.js";
+import { forget, readerId } from "./api.js";
 import { h, tell } from "./element.js";
 
 /** @typedef {import("./words.js").Words} Words */
@@ -27,6 +27,20 @@ export function failure(element, error, words, again) {
 export function retry(error, words, again) {
   return h("div", { class: "note" }, h("p", { role: "alert" }, words.reason(error)),
     h("button", { part: "button", onclick: () => { forget(); again(); } }, words.t("retry")));
+}
+
+/**
+ * Start anew when the page says that another reader has come, and when it comes back from the browser's memory to another one.
+ * @param {() => string} known The reader that was shown to; "" for a guest. @param {() => void} restart @param {AbortSignal} signal
+ */
+export function followReader(known, restart, signal) {
+  document.addEventListener("plaza:identity", () => { forget(); restart(); }, { signal });
+  addEventListener("pageshow", async ({ persisted }) => {
+    if (!persisted) return;
+    forget();
+    const reader = await readerId();
+    if (reader !== null && reader !== known()) restart();
+  }, { signal });
 }
 
 /**

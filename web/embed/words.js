@@ -1,6 +1,5 @@
 // @ts-check
 /** What an element says, in its reader's language. */
-import { Problem } from "./api.js";
 import { isRtl, languageAt } from "./languages.js";
 import { speak } from "./matters.js";
 import common from "./words/en/common.js";
@@ -24,12 +23,14 @@ export async function wordsFor(element, matters) {
     isRtl: isRtl(language),
     t,
     reason(error) {
-      if (!(error instanceof Problem)) {
+      const { code, body, message } = /** @type {any} */ (error);
+      // A fault of the element itself has no code of the API, or the number of a DOMException.
+      if (typeof code !== "string") {
         console.error(error);
         return t("internal");
       }
-      const told = t(error.code);
-      return told === error.code ? t("failed", { reason: error.message || error.code }) : told;
+      const told = t(code, body);
+      return told === code ? t("failed", { reason: message || code }) : told;
     },
   };
 }

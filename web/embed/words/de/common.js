@@ -10,6 +10,7 @@ export default {
   offline: "Plaza ist nicht erreichbar.",
   unavailable: "Plaza ist gerade nicht verfügbar. Versuche es gleich noch einmal.",
   internal: "In Plaza ist etwas schiefgegangen. Versuche es gleich noch einmal.",
+  bad_id: "Diese Seite ist falsch eingerichtet: „{id}“ ist keine Kennung.",
   sign_in_failed: "Deine Anmeldung lässt sich gerade nicht prüfen.",
   unauthenticated: "Deine Anmeldung ist abgelaufen. Melde dich neu an; dein Text bleibt stehen.",
   forbidden: "Das darfst du nicht.",

@@ -10,6 +10,7 @@ export default {
   offline: "Plaza cannot be reached.",
   unavailable: "Plaza is not available right now. Try again in a moment.",
   internal: "Something went wrong in Plaza. Try again in a moment.",
+  bad_id: "This page is not set up well: “{id}” is no id.",
   sign_in_failed: "Your sign-in cannot be checked right now.",
   unauthenticated: "Your sign-in has ended. Sign in again; your text is kept.",
   forbidden: "You may not do this.",

@@ -11,6 +11,7 @@ export default {
   offline: "No se puede acceder a Plaza.",
   unavailable: "Plaza no está disponible ahora mismo. Inténtalo de nuevo en un momento.",
   internal: "Algo ha fallado en Plaza. Inténtalo de nuevo en un momento.",
+  bad_id: "Esta página está mal configurada: «{id}» no es un identificador.",
   sign_in_failed: "Ahora no se puede comprobar tu sesión.",
   unauthenticated: "Tu sesión ha caducado. Vuelve a iniciarla; tu texto se conserva.",
   forbidden: "No tienes permiso para hacer esto.",

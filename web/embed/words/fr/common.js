@@ -11,6 +11,7 @@ export default {
   offline: "Plaza est injoignable.",
   unavailable: "Plaza n’est pas disponible pour le moment. Réessayez dans un instant.",
   internal: "Une erreur s’est produite dans Plaza. Réessayez dans un instant.",
+  bad_id: "Cette page est mal configurée : « {id} » n’est pas un identifiant.",
   sign_in_failed: "Impossible de vérifier votre connexion pour le moment.",
   unauthenticated: "Votre session a expiré. Reconnectez-vous ; votre texte est conservé.",
   forbidden: "Vous n’avez pas le droit de faire cela.",

@@ -11,6 +11,7 @@ export default {
   offline: "Plaza non è raggiungibile.",
   unavailable: "Plaza non è disponibile in questo momento. Riprova tra poco.",
   internal: "Qualcosa è andato storto in Plaza. Riprova tra poco.",
+  bad_id: "Questa pagina è configurata male: «{id}» non è un identificativo.",
   sign_in_failed: "Al momento non è possibile verificare il tuo accesso.",
   unauthenticated: "La tua sessione è scaduta. Accedi di nuovo; il tuo testo resta qui.",
   forbidden: "Non hai il permesso di farlo.",

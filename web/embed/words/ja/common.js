@@ -9,6 +9,7 @@ export default {
   offline: "Plazaに接続できません。",
   unavailable: "Plazaは現在利用できません。しばらくしてからもう一度お試しください。",
   internal: "Plazaで問題が発生しました。しばらくしてからもう一度お試しください。",
+  bad_id: "このページの設定に誤りがあります。「{id}」は ID ではありません。",
   sign_in_failed: "現在、ログインを確認できません。",
   unauthenticated: "ログインの有効期限が切れました。もう一度ログインしてください。入力した文章は残っています。",
   forbidden: "この操作は許可されていません。",

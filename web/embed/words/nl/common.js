@@ -10,6 +10,7 @@ export default {
   offline: "Plaza is niet bereikbaar.",
   unavailable: "Plaza is nu niet beschikbaar. Probeer het zo opnieuw.",
   internal: "Er ging iets mis in Plaza. Probeer het zo opnieuw.",
+  bad_id: "Deze pagina is verkeerd ingesteld: “{id}” is geen id.",
   sign_in_failed: "Je aanmelding kan nu niet worden gecontroleerd.",
   unauthenticated: "Je bent niet meer ingelogd. Log opnieuw in; je tekst blijft staan.",
   forbidden: "Dit mag je niet doen.",

@@ -12,6 +12,7 @@ export default {
   offline: "Nie można połączyć się z Plazą.",
   unavailable: "Plaza jest chwilowo niedostępna. Spróbuj ponownie za chwilę.",
   internal: "W Plazie wystąpił błąd. Spróbuj ponownie za chwilę.",
+  bad_id: "Ta strona jest źle skonfigurowana: „{id}” nie jest identyfikatorem.",
   sign_in_failed: "Nie można teraz sprawdzić Twojego logowania.",
   unauthenticated: "Sesja wygasła. Zaloguj się ponownie; Twój tekst pozostaje tutaj.",
   forbidden: "Nie możesz tego zrobić.",

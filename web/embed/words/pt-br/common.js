@@ -11,6 +11,7 @@ export default {
   offline: "Não foi possível acessar o Plaza.",
   unavailable: "O Plaza não está disponível agora. Tente de novo daqui a pouco.",
   internal: "Algo deu errado no Plaza. Tente de novo daqui a pouco.",
+  bad_id: "Esta página está mal configurada: “{id}” não é um identificador.",
   sign_in_failed: "Não é possível verificar seu login agora.",
   unauthenticated: "Sua sessão terminou. Entre de novo; seu texto continua aqui.",
   forbidden: "Você não tem permissão para fazer isso.",

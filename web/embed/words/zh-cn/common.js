@@ -9,6 +9,7 @@ export default {
   offline: "无法连接 Plaza。",
   unavailable: "Plaza 暂时不可用。请稍后再试。",
   internal: "Plaza 出了问题。请稍后再试。",
+  bad_id: "此页面设置有误：“{id}”不是有效的 ID。",
   sign_in_failed: "现在无法确认你的登录状态。",
   unauthenticated: "你的登录已过期。请重新登录;你的文字已保留。",
   forbidden: "你不能这样做。",
