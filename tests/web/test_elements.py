@@ -248,7 +248,7 @@ def test_an_exception_leaves_what_the_page_has_put_inside(site: Site, open_page:
 
 
 def test_two_of_a_kind_work_beside_each_other(
-    client: Client, site: Site, open_page: OpenPage, token: Callable[..., str]
+    site: Site, open_page: OpenPage, token: Callable[..., str]
 ) -> None:
     site.token = lambda: token("ben", name="Ben")
     names = f'<plaza-comments node="{MOON}"></plaza-comments><plaza-comments node="{SUN}">'

@@ -1,10 +1,11 @@
 """A page that reports itself: once when it is opened, and again when an application changes it."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Request
 
 from chalicelib.analytics.logs.log import Span
 from chalicelib.runtime import Runtime
@@ -98,3 +99,53 @@ def test_a_page_sends_nothing_that_would_be_refused(
 
     (hit,) = (each for each in held(runtime, workers) if each["path"] != "/one")
     assert (hit["path"], hit["title"]) == ("/b", title[:200])
+
+
+# What a page does, and the paths and referrers that it reports by that.
+FROM = "https://search.example/"
+BACK = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+FIRST = "document.querySelector('plaza-hit')"
+STEPS: list[tuple[str, list[str]]] = [
+    (f"{FIRST}.setAttribute('path', '/one')", ["/one"]),
+    (f"{FIRST}.setAttribute('path', '/one')", []),
+    (f"{FIRST}.setAttribute('path', '/one/../one')", []),
+    (f"document.body.append({FIRST})", []),
+    (f"window.hit = {FIRST}; hit.remove(); setTimeout(() => document.body.append(hit))", []),
+    (f"{FIRST}.replaceWith({FIRST}.cloneNode())", []),
+    (f"document.body.append({FIRST}.cloneNode())", []),
+    (BACK.replace("true", "false"), []),
+    (BACK, ["/one"]),
+    ("document.querySelectorAll('plaza-hit')[1].remove()", []),
+    (f"{FIRST}.setAttribute('path', '/two')", ["/two"]),
+    (f"{FIRST}.setAttribute('path', '/one')", ["/one"]),
+    (f"{FIRST}.setAttribute('site', 'other')", ["/one"]),
+    (f"{FIRST}.setAttribute('path', 'https://[')", []),
+]
+
+
+def test_each_page_that_is_opened_is_reported_once(site: Site, open_page: OpenPage) -> None:
+    """Also the page of an application that names it late, and a page that comes back."""
+    reported: list[dict[str, Any]] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/hits"):
+            reported.append(json.loads(request.post_data or ""))
+
+    def watch(page: Page) -> None:
+        page.add_init_script(f"Object.defineProperty(document, 'referrer', {{ value: '{FROM}' }})")
+        page.on("request", note)
+
+    site.body = f'<plaza-hit site="{SITE}"></plaza-hit><a href="#">More</a>'
+    page = open_page(site, before=watch, user_agent=PERSON, may_log=("Invalid URL", "404"))
+    until(page, lambda: bool(reported))
+    (first,) = reported[0]["hits"]
+    assert (first["path"], first["ref"]) == ("/", FROM)
+
+    for step, paths in STEPS:
+        reported.clear()
+        page.evaluate(step)
+        until(page, lambda: len(reported) >= len(paths))  # noqa: B023 - called at once
+        page.evaluate("() => fetch('/token')")
+        hits = [hit for each in reported for hit in each["hits"]]
+        assert [hit["path"] for hit in hits] == paths, step
+        assert {hit.get("ref") for hit in hits} <= ({FROM} if "other" in step else {None}), step
