@@ -67,6 +67,12 @@ class Dialect:
     - `classes`: the classes that an element may have.
     - `rules`: further rules within a line, after the rules of CommonMark; they read `env` of
       `render`.
+    - `blocks`: rules of blocks by name, each with the blocks that it ends; they replace the rules
+      of CommonMark, or come after them.
+    - `stop`: a pattern of the places, beside marks, where a rule may begin: the characters that
+      can stand there, and the condition after one of them.
+    - `line`: the parser's state within a block.
+    - `breaks`: a newline breaks the line.
     - `label_steps`: the most tokens that the search for the ends of brackets passes in a text,
       nested searches included. The default is enough for 1,250 links, the most in 10,000
       characters.
@@ -81,6 +87,10 @@ class Dialect:
     relative_links: bool = False
     classes: Mapping[str, set[str]] = field(default_factory=dict)
     rules: Mapping[str, InlineRule] = field(default_factory=dict)
+    blocks: Mapping[str, tuple[BlockRule, list[str]]] = field(default_factory=dict)
+    stop: tuple[str, str] | None = None
+    line: type[StateInline] = StateInline
+    breaks: bool = False
     label_steps: int = 2_500
 
 
@@ -202,7 +212,8 @@ def _first_line(text: str, lines: Sequence[tuple[int, int]], parts: Sequence[str
 def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
     """Return the parser for all texts of a dialect."""
     parser = _plain_parser(dialect)
-    _bound_nesting(parser, _plain_parser(dialect))
+    _bound_nesting(parser, _plain_parser(dialect), {**_CONTAINERS, **dialect.blocks})
+    _parse_lines(parser, dialect)
     # markdown-it-py's types require a module and a method; any object and function work.
     parser.helpers = SimpleNamespace(  # type: ignore[assignment]
         parseLinkDestination=_destination,
@@ -217,11 +228,40 @@ def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
 
 
 def _plain_parser(dialect: Dialect) -> markdown_it.MarkdownIt:
-    parser = markdown_it.MarkdownIt("js-default", {"html": False})
+    parser = markdown_it.MarkdownIt("js-default", {"html": False, "breaks": dialect.breaks})
+    known = parser.get_all_rules()["block"]
+    for name, (rule, ends) in dialect.blocks.items():
+        if name in known:
+            parser.block.ruler.at(name, rule, {"alt": ends})
+        else:
+            parser.block.ruler.push(name, rule, {"alt": ends})
     return parser.disable([*_UNUSED, *dialect.without])
 
 
-def _bound_nesting(parser: markdown_it.MarkdownIt, innermost: markdown_it.MarkdownIt) -> None:
+def _parse_lines(parser: markdown_it.MarkdownIt, dialect: Dialect) -> None:
+    """Let a parser stop at the places of a dialect, and keep its state within a block."""
+    inline = parser.inline
+    if dialect.stop is not None:
+        characters, condition = dialect.stop
+        marks = inline.terminator_re.pattern[1:-1]
+        # One set of characters first: the search for it is quick.
+        inline.terminator_re = re.compile(rf"[{marks}{characters}](?:(?<=[{marks}])|{condition})")
+
+    def parse(text: str, md: markdown_it.MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        state = dialect.line(text, md, env, tokens)
+        inline.tokenize(state)
+        for rule in inline.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+    inline.parse = parse  # type: ignore[assignment,method-assign]
+
+
+def _bound_nesting(
+    parser: markdown_it.MarkdownIt,
+    innermost: markdown_it.MarkdownIt,
+    blocks: Mapping[str, tuple[BlockRule, list[str]]],
+) -> None:
     """Let a parser without quotes and lists read the content of the innermost quote or list.
 
     Otherwise the time of a text grows with its depth, and words below a level are lost.
@@ -239,7 +279,8 @@ def _bound_nesting(parser: markdown_it.MarkdownIt, innermost: markdown_it.Markdo
         state.env[_DEPTH] -= 1
 
     parser.block.tokenize = tokenize_bounded  # type: ignore[assignment,method-assign]
-    for name, (rule, ends) in _CONTAINERS.items():
+    for name in _CONTAINERS:
+        rule, ends = blocks[name]
         innermost.block.ruler.at(name, _outside(rule), {"alt": ends})
 
 

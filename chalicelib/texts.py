@@ -24,6 +24,7 @@ MAX_MARKS_IN_NAME = 8
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_SEPARATORS = re.compile(r"[\u2028\u2029]")
+_BLANK_LINES_BEFORE = re.compile(r"(?:[^\S\n]*\n)+")
 # The property Default_Ignorable_Code_Point, and characters with a blank glyph: annotation marks,
 # the Braille pattern without dots, the musical null notehead.
 _BLANK = (
@@ -122,6 +123,22 @@ def _unify_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def _unify_separators(text: str) -> str:
+    """Replace separators of lines and paragraphs by newlines: browsers show them as blanks."""
+    return _unify_newlines(text).replace("\u2028", "\n").replace("\u2029", "\n\n")
+
+
+def _without_blank_ends(text: str) -> str:
+    """Return a text without blank lines at both ends; its first line keeps its indentation."""
+    blank = _BLANK_LINES_BEFORE.match(text)
+    text = text[blank.end() if blank else 0 :].rstrip()
+    # The indentation of a single line is no code and no list.
+    text = text if "\n" in text else text.lstrip(" \t")
+    if not text:
+        raise PydanticKnownError("string_too_short", {"min_length": 1})
+    return text
+
+
 def _check_readable(text: str) -> str:
     """Refuse a text that is invisible, reverses the text after it, or piles up marks."""
     if not is_visible(text):
@@ -216,6 +233,15 @@ def html_of(most_bytes: int) -> Any:
 Paragraphs = Annotated[
     _Trimmed,
     AfterValidator(_unify_newlines),
+    AfterValidator(_check_printable),
+    AfterValidator(_check_readable),
+]
+# A text as its author typed it, whose indentation has a meaning; a field adds its bound.
+TypedText = Annotated[
+    str,
+    StringConstraints(min_length=1),
+    AfterValidator(_unify_separators),
+    AfterValidator(_without_blank_ends),
     AfterValidator(_check_printable),
     AfterValidator(_check_readable),
 ]

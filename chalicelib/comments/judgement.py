@@ -63,6 +63,7 @@ def is_in(phrase: str, text: str) -> bool:
 # No person writes a comment faster than this; programs that fill in forms do.
 QUICKEST_MS = 3_000
 _TAGS = re.compile(r"<[^>]*>")
+_MARKS = re.compile(r"[*_~`]+")
 _LINK = "<a "
 # A text by this many people is a copy.
 PEOPLE_OF_REPEATED = 3
@@ -140,8 +141,9 @@ def _reasons_in(written: JudgedText, writer: WriterStanding, site: CommentSite) 
     found: list[Reason] = []
     if site["phrases"]:
         # The Markdown too, since it has the addresses of links; the HTML, since marks of Markdown
-        # can stand within a word.
-        text = searchable((written.text, html.unescape(_TAGS.sub("", written.html))))
+        # can stand within a word, and without marks that are shown there.
+        shown = html.unescape(_TAGS.sub("", written.html))
+        text = searchable((written.text, shown, _MARKS.sub("", shown)))
         actions = {each["action"] for each in site["phrases"] if is_in(each["phrase"], text)}
         if "reject" in actions:
             raise TextRefused

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from chalicelib.comments.scripts import SPACED, UNSPACED
+
 if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 NOBODY = "…"
 MAX_MENTIONS = 10
 _ENV = "mentions"
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
 
 
 class Mention(TypedDict):
@@ -95,6 +98,14 @@ def rename_in(text: str, places: Iterable[int], name: str, to: str) -> str:
 def _any_of(names: Mapping[str, str]) -> re.Pattern[str]:
     """Return a pattern of `@` and a name; it prefers the longer of "Ann" and "Ann Lee"."""
     longest_first = sorted(names, key=len, reverse=True)
-    # Neither "me@ann.example" nor "@Annabel" mentions Ann.
-    ends = (re.escape(name) + (r"(?!\w)" if name[-1:].isalnum() else "") for name in longest_first)
-    return re.compile(rf"(?<!\w)@({'|'.join(ends)})")
+    return re.compile(rf"@({'|'.join(_with_borders(name) for name in longest_first)})")
+
+
+def _with_borders(name: str) -> str:
+    """Return the pattern of a name that needs a border beside a letter of a script with spaces.
+
+    Neither "me@ann.example" nor "@Annabel" mentions Ann, but "谢谢@小明你好" mentions 小明.
+    """
+    before = "" if _UNSPACED.match(name) else rf"(?<!{SPACED}@)"
+    is_word = name[-1:].isalnum() and not _UNSPACED.match(name[-1:])
+    return before + re.escape(name) + (rf"(?!{SPACED})" if is_word else "")

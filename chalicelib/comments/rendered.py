@@ -6,7 +6,7 @@ from chalicelib.runtime import Runtime
 
 # The version stored beside the HTML. Change it with the libraries or the rules of `rendering`,
 # then run the command `rerender_comments`.
-RENDERER = "markdown-it-py 4.3, nh3 0.3, rules 3"
+RENDERER = "markdown-it-py 4.3, nh3 0.3, rules 4"
 
 
 def render_text(

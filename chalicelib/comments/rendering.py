@@ -4,9 +4,19 @@ After a change of the rules below or of the libraries, change `rendered.RENDERER
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from chalicelib import markdown
 from chalicelib.bounds import BOUNDS
+from chalicelib.comments.dialect.blocks import BLOCKS
+from chalicelib.comments.dialect.marks import TypedLine, escape
+from chalicelib.comments.dialect.urls import (
+    START,
+    STARTS,
+    link_pictures,
+    link_url,
+    lower_headings,
+)
 from chalicelib.comments.errors import CommentTooLarge
 from chalicelib.comments.mentions import Mentions, rule
 from chalicelib.errors import UnreadableText
@@ -19,13 +29,25 @@ _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "span": {"data-person"}}
 IMAGE_ATTRIBUTES = {**_ATTRIBUTES, "img": {"src", "alt", "title"}}
 _REL = "nofollow ugc noopener"
 _CLASSES = {"span": {"mention"}}
-_RULES = {"mention": rule}
-# Without tables: 10,000 characters of them can become 4.2 MB.
+_RULES = {"mention": rule, "typed_escape": escape, "url": link_url}
+# Without tables: 10,000 characters of them can become 4.2 MB. Without headings by a line below:
+# "---" parts a text.
+_WITHOUT = ("table", "lheading", "escape")
 _PLAIN = Dialect(
-    TAGS, _ATTRIBUTES, _REL, without=("table", "image"), classes=_CLASSES, rules=_RULES
+    TAGS,
+    _ATTRIBUTES,
+    _REL,
+    without=_WITHOUT,
+    classes=_CLASSES,
+    rules=_RULES,
+    edit=link_pictures,
+    blocks=BLOCKS,
+    stop=(STARTS, START),
+    line=TypedLine,
+    breaks=True,
 )
-_WITH_IMAGES = Dialect(
-    TAGS | {"img"}, IMAGE_ATTRIBUTES, _REL, without=("table",), classes=_CLASSES, rules=_RULES
+_WITH_IMAGES = replace(
+    _PLAIN, tags=TAGS | {"img"}, attributes=IMAGE_ATTRIBUTES, edit=lower_headings
 )
 
 

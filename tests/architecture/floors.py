@@ -43,7 +43,8 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("assets.jobs", "assets.routes"),
 )
 COMMENTS: tuple[tuple[str, ...], ...] = (
-    ("comments.mentions",),
+    ("comments.scripts",),
+    ("comments.dialect", "comments.mentions"),
     ("comments.errors", "comments.node_ids", "comments.shapes"),
     ("comments.opening", "comments.rendering", "comments.store"),
     ("comments.forms", "comments.order", "comments.permissions", "comments.rendered"),

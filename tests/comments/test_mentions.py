@@ -57,6 +57,40 @@ def test_a_mention_is_a_whole_name_after_an_at_sign(text: str, html: str) -> Non
     assert found(text, ANN) == (["ann"] if "{" in html else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "is_mention"),
+    [
+        ("谢谢@小明你好", "小明", True),
+        ("谢谢@小明", "小明", True),
+        ("thanks@小明", "小明", True),
+        ("谢谢@Ann你好", "Ann", True),
+        ("@小明ok", "小明", True),
+        ("ありがとう@さくらさん", "さくら", True),
+        ("고마워@민수님", "민수", True),
+        ("ขอบคุณ@สมชายครับ", "สมชาย", True),
+        ("谢谢,@Ann.", "Ann", True),
+        ("me@Ann", "Ann", False),
+        ("我me@Ann", "Ann", False),
+        ("@Annabel", "Ann", False),
+        ("@Ann_b", "Ann", False),
+        ("@Ann2", "Ann", False),
+        ("спасибо@Оля", "Оля", False),
+        ("@Оляна", "Оля", False),
+        ("@Ann明子", "Ann明", True),
+    ],
+)
+def test_a_name_needs_a_border_between_letters_of_scripts_with_spaces_alone(
+    text: str, name: str, *, is_mention: bool
+) -> None:
+    html = html_of(text, Mention(id="p", name=name))
+
+    assert html == f"<p>{text.replace('@' + name, marked('p', name)) if is_mention else text}</p>\n"
+
+
+def test_of_two_names_without_a_border_the_longer_is_meant() -> None:
+    assert found("@小明明", {"id": "a", "name": "小明"}, {"id": "b", "name": "小明明"}) == ["b"]
+
+
 def test_the_longer_of_two_names_is_meant() -> None:
     html = html_of("@Ann Lee and @Ann", ANN, LEE)
 
@@ -116,7 +150,7 @@ def test_a_new_name_is_no_pattern() -> None:
         ('[@Ann](https://a.example/@Ann "@Ann") @Ann', [38]),
         ("<https://a.example/@Ann> <me.@Ann.example>", []),
         ("![@Ann](https://a.example/@Ann)", []),
-        ("    @Ann\n\n@Ann", [10]),
+        ("    @Ann\n    x\n\n@Ann", [16]),
         ("```\n@Ann\n```\n@Ann", [13]),
         ("[a][@Ann]\n\n[@Ann]: https://a.example/@Ann '@Ann'\n", []),
         ("# @Ann #", [2]),

@@ -91,8 +91,8 @@ def test_an_absolute_link_is_kept(form: str, target: str) -> None:
 
 
 def test_a_destination_has_three_parentheses_in_each_other_at_most() -> None:
-    assert "href" in render("[x](https://a.example/a_(b_(c)))")
-    assert "href" not in render("[x](https://a.example/a_(b_(c_(d_(e)))))")
+    assert ">x</a>" in render("[x](https://a.example/a_(b_(c)))")
+    assert ">x</a>" not in render("[x](https://a.example/a_(b_(c_(d_(e)))))")
 
 
 NOTHING = ["[a]: https://a.example", "[](https://a.example)", "# ", "> ", "&#8203;", "&#x3164;"]

@@ -178,6 +178,21 @@ def test_a_comment_that_the_last_release_nested_deeply_is_rendered_again(
     assert discussion.get(posted)["text"] == "* " * 49 + "x"
 
 
+def test_a_comment_of_the_last_rules_is_shown_until_it_is_rendered_again(
+    discussion: Discussion,
+) -> None:
+    html = "<h1>a</h1>\n<p>b\nc</p>\n"
+    posted = discussion.post("# a\nb\nc")["id"]
+    rules_3: CommentFields = {"renderer": "markdown-it-py 4.3, nh3 0.3, rules 3", "html": html}
+    store_of(discussion.runtime, discussion.node).change(discussion.node, posted, rules_3, {})
+
+    assert discussion.get(posted)["html"] == html
+    assert repair.render_again(discussion.runtime)["rendered"] == 1
+
+    assert discussion.get(posted)["html"] == "<h4>a</h4>\n<p>b<br>\nc</p>\n"
+    assert discussion.get(posted)["text"] == "# a\nb\nc"
+
+
 def test_a_comment_that_becomes_too_large_does_not_keep_the_others_from_being_rendered(
     discussion: Discussion,
 ) -> None:

@@ -1,0 +1,7 @@
+"""The Markdown of comments: texts of people who may never have heard of Markdown.
+
+docs/embed.md has the table of the differences from CommonMark, and
+`tests/comments/test_typed_texts.py` holds each of them.
+
+Public face: `blocks`, `marks`, `urls`.
+"""
