@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.identity import Principal
 from chalicelib.social.activity import personal_data
-from chalicelib.social.activity.actions import reactions
+from chalicelib.social.activity.actions import actions, reactions
 from chalicelib.social.activity.actions.answers import ReactionsAnswer
 from chalicelib.social.reactions import ReactionKind
 from tests.social.activity.support.office import Office
@@ -145,6 +145,26 @@ def test_who_dies_at_any_step_leaves_a_reaction_and_its_count_or_neither(
             steps += 1
         assert_exact(office, action)
     assert steps > 2
+
+
+def test_a_reaction_to_an_action_that_is_deleted_meanwhile_is_not_stored(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    action = office.act("ann")
+    see = actions.find_visible
+
+    def seen_before_its_deletion(*given: Any) -> Any:
+        monkeypatch.setattr(actions, "find_visible", see)
+        found = see(*given)
+        office.delete("ann", action)
+        return found
+
+    monkeypatch.setattr(actions, "find_visible", seen_before_its_deletion)
+    reply = office.client.as_("bob").put(f"/actions/{action}/reaction", kind="like")
+
+    assert (reply.status, reply.code) == (404, "unknown_action")
+    stored = office.runtime.database["feed.event"].count_documents({"action_id": action})
+    assert stored == 0
 
 
 def test_an_erasure_takes_what_is_left_of_a_reaction(office: Office) -> None:
