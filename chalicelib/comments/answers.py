@@ -1,5 +1,6 @@
 """Answer shapes of the comments API, so that every route shows a comment alike."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired
 
@@ -109,6 +110,13 @@ class MentionAnswer(TypedDict):
     name: ShownName
 
 
+class ReplyToAnswer(TypedDict):
+    """The comment that another one answers."""
+
+    id: CommentId
+    author: Annotated[AuthorAnswer | None, Field(description="Null if the caller does not see it.")]
+
+
 class CommentAnswer(MarksAnswer):
     """A comment, or a placeholder above comments that the caller sees.
 
@@ -119,6 +127,13 @@ class CommentAnswer(MarksAnswer):
     id: CommentId
     node_id: NodeId
     parent_id: Annotated[CommentId | None, Field(description="What it replies to.")]
+    reply_to: Annotated[
+        ReplyToAnswer | None,
+        Field(
+            description="What it answers where that is not its parent: a reply below the greatest "
+            "depth is put beside the comment that it answers. Null otherwise."
+        ),
+    ]
     slug: Annotated[CommentSlug, Field(description="The path of ids from the first of its thread.")]
     depth: Annotated[int, Field(description="0 for one that replies to none.")]
     posted_at: datetime
@@ -283,16 +298,21 @@ def viewer_answer(rights: Rights) -> ViewerAnswer | None:
 
 
 def comment_answer(
-    node_id: str, comment: Comment, rights: Rights, marks: Marks | None
+    node_id: str,
+    comment: Comment,
+    rights: Rights,
+    marks: Marks | None,
+    answered: Mapping[str, Comment],
 ) -> CommentAnswer:
     """Return a comment as the API shows it to a caller with these rights.
 
-    `marks`: None where readers neither vote nor react.
+    `marks`: None where readers neither vote nor react. `answered`: comments that it may `reply_to`.
     """
     return {
         "id": comment["id"],
         "node_id": node_id,
         "parent_id": comment["parent_id"],
+        "reply_to": _reply_to(comment, answered),
         "slug": comment["slug"],
         "depth": comment["depth"],
         "posted_at": comment["posted"],
@@ -309,6 +329,13 @@ def comment_answer(
         "editable_until": rights.editable_until(comment),
         **comment_marks(comment, marks, rights),
     }
+
+
+def _reply_to(comment: Comment, answered: Mapping[str, Comment]) -> ReplyToAnswer | None:
+    if "reply_to" not in comment:
+        return None
+    found = answered.get(comment["reply_to"])
+    return {"id": comment["reply_to"], "author": found["author"] if found else None}
 
 
 def _counts(node: Node, *, staff: bool) -> CountsAnswer:

@@ -42,6 +42,7 @@ class OfAuthor:
                 node_id=node_id,
                 id=comment["id"],
                 parent_id=comment["parent_id"],
+                reply_to=comment.get("reply_to"),
                 posted_at=comment["posted"],
                 edited_at=comment["edited"],
                 author=comment["author"],

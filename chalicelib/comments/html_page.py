@@ -95,14 +95,20 @@ def _item(comment: CommentAnswer, names: Mapping[str, str | None]) -> str:
 
 
 def _reply(comment: CommentAnswer, names: Mapping[str, str | None]) -> Iterator[str]:
-    parent_id = comment["parent_id"]
-    if parent_id is not None:
-        place = f"#plaza-{escape(parent_id)}"
-        if parent_id in names:
-            name = escape(names[parent_id] or "another comment")
-            yield f'in reply to <a href="{place}" dir="auto">{name}</a>'
-        else:
-            yield f'in reply to <a href="?around={escape(parent_id)}{place}">another comment</a>'
+    told = comment["reply_to"]
+    answered = told["id"] if told else comment["parent_id"]
+    if answered is None:
+        return
+    author = told["author"] if told else None
+    name = escape(author["name"] if author else names.get(answered) or "another comment")
+    # A comment that the reader does not see has no page around it.
+    if answered in names:
+        yield f'in reply to <a href="#plaza-{escape(answered)}" dir="auto">{name}</a>'
+    elif author or not told:
+        address = f"?around={escape(answered)}#plaza-{escape(answered)}"
+        yield f'in reply to <a href="{address}" dir="auto">{name}</a>'
+    else:
+        yield f"in reply to {name}"
 
 
 def _linked_data(page: CommentsAnswer) -> str:

@@ -9,10 +9,11 @@ from typing_extensions import TypedDict
 from chalicelib.comments import nodes
 from chalicelib.comments.answers import CommentAnswer, comment_answer
 from chalicelib.comments.discussion import reading
+from chalicelib.comments.discussion.places import as_seen
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.comments.stores.collected import collect
+from chalicelib.comments.stores.collected import Place, collect
 from chalicelib.database import Document
 from chalicelib.http import Ok, PageQuery, Request, Route
 from chalicelib.http.paging import Cursors, Next, page_of
@@ -128,15 +129,28 @@ def _answers(
     found = list(nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS))
     by_id = {node["_id"]: node for node in found}
     comments = collect(runtime.database, found, wanted)
+    answered = _read_answered(runtime, found, comments)
     shown = []
     for entry in entries:
         comment = comments.get((entry["node_id"], entry["id"]))
         if comment is not None and _is_by(comment, user_id):
-            answer = _answer(runtime, by_id[entry["node_id"]], comment, caller)
+            answer = _answer(runtime, by_id[entry["node_id"]], comment, caller, answered)
             # The entry may lag behind its comment.
             if answer["comment"]["state"] == "visible":
                 shown.append(answer)
     return shown
+
+
+def _read_answered(
+    runtime: Runtime, found: Sequence[Node], comments: Mapping[Place, Comment]
+) -> Mapping[Place, Comment]:
+    """Return the comments that these `reply_to`, by their places."""
+    wanted: dict[str, list[str]] = {}
+    for (node_id, _), comment in comments.items():
+        if "reply_to" in comment:
+            wanted.setdefault(node_id, []).append(comment["reply_to"])
+    of_these = [node for node in found if node["_id"] in wanted]
+    return collect(runtime.database, of_these, wanted) if wanted else {}
 
 
 def _is_by(comment: Comment, user_id: str) -> bool:
@@ -144,11 +158,17 @@ def _is_by(comment: Comment, user_id: str) -> bool:
 
 
 def _answer(
-    runtime: Runtime, node: Node, comment: Comment, caller: Principal | None
+    runtime: Runtime,
+    node: Node,
+    comment: Comment,
+    caller: Principal | None,
+    read: Mapping[Place, Comment],
 ) -> PersonsCommentAnswer:
     rights = reading.rights_in(runtime, node, caller)
     shown = rights.viewer.view(comment)
+    target = read.get((node["_id"], comment.get("reply_to", "")))
+    answered = {target["id"]: as_seen(target, rights)} if target else {}
     return {
         "node": {"id": node["_id"], "title": node["title"], "url": node["url"]},
-        "comment": comment_answer(node["_id"], shown, rights, None),
+        "comment": comment_answer(node["_id"], shown, rights, None, answered),
     }

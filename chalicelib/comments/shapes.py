@@ -96,6 +96,8 @@ class Comment(TypedDict):
     spam_since: the beginning of its time as spam.
     act: the id of the last act of a moderator on it (`chalicelib.comments.log`).
     mentions: the people whom its text mentions.
+    reply_to: the id of the comment that it answers, if that is not its parent: a reply below the
+        greatest depth stands beside the comment that it answers.
     """
 
     id: str
@@ -118,6 +120,7 @@ class Comment(TypedDict):
     spam_since: NotRequired[datetime | None]
     act: NotRequired[str]
     mentions: NotRequired[Annotated[list[Mention], AtMost(MAX_MENTIONS)]]
+    reply_to: NotRequired[str]
 
 
 class CommentFields(TypedDict, total=False):

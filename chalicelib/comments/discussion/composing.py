@@ -111,6 +111,8 @@ def place(runtime: Runtime, node: Node, parent: Comment | None, written: Comment
     )
     if mentions:
         comment["mentions"] = mentions
+    if parent is not None and parent["id"] != comment["parent_id"]:
+        comment["reply_to"] = parent["id"]
     return {**comment, **fields_of_new(verdict, posted, is_shadowed=written.admitted.is_shadowed)}
 
 

@@ -6,7 +6,7 @@ whom the reader blocks. The path of a comment names all comments above it, so th
 known before anything is read.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from chalicelib.comments.permissions import Rights
@@ -72,8 +72,36 @@ def fill(runtime: Runtime, node: Node, rights: Rights, page: Sequence[Comment]) 
     empty = [each["id"] for each in page if not is_living(each)]
     read = ask(runtime, node, lambda store, now: store.get_many(now, empty)) if empty else []
     found = {each["id"]: each for each in read}
-    shown = [_seen(found.get(each["id"], each), rights) for each in page]
+    shown = [as_seen(found.get(each["id"], each), rights) for each in page]
     return _without_bare(shown) if rights.blocked else shown
+
+
+def fill_both(
+    runtime: Runtime,
+    node: Node,
+    rights: Rights,
+    ancestors: Sequence[Comment],
+    page: Sequence[Comment],
+) -> tuple[list[Comment], list[Comment]]:
+    """Return the comments above a page, and the page, as `fill` does."""
+    filled = fill(runtime, node, rights, [*ancestors, *page])
+    ids = {each["id"] for each in ancestors}
+    number = sum(each["id"] in ids for each in filled)
+    return filled[:number], filled[number:]
+
+
+def read_answered(
+    runtime: Runtime, node: Node, rights: Rights, comments: Iterable[Comment]
+) -> Mapping[str, Comment]:
+    """Return the comments that these `reply_to`, by their ids, as the caller sees them.
+
+    It reads the comments that are not among these, in one round trip.
+    """
+    known = {each["id"]: each for each in comments}
+    wanted = {each["reply_to"] for each in known.values() if "reply_to" in each}
+    missing = sorted(wanted - known.keys())
+    read = ask(runtime, node, lambda store, now: store.get_many(now, missing)) if missing else []
+    return {each["id"]: as_seen(each, rights) for each in (*known.values(), *read)}
 
 
 def _without_bare(page: Sequence[Comment]) -> list[Comment]:
@@ -87,7 +115,7 @@ def _without_bare(page: Sequence[Comment]) -> list[Comment]:
     return kept[::-1]
 
 
-def _seen(comment: Comment, rights: Rights) -> Comment:
+def as_seen(comment: Comment, rights: Rights) -> Comment:
     """Return a comment, or its placeholder if the caller does not see it."""
     if rights.viewer.lists(comment) and not rights.blocks(comment):
         return comment

@@ -1,9 +1,10 @@
 """Pages of a node, threads and single comments, each as the caller may see it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from chalicelib.comments import nodes
 from chalicelib.comments.answers import (
@@ -22,7 +23,7 @@ from chalicelib.comments.discussion.paging import (
     listing_of,
     order_of,
 )
-from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
+from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, Tags, tags_of
 from chalicelib.comments.entries import marked, shadows
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
@@ -54,38 +55,44 @@ def list_comments(
     node = nodes.find(runtime.database, node_id)
     rights = _reading_rights(runtime, node, caller)
     order = order_of(query, rights)
-    keys = runtime.settings.signing_keys
-    tags = tags_of(node, f"comments {held.form}", query, rights, keys)
+    tags = _tags(runtime, node, f"comments {held.form}", query, rights)
     is_counted = is_ranked(order) or is_marked(rights.settings)
     if not is_counted and (tag := tags.current(held.tags, runtime.now())):
         return Listing(tag, None)
-    shown, own = _listing_page(runtime, node, rights, query), list[Comment]()
+    shown = _listing_page(runtime, node, rights, query)
     # Who pages on has the comments above; a link and a page without scripts do not.
     is_alone = query.around is not None or held.form != NOTHING_HELD.form
     above_first = places.above(node, shown.comments) if is_alone else []
-    filled = places.fill(runtime, node, rights, [*above_first, *shown.comments])
-    ancestors = [each for each in filled if each["id"] in {place["id"] for place in above_first}]
-    shown = shown._replace(comments=filled[len(ancestors) :])
-    if is_ranked(order) and query.cursor is None:
-        own = ranked.waiting_comments(runtime, node, rights)
-    above = rights.without_blocked_authors(
-        pinned.pinned_comments(runtime, node, query, shown.comments)
-    )
-    own, ancestors, above = _fit_beside(shown.comments, own, ancestors, above)
-    marks = _marks(runtime, node, [*shown.comments, *ancestors, *above], rights)
+    ancestors, comments = places.fill_both(runtime, node, rights, above_first, shown.comments)
+    own = _waiting(runtime, node, rights, query)
+    above = pinned.pinned_comments(runtime, node, query, comments)
+    beside = own, ancestors, rights.without_blocked_authors(above)
+    own, ancestors, above = _fit_beside(comments, *beside)
+    read = _look_beside(runtime, node, [*comments, *ancestors, *above, *own], rights)
     body: CommentsAnswer = {
-        **_page(node, shown.comments, rights, marks, shown.next),
+        **_page(node, comments, rights, read, shown.next),
         "previous": shown.previous,
         "order": order,
-        "waiting": _answers(node, own, rights, marks),
-        "pinned": _answers(node, above, rights, marks),
-        "ancestors": _answers(node, ancestors, rights, marks),
+        "waiting": _answers(node, own, rights, read),
+        "pinned": _answers(node, above, rights, read),
+        "ancestors": _answers(node, ancestors, rights, read),
         "count": node["counts"]["visible"] + rights.unseen,
-        "page": page_marks(marked.PAGE, marks, rights),
+        "page": page_marks(marked.PAGE, read.marks, rights),
     }
     answered = [*body["comments"], *body["ancestors"], *body["waiting"], *body["pinned"]]
     tag = tags.of(answered, body["page"], body["next"], counted=is_counted)
     return Listing(tag, None if tag in held.tags else body)
+
+
+def _tags(runtime: Runtime, node: Node, listing: str, query: PageQuery, rights: Rights) -> Tags:
+    return tags_of(node, listing, query, rights, runtime.settings.signing_keys)
+
+
+def _waiting(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -> list[Comment]:
+    """Return the caller's own comments without a rank, beside a first page by rank."""
+    if query.cursor is not None or not is_ranked(order_of(query, rights)):
+        return []
+    return ranked.waiting_comments(runtime, node, rights)
 
 
 def _listing_page(
@@ -133,7 +140,7 @@ def list_thread(
     node_id, comment_id = place
     node = nodes.find(runtime.database, node_id)
     rights = _reading_rights(runtime, node, caller)
-    tags = tags_of(node, comment_id, query, rights, runtime.settings.signing_keys)
+    tags = _tags(runtime, node, comment_id, query, rights)
     is_counted = is_marked(rights.settings)
     if not is_counted and (tag := tags.current(held, runtime.now())):
         return Listing(tag, None)
@@ -146,8 +153,8 @@ def list_thread(
     shown = placed[: fitting(placed[: query.limit])]
     last = position(node, shown[-1]) if len(shown) < len(placed) else None
     shown = places.fill(runtime, node, rights, shown)
-    marks = _marks(runtime, node, shown, rights)
-    body = _page(node, shown, rights, marks, cursors.following(last))
+    read = _look_beside(runtime, node, shown, rights)
+    body = _page(node, shown, rights, read, cursors.following(last))
     tag = tags.of(body["comments"], counted=is_counted)
     return Listing(tag, None if tag in held else body)
 
@@ -183,8 +190,8 @@ def placed_comment(
     """Return the answer of a single comment for a caller."""
     node, comment = placed
     rights = rights_in(runtime, node, caller)
-    marks = _marks(runtime, node, [comment], rights)
-    return comment_answer(node["_id"], comment, rights, marks)
+    read = _look_beside(runtime, node, [comment], rights)
+    return comment_answer(node["_id"], comment, rights, read.marks, read.answered)
 
 
 def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None) -> Comment:
@@ -199,6 +206,20 @@ def _read(runtime: Runtime, node: Node, page: Page) -> list[Comment]:
     return ask(runtime, node, lambda store, current: store.page(current, page))
 
 
+class _Beside(NamedTuple):
+    """The marks of comments, None without votes and reactions, and the comments they answer."""
+
+    marks: Marks | None
+    answered: Mapping[str, Comment]
+
+
+def _look_beside(
+    runtime: Runtime, node: Node, comments: Sequence[Comment], rights: Rights
+) -> _Beside:
+    answered = places.read_answered(runtime, node, rights, comments)
+    return _Beside(_marks(runtime, node, comments, rights), answered)
+
+
 def _marks(
     runtime: Runtime, node: Node, comments: Sequence[Comment], rights: Rights
 ) -> Marks | None:
@@ -211,23 +232,22 @@ def _marks(
 
 
 def _page(
-    node: Node, rows: list[Comment], rights: Rights, marks: Marks | None, following: str | None
+    node: Node, rows: list[Comment], rights: Rights, read: _Beside, following: str | None
 ) -> ThreadAnswer:
     """Return a page with these comments, as the caller may see them."""
     return {
         "node": discussion_answer(node, rights),
         "viewer": viewer_answer(rights),
-        "comments": _answers(node, rows, rights, marks),
+        "comments": _answers(node, rows, rights, read),
         "next": following,
     }
 
 
-def _answers(
-    node: Node, rows: list[Comment], rights: Rights, marks: Marks | None
-) -> list[CommentAnswer]:
+def _answers(node: Node, rows: list[Comment], rights: Rights, read: _Beside) -> list[CommentAnswer]:
     """Return the answers of comments, as the caller may see them."""
     shown_to = rights.viewer.view
-    answers = [comment_answer(node["_id"], shown_to(row), rights, marks) for row in rows]
+    marks, answered = read
+    answers = [comment_answer(node["_id"], shown_to(row), rights, marks, answered) for row in rows]
     if rights.unseen:
         # Only their author sees them in the counts of their parents.
         own = [row for row in rows if is_shadow(row) and row.get("shadow") == "visible"]

@@ -43,6 +43,7 @@ def test_a_comment_is_given_back_with_its_place(
         "id": comment["id"],
         "node_id": "a-page",
         "parent_id": root["id"],
+        "reply_to": None,
         "slug": f"{root['id']}/{comment['id']}",
         "depth": 1,
         "posted_at": "2026-03-01T12:00:00Z",
