@@ -3,13 +3,14 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.shop.support.buying import OTHER, SKU, agreement, check_out, put_line, stocked
 from tests.shop.support.factories import PRICE, SITE, book, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import until
 from tests.web.support.shop import CART, FAILED, answered_and_lost, available, buy
 from tests.web.support.site import Site
 
@@ -233,3 +234,48 @@ def test_no_page_knows_the_cart_of_another_shop(site: Site, open_page: OpenPage)
     buy(page, SKU)
 
     expect(page.get_by_role("listitem")).to_have_count(1)
+
+
+def test_two_carts_of_a_shop_show_the_same_and_a_press_adds_one(
+    site: Site, open_page: OpenPage, client: Client
+) -> None:
+    site.body = (
+        f'<button data-plaza-buy="{SKU}">Buy A whale</button>'
+        f'<plaza-cart site="{SITE}"></plaza-cart><plaza-cart site="another"></plaza-cart>'
+        f'<plaza-cart site="{SITE}"></plaza-cart>'
+    )
+    page = open_page(site, may_log=FAILED)
+    expect(page.get_by_text("Your cart is empty.")).to_have_count(3)
+
+    page.get_by_role("button", name="Buy A whale").click()
+
+    units = page.get_by_label("Quantity of Moby-Dick")
+    expect(units).to_have_count(2)
+    expect(page.get_by_text("Your cart is empty.")).to_have_count(1)
+    units.nth(1).fill("2")
+    units.nth(1).press("Enter")
+    expect(units.nth(0)).to_have_value("2")
+    assert available(client, SKU) == 1
+
+
+def test_a_press_before_the_cart_is_there_is_kept(
+    site: Site, open_page: OpenPage, client: Client
+) -> None:
+    """A script of the page need not wait either."""
+    held: list[Route] = []
+    page = open_page(
+        site,
+        may_log=FAILED,
+        # Playwright takes no method of a list.
+        before=lambda page: page.route("**/cart.js", lambda each: held.append(each)),  # noqa: PLW0108
+    )
+    until(page, lambda: bool(held))
+    page.get_by_role("button", name="Buy A whale").click()
+    page.evaluate(f"void document.querySelector('plaza-cart').add('{OTHER}', 2)")
+    expect(page.get_by_text("A cart")).to_be_visible()
+
+    for each in held:
+        each.continue_()
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_count(2)
+    assert (available(client, SKU), available(client, OTHER)) == (2, 1)

@@ -77,8 +77,9 @@ export default class PlazaCart extends Live {
     addEventListener("storage", ({ key }) => key === this.#access.place() && this.restart(), { signal });
     document.addEventListener("plaza:cart", (event) => {
       const [other] = event.composedPath();
-      if (other !== this && other instanceof PlazaCart && other.#access.place() === this.#access.place()) this.#look(true).catch(() => {});
+      if (other !== this && other instanceof PlazaCart && other.#access.place() === this.#access.place()) this.#readAgain().catch(() => {});
     }, { signal });
+    addEventListener("pageshow", ({ persisted }) => persisted && this.#readAgain().catch(() => {}), { signal });
     whileShown(async () => { await this.#look(); return false; }, signal);
   }
 
@@ -96,7 +97,8 @@ export default class PlazaCart extends Live {
   buy(button) {
     if (!(button instanceof HTMLElement)) return;
     const { plazaBuy, plazaQty, plazaTitle, plazaSite } = button.dataset;
-    const first = [...carts].find((each) => !plazaSite || each.#site === plazaSite);
+    const [first] = [...carts].filter((each) => !plazaSite || each.#site === plazaSite)
+      .sort((one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
     if (plazaBuy && first === this) this.add(plazaBuy, Number(plazaQty) || 1, plazaTitle);
   }
 
@@ -289,7 +291,12 @@ export default class PlazaCart extends Live {
 
   /** Look what became of the cart meanwhile: a line may be held no more, or another tab have paid. @param {boolean} [isAsked] */
   async #look(isAsked = false) {
-    if (!this.#words || !this.#cart || (!isAsked && this.#checkout)) return;
+    if (this.#cart && (isAsked || !this.#checkout)) await this.#readAgain();
+  }
+
+  /** Show the cart as it is now. */
+  async #readAgain() {
+    if (!this.#words) return;
     const cart = await this.#access.kept();
     const isSame = JSON.stringify(cart) === JSON.stringify(this.#cart);
     if (!isSame || (cart?.order && !this.#checkout)) this.#show(cart, await this.#access.orderOf(cart));
