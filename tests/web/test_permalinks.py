@@ -227,3 +227,87 @@ def test_an_order_that_is_chosen_then_is_shown_from_its_beginning(
 
     expect(page.locator(f"#c-{ids[59]}")).to_be_visible()
     expect(page.locator(".target")).to_have_count(0)
+
+
+def test_a_link_leads_once_and_the_reader_goes_where_they_want_then(
+    node: Client, led: Callable[..., Page]
+) -> None:
+    ids = many(node, 53)
+    asked: list[str] = []
+    page = led(ids[52], before=lambda page: page.on("request", lambda each: asked.append(each.url)))
+    arrived(page, ids[52])
+    asked.clear()
+
+    page.get_by_role("combobox").select_option("newest")
+    expect(page.locator(f"#c-{ids[3]}")).to_be_attached()
+    page.evaluate("document.querySelector('plaza-comments').setAttribute('lang', 'de')")
+    expect(page.get_by_role("heading", name="53 Kommentare")).to_be_visible()
+
+    expect(page.locator(".target")).to_have_count(0)
+    assert not [each for each in asked if "around=" in each]
+    # The same link again is another wish, and so is a new one.
+    page.evaluate(f"location.hash = '#plaza-{ids[51]}'")
+    arrived(page, ids[51])
+    page.evaluate(f"location.hash = '#plaza-{ids[52]}'")
+    arrived(page, ids[52])
+
+
+@pytest.mark.parametrize("base", ["", '<base href="/">'])
+def test_the_link_of_a_comment_keeps_the_pages_own_address(
+    node: Client, site: Site, open_page: OpenPage, base: str
+) -> None:
+    ids = many(node, 2)
+    site.body = base + COMMENTS
+    page = open_page(site, at="/?edition=2#chapter", may_log=FAILED)
+    page.evaluate("window.isHere = true")
+    link = page.locator(f"#c-{ids[1]} header").get_by_role("link", name=re.compile("now|ago"))
+
+    assert link.evaluate("each => each.href") == f"{site.address}/?edition=2#plaza-{ids[1]}"
+    link.click()
+
+    arrived(page, ids[1])
+    assert page.url == f"{site.address}/?edition=2#plaza-{ids[1]}"
+    # Scrolled away, the same link leads there again.
+    page.evaluate("scrollTo(0, 0)")
+    link.click()
+    assert page.evaluate("window.isHere")
+
+
+def test_where_the_hash_is_a_route_a_comment_is_named_by_the_query(
+    node: Client, site: Site, open_page: OpenPage
+) -> None:
+    ids = many(node, 53)
+    page = open_page(site, at=f"/?q=1&plaza={ids[52]}#/moon", may_log=FAILED)
+    arrived(page, ids[52])
+    page.evaluate("window.isHere = true")
+
+    link = page.locator(f"#c-{ids[51]} header").get_by_role("link", name=re.compile("now|ago"))
+    link.click()
+
+    arrived(page, ids[51])
+    assert page.url == f"{site.address}/?q=1&plaza={ids[51]}#/moon"
+    page.evaluate("location.hash = '#!/sun'")
+    expect(link).to_have_attribute("href", f"{site.address}/?q=1&plaza={ids[51]}#!/sun")
+    page.evaluate("document.querySelector('plaza-comments').setAttribute('order', 'newest')")
+    expect(page.get_by_role("combobox")).to_have_value("newest")
+    expect(page.locator(".target")).to_have_count(0)
+    assert page.evaluate("window.isHere")
+
+
+def test_of_two_discussions_the_one_that_has_the_comment_leads_to_it(
+    node: Client, site: Site, led: Callable[..., Page]
+) -> None:
+    admin = node.as_("admin", roles=["admin"])
+    assert admin.put("/nodes/harbour:sun", title="Sun", url="https://a.example/").status == 201
+    ids = many(node, 53)
+    sun = '<plaza-comments node="harbour:sun"></plaza-comments>'
+    for body in (sun + LONG + COMMENTS, COMMENTS + LONG + sun):
+        site.body = body
+        page = led(ids[52])
+        arrived(page, ids[52])
+        page.wait_for_load_state("networkidle")
+        expect(page.get_by_text(LOST)).to_have_count(0)
+        arrived(page, ids[52])
+
+    page = led("gone")
+    expect(page.get_by_text(LOST)).to_have_count(1)
