@@ -70,6 +70,23 @@ def test_a_name_is_completed_by_keys_and_shown_to_another_reader(
     assert mentions(talk, "Yes, @Anton ".strip()) == ["anton"]
 
 
+@pytest.mark.parametrize("before", ["\u8c22\u8c22", "\u0e02\u0e2d\u0e1a\u0e04\u0e38\u0e13"])
+def test_a_name_is_completed_after_a_letter_of_a_script_without_spaces(
+    talk: Discussion, open_page: OpenPage, before: str
+) -> None:
+    name = "\u5c0f\u660e"
+    talk.client.as_("xiao", name=name).post(f"/nodes/{NODE}/comments", text="The sky is up.")
+    page = opened(talk, open_page)
+    field(page).press_sequentially(f"me@\u5c0f {before}@\u5c0f")
+    expect(offered(page)).to_have_text([name])
+
+    offered(page).click()
+    page.get_by_role("button", name="Post").click()
+
+    expect(page.locator(".mention")).to_have_text(f"@{name}")
+    assert mentions(talk, f"me@\u5c0f {before}@{name}") == ["xiao"]
+
+
 def test_a_name_is_chosen_by_a_touch(talk: Discussion, open_page: OpenPage) -> None:
     page = opened(talk, open_page, "ben", **PHONE)
     field(page).press_sequentially("@ant")
