@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.http_client import Client
 from tests.web.conftest import OpenPage
+from tests.web.support.browser import until
 from tests.web.support.rows import failing
 from tests.web.support.site import Site
 
@@ -40,6 +41,28 @@ def test_an_element_speaks_the_nearest_language_that_it_knows(
         expect(page.locator(f"[id='{tag}']")).to_have_text(text)
 
     assert failing(ROWS, check) == []
+
+
+@pytest.mark.parametrize("mode", ["open", "closed"])
+def test_an_element_in_a_component_speaks_the_language_around_it(
+    site: Site, open_page: OpenPage, mode: str
+) -> None:
+    site.language = "nl"
+    site.body = '<div id="host"></div>'
+    page = open_page(site)
+
+    page.evaluate(
+        """([mode, node]) => {
+            const count = document.createElement("plaza-count");
+            document.querySelector("#host").attachShadow({ mode }).append(count);
+            count.setAttribute("node", node);
+            window.count = count;
+        }""",
+        [mode, NODE],
+    )
+
+    until(page, lambda: bool(page.evaluate("count.shadowRoot?.textContent")))
+    assert page.evaluate("count.shadowRoot.textContent") == "0 reacties"
 
 
 def test_a_page_loads_the_words_of_its_language_that_it_needs(
