@@ -142,6 +142,10 @@ MEANT = {
     "\u3000\u3000一\n\u3000\u3000二": "<p>\u3000\u3000一<br>\n\u3000\u3000二</p>",
     # Code.
     "    a = 1\n      b": "<pre><code>a = 1\n  b\n</code></pre>",
+    "Run\n\n    make": "<p>Run</p>\n<pre><code>make\n</code></pre>",
+    f"So\n\n    {'word ' * 16}.": f"<p>So</p>\n<p>{'word ' * 16}.</p>",
+    "So\n\n    A line\nand a line": "<p>So</p>\n<p>A line<br>\nand a line</p>",
+    "    - a\n    - b": "<p>- a<br>\n- b</p>",
     "\tif x:\n\t\ty": "<pre><code>if x:\n\ty\n</code></pre>",
     "```\n  a\n```": "<pre><code>  a\n</code></pre>",
     "`a*b*c`": "<p><code>a*b*c</code></p>",

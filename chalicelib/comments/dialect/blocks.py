@@ -34,6 +34,8 @@ _QUOTE = re.compile(r">(?!>*(?:[:;=.,_^<\d]|[-oOxX][<>()]))")
 _LIST_MARK = re.compile(r"(?:[-+*\u2022>]|[0-9]{1,9}[.)])(?:[ \t]|$)")
 # "# 1 fan" is number one.
 _NUMBER_SIGN = re.compile(r"#[ \t]+\d")
+_INDENTS = ("    ", "\t")
+_LONGEST_LINE_OF_CODE = 80
 _IDEOGRAPHIC_SPACE = "\u3000"
 # Three stars part two scenes; more stars are a rating, or a word that the writer hides.
 _RULE_STARTS = frozenset("*-_")
@@ -140,16 +142,25 @@ def _fence(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noq
 
 
 def _code(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Parse indented code of two lines or more; a single line is a paragraph with an indent."""
-    following = line + 1
+    """Parse indented code; an indented line may also begin a paragraph."""
     return (
         state.is_code_block(line)
-        and following < end
-        and not state.isEmpty(following)
-        and state.is_code_block(following)
         and not _LIST_MARK.match(state.src, _at(state, line), state.eMarks[line])
+        and _is_code(state, line, end)
         and code(state, line, end, silent)
     )
+
+
+def _is_code(state: StateBlock, line: int, end: int) -> bool:
+    """Return whether an indented line begins code: with the next line, or as a short line alone.
+
+    Who indents the first line of a text indents paragraphs.
+    """
+    following = line + 1
+    if following < end and not state.isEmpty(following):
+        return state.is_code_block(following)
+    length = state.eMarks[line] - state.bMarks[line]
+    return length <= _LONGEST_LINE_OF_CODE and not state.src.startswith(_INDENTS)
 
 
 def _paragraph(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001

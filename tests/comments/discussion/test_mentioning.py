@@ -192,7 +192,7 @@ LINK = "[her page](https://social.example/@Bob)"
 TEXTS = [
     f"@Bob see {LINK}",
     "@Bob `@Bob`",
-    "@Bob\n\n    @Bob\n    x",
+    "@Bob\n\n    @Bob",
     "@Bob\n\n```\n@Bob\n```",
     "@Bob <https://social.example/@Bob>",
     '@Bob [x](https://a.example "@Bob")',
