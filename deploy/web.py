@@ -14,8 +14,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import rcssmin
-import rjsmin
+import minify
 
 from chalicelib import __version__
 from chalicelib.web.files import CONSOLE, EMBED, LOADER, MANIFEST, PAGE_STYLES
@@ -95,7 +94,7 @@ def _console_file(file: Path) -> str:
     if found := _FORBIDDEN.search(text):
         raise CannotJoin(f"{file.name} uses {found[0]}")
     if file.suffix == ".css":
-        return str(rcssmin.cssmin(text))
+        return _small(text, "text/css")
     return _small(text.replace('"./../embed/', '"./')) if file.suffix == ".js" else text
 
 
@@ -129,7 +128,7 @@ def built(sources: Path) -> dict[str, str]:
     files = {name: text for each in languages for name, text in _words(sources, each).items()}
     for entry in (*ELEMENTS.values(), *LATER.values(), *OF_LOADER.values()):
         files[entry] = _small(joined(sources, entry, constants))
-    files[PAGE_STYLES] = str(rcssmin.cssmin((sources / PAGE_STYLES).read_text()))
+    files[PAGE_STYLES] = _small((sources / PAGE_STYLES).read_text(), "text/css")
     release = f"{__version__}-{_hash(files)}"
     addresses = {name: f"../{release}/{entry}" for name, entry in ELEMENTS.items()}
     constants = {name: json.dumps(f"../{release}/{entry}") for name, entry in OF_LOADER.items()}
@@ -149,8 +148,9 @@ def _hash(files: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:_HASH_CHARACTERS]
 
 
-def _small(text: str) -> str:
-    return f"{rjsmin.jsmin(text)}\n"
+def _small(text: str, kind: str = "text/javascript") -> str:
+    """Return a script or a style sheet without all that a browser does not need."""
+    return f"{minify.string(kind, text)}\n"
 
 
 def joined(sources: Path, entry: str, constants: Mapping[str, str]) -> str:
@@ -183,7 +183,8 @@ def _read(sources: Path, file: str, texts: dict[str, str]) -> None:
 def _part(file: str, text: str, *, is_entry: bool) -> str:
     """Return a file as a part of one module: its exports are names, its imports are there."""
     if file.endswith(".css"):
-        return f"const {_name(file)} = {json.dumps(rcssmin.cssmin(text), ensure_ascii=False)};"
+        style = json.dumps(_small(text, "text/css"), ensure_ascii=False)
+        return f"const {_name(file)} = {style};"
     text = _IMPORT.sub(_local, text)
     lines = re.findall(r"^import .*$", text, re.MULTILINE)
     if left := next((each for each in lines if not _is_shared(each)), None):
