@@ -12,6 +12,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import SCHEMES
+from tests.web.support.browser import confirm
 from tests.web.support.rows import failing
 from tests.web.support.site import Site
 
@@ -85,7 +86,6 @@ def test_a_comment_is_posted_replied_to_edited_and_deleted(
 ) -> None:
     signed_in("ann")
     page = open_page(site)
-    page.on("dialog", lambda dialog: dialog.accept())
 
     write(page, "Write a comment", "The moon is up.")
     expect(page.get_by_role("heading", name="1 comment")).to_be_visible()
@@ -96,7 +96,7 @@ def test_a_comment_is_posted_replied_to_edited_and_deleted(
     write(page, "Edit", "So it is, indeed.", "Save")
     expect(page.locator(".thread .thread article")).to_contain_text("indeed")
     expect(page.locator(".thread .thread article i")).to_have_text("edited")
-    page.locator(".thread .thread").get_by_role("button", name="Delete").click()
+    confirm(page.locator(".thread .thread"), "Delete")
 
     expect(page.locator(".thread .thread article")).to_have_count(0)
     expect(page.get_by_role("heading", name="1 comment")).to_be_visible()

@@ -1,6 +1,7 @@
 """A discussion that goes on while it is read: new comments, moderators, pages before, time."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -164,6 +165,9 @@ def test_new_comments_are_told_and_changed_ones_renewed_where_nobody_writes(
     posted(node, "The third.")
     page.clock.run_for(2 * POLL_MS)
 
+    # The button covers no line that somebody is writing.
+    expect(page.locator(".fresh button")).to_be_hidden()
+    page.get_by_role("textbox", name="Reply to Ann").blur()
     button = page.get_by_role("button", name="1 new comment")
     expect(button).to_be_visible()
     expect(page.locator(f"#c-{first}")).to_contain_text("Changed")
@@ -171,6 +175,57 @@ def test_new_comments_are_told_and_changed_ones_renewed_where_nobody_writes(
     expect(page.get_by_role("article")).to_have_count(2)
     button.click()
     expect(page.get_by_role("article")).to_have_count(3)
+    expect(page.get_by_role("textbox", name="Reply to Ann")).to_be_visible()
+
+
+def test_new_comments_are_shown_where_they_stand_and_marked(
+    node: Client, site: Site, token: Callable[..., str], clock: Clock, open_page: OpenPage
+) -> None:
+    first = posted(node, "Comment 0")
+    for number in range(1, 120):
+        clock.advance(seconds=1)
+        posted(node, f"Comment {number}")
+    site.token = lambda: token("ben", name="Ben")
+    page = open_page(site, before=lambda page: page.clock.install(time=clock()))
+    area = page.get_by_role("textbox", name="Write a comment")
+    pill = page.get_by_role("button", name="2 new comments")
+    expect(page.get_by_role("article")).to_have_count(50)
+    clock.advance(seconds=1)
+    reply = posted(node, "A late reply.", parent=first)
+    last = posted(node, "The last.")
+
+    area.focus()
+    page.clock.run_for(POLL_MS)
+    expect(page.locator(".fresh button")).to_have_count(1)
+    expect(pill).to_be_hidden()
+    area.blur()
+    pill.click()
+
+    expect(page.get_by_role("article")).to_have_count(122)
+    marked = page.locator("li.new")
+    assert [each.get_attribute("id") for each in marked.all()] == [f"c-{reply}", f"c-{last}"]
+    expect(marked.first).to_be_focused()
+    expect(marked.first).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="122 comments")).to_be_visible()
+    expect(page.locator(".fresh button")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("moderator")
+def test_a_held_comment_keeps_its_place_above_replies(
+    node: Client, site: Site, token: Callable[..., str], open_page: OpenPage
+) -> None:
+    held = posted(node, "To be judged.")
+    posted(node, "A reply.", parent=held)
+    states = f"/nodes/{NODE}/comments/{held}/state"
+    decided = node.as_("mo", roles=["moderator"]).post(states, state="hidden")
+    assert decided.status == 200
+    site.token = lambda: token("ben", name="Ben")
+
+    page = open_page(site)
+
+    placeholder = page.get_by_role("article", name="This comment is not shown.")
+    expect(placeholder).to_be_visible()
+    expect(page.locator(".thread .thread article .text")).to_have_text("A reply.")
 
 
 def test_the_edit_button_ends_with_the_time_for_it(
@@ -240,3 +295,20 @@ def test_an_answer_for_the_last_reader_is_not_shown_to_the_next(
 
     expect(page.get_by_role("button", name="Sign in to comment")).to_be_visible()
     expect(page.get_by_role("article")).to_have_count(0)
+
+
+def test_times_go_on_while_the_page_is_open(
+    node: Client, site: Site, clock: Clock, open_page: OpenPage
+) -> None:
+    posted(node, "Nice moon.")
+    # The reader's clock is slow.
+    begin = clock() - timedelta(minutes=18)
+    page = open_page(site, before=lambda page: page.clock.install(time=begin))
+    time = page.locator("article time")
+    expect(time).to_have_text("now")
+
+    for passed in ("00:01:00", "00:20:00", "00:01:00"):
+        page.clock.fast_forward(passed)
+    expect(time).to_have_text("4 min. ago")
+    page.clock.fast_forward("30:00:00")
+    expect(time).to_have_text("yesterday")

@@ -10,6 +10,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import confirm
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 
@@ -32,10 +33,9 @@ def test_what_others_wrote_is_taken_off_the_own_wall(
     site.body = '<plaza-feed view="wall"></plaza-feed>'
     town.post(type="status", detail={"text": "To Ann."}, wall_owner_id="ann")
     page = open_page(site)
-    page.on("dialog", lambda dialog: dialog.accept())
     expect(page.get_by_role("button", name="Delete")).to_have_count(0)
 
-    page.get_by_role("button", name="Take off my wall").click()
+    confirm(page, "Take off my wall")
 
     expect(page.get_by_role("article")).to_have_count(0)
     assert town.wall("ann") == []

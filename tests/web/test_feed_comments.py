@@ -9,6 +9,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import confirm
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 
@@ -32,7 +33,6 @@ def test_an_own_comment_is_edited_and_deleted(town: Town, site: Site, open_page:
     town.clock.advance(seconds=1)
     town.comment(post, "By Ann", "ann")
     page = open_page(site)
-    page.on("dialog", lambda dialog: dialog.accept())
     listed = page.locator(".comments > li")
     expect(listed).to_have_count(2)
     expect(listed.first.get_by_role("button")).to_have_count(0)
@@ -44,7 +44,7 @@ def test_an_own_comment_is_edited_and_deleted(town: Town, site: Site, open_page:
     stored = town.as_("ben").get(f"/posts/{post}").json["comments"][-1]
     assert stored["text"] == "By Ann, again"
 
-    listed.last.get_by_role("button", name="Delete").click()
+    confirm(listed.last, "Delete")
     expect(page.get_by_role("status")).to_have_text("This comment was deleted.")
     expect(listed).to_have_count(1)
     assert town.as_("ben").get(f"/posts/{post}").json["comment_count"] == 1
@@ -57,11 +57,10 @@ def test_the_posts_author_deletes_what_others_wrote(
     town.comment(post, "By Ben")
     site.body = '<plaza-feed view="wall"></plaza-feed>'
     page = open_page(site)
-    page.on("dialog", lambda dialog: dialog.accept())
     listed = page.locator(".comments > li")
     expect(listed.get_by_role("button", name="Edit")).to_have_count(0)
 
-    listed.get_by_role("button", name="Delete").click()
+    confirm(listed, "Delete")
 
     expect(listed).to_have_count(0)
     assert town.as_("ben").get(f"/posts/{post}").json["comments"] == []
@@ -74,10 +73,9 @@ def test_a_moderator_deletes_a_comment(
     town.comment(post, "By Ben")
     site.token = lambda: client.token("ann", name="Ann", roles=["social_moderator"])
     page = open_page(site)
-    page.on("dialog", lambda dialog: dialog.accept())
 
     page.get_by_role("article").hover()
-    page.locator(".comments > li").get_by_role("button", name="Delete").click()
+    confirm(page.locator(".comments > li"), "Delete")
 
     expect(page.locator(".comments > li")).to_have_count(0)
     assert town.as_("ben").get(f"/posts/{post}").json["comments"] == []

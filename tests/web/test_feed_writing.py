@@ -9,6 +9,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import confirm
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 
@@ -186,7 +187,6 @@ def test_an_author_changes_and_deletes_a_post_and_nobody_else_can(
     place = {"place": "The wall", "text": "Fog."}
     town.post(sub="ann", type="checkin", detail=place)
     page = open_page(site)
-    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Edit").click()
 
     write(page, "Edit", "Sun.", "Save")
@@ -195,7 +195,7 @@ def test_an_author_changes_and_deletes_a_post_and_nobody_else_can(
     expect(page.get_by_role("article")).to_contain_text("edited")
     (stored,) = town.wall("ann")
     assert stored["detail"] == {**place, "text": "Sun."}
-    page.get_by_role("button", name="Delete").click()
+    confirm(page, "Delete")
     expect(page.get_by_role("article")).to_have_count(0)
     expect(page.get_by_role("status").get_by_text("The post was deleted.")).to_be_visible()
     assert town.wall("ann") == []

@@ -38,9 +38,9 @@ def reasons(page: Page) -> Locator:
     return page.get_by_role("combobox", name="Why should moderators see it?")
 
 
-def report(page: Page) -> Locator:
+def report(page: Page, name: str = "Report") -> Locator:
     """Open the form of a report; return its reasons."""
-    page.get_by_role("button", name="Report", exact=True).click()
+    page.get_by_role("button", name=name, exact=True).click()
     expect(reasons(page)).to_be_focused()
     return reasons(page)
 
@@ -55,8 +55,10 @@ def test_a_report_reaches_the_moderators_with_its_reason_and_note(
     page.get_by_role("textbox", name="A note for the moderators").fill("About <b>the sun</b>")
     page.get_by_role("button", name="Send the report").click()
 
-    expect(page.get_by_role("status")).to_have_text("Thank you. A moderator will look at it.")
-    expect(page.get_by_role("button", name="Report", exact=True)).to_be_focused()
+    told = page.get_by_role("article").get_by_role("status")
+    expect(told).to_contain_text("Thank you. A moderator will look at it.")
+    expect(told.get_by_role("button", name="Take the report back")).to_be_visible()
+    expect(page.get_by_role("button", name="Reported")).to_be_focused()
     (flag,) = flags(talk, comment)
     assert (flag["reason"], flag["note"]) == ("off_topic", "About <b>the sun</b>")
 
@@ -69,14 +71,14 @@ def test_a_report_is_changed_and_taken_back(talk: Discussion, open_page: OpenPag
     page.get_by_role("button", name="Send the report").click()
     expect(page.get_by_role("status")).to_contain_text("Thank you")
 
-    report(page).select_option("abuse")
+    report(page, "Reported").select_option("abuse")
     page.get_by_role("button", name="Send the report").click()
     expect(reasons(page)).to_have_count(0)
     assert [each["reason"] for each in flags(talk, comment)] == ["abuse"]
-    report(page)
     page.get_by_role("button", name="Take the report back").click()
 
     expect(page.get_by_role("status")).to_have_text("Your report is taken back.")
+    expect(page.get_by_role("button", name="Report", exact=True)).to_be_focused()
     assert flags(talk, comment) == []
 
 

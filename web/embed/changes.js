@@ -1,6 +1,7 @@
 // @ts-check
 /** What others have changed in a discussion since it was read: loaded by pages whose reader stays. */
 import { h } from "./element.js";
+import { renewTimes } from "./renewal.js";
 
 /** @typedef {import("./marked.js").Page} Page */
 /** @typedef {import("./comment.js").Comment} Comment */
@@ -24,21 +25,27 @@ import { h } from "./element.js";
  * @property {(count: number) => void} counted
  * @property {(isLess: boolean) => Promise<boolean>} refold Folds whom the reader has blocked elsewhere.
  * @property {() => Promise<void>} start Shows the discussion anew.
+ * @property {() => Promise<boolean>} next Shows the next page, if there is one.
  */
 
 /** How many comments a look asks for one by one. */
 const MOST_ASKED = 10;
+/** How many pages are shown on the way to a new comment. */
+const MOST_PAGES = 20;
 
 /** Look for what is new, has changed or is gone; what is read never moves by itself. @param {Desk} desk @returns {Promise<boolean>} whether there was anything */
 export async function look(desk) {
   const { thread, pins, marks, words } = desk;
+  renewTimes(desk.root);
   const askedAt = marks?.now() || 0;
   const pages = await readAgain(desk);
   const [page] = pages;
   if ((page.viewer?.id || "") !== desk.viewer) return meet(desk);
   const listed = pages.flatMap(({ comments }) => comments);
   const isLast = !pages[pages.length - 1].next;
-  const there = new Map([...page.pinned, ...page.waiting, ...listed].map((each) => [each.id, each]));
+  // A placeholder does not say whether its comment is gone, or its author blocked by the reader: what is shown is asked for.
+  const places = new Map(listed.filter(({ id, author }) => !author && thread.comment(id)?.author).map((each) => [each.id, each]));
+  const there = new Map([...page.pinned, ...page.waiting, ...listed].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
   const { gone, moved } = await lostOf(desk, missing(desk, listed, there, isLast));
   const isLess = moved.some(({ id }) => desk.asked.get(id) === 1);
   const known = [...there.values(), ...moved];
@@ -46,15 +53,35 @@ export async function look(desk) {
   const count = desk.count + [...known.map((each) => shift(desk, each.id, each.state === "visible")), ...gone.map((id) => shift(desk, id, false))].reduce((sum, each) => sum + each, 0);
   desk.head(page);
   for (const id of pins.show(page.pinned, words)) thread.again(id);
-  const isChanged = show(desk, known, gone);
+  const isChanged = show(desk, known, gone, places);
   const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
   const isFolded = await desk.refold(isLess);
   const { visible } = page.node.counts;
   const more = !page.previous && isLast ? fresh : Math.max(0, visible - count);
-  desk.fresh.replaceChildren(...(more ? [h("button", { part: "button", onclick: desk.start }, words.t("fresh", { n: more }))] : []));
+  desk.fresh.replaceChildren(...(more ? [h("button", { part: "button", onclick: () => reveal(desk, known, visible, more, isLast) }, words.t("fresh", { n: more }))] : []));
   desk.counted(visible - more);
   return more > 0 || isChanged || isMarked || isFolded;
 }
+
+/** Show and mark new comments where they stand, and go to the first. @param {Desk} desk @param {Comment[]} known @param {number} visible How many comments the discussion has. @param {number} more How many of them are new. @param {boolean} isLast Whether no page is left to read. */
+async function reveal({ thread, fresh, counted, next, start }, known, visible, more, isLast) {
+  const before = new Set(thread.ids);
+  const added = () => thread.ids.filter((id) => !before.has(id) && thread.comment(id)?.author);
+  for (const comment of known) if (comment.state === "visible") thread.place(comment, thread.list.firstElementChild);
+  // Where the oldest come first, the new ones come last.
+  const isEnough = () => isLast || (!thread.isOldest && added().length >= more);
+  for (let page = 0; page < MOST_PAGES && !isEnough() && (await next()); page++);
+  const latest = added().sort((some, other) => postedAt(thread, other) - postedAt(thread, some)).slice(0, more);
+  const items = thread.mark(latest);
+  if (!items.length) return start();
+  fresh.replaceChildren();
+  counted(visible);
+  items[0].scrollIntoView({ block: "center" });
+  items[0].focus({ preventScroll: true });
+}
+
+/** @param {Desk["thread"]} thread @param {string} id */
+const postedAt = (thread, id) => Date.parse(thread.comment(id)?.posted_at || "");
 
 /** Show the discussion to another reader than before, but not while it is unknown who reads or somebody writes. @param {Desk} desk */
 async function meet({ root, readerId, start }) {
@@ -114,14 +141,15 @@ function shift({ thread, lagging }, id, isVisible) {
   return Number(isVisible) - Number(was);
 }
 
-/** Show what has changed and take out what is gone, but for where somebody writes: there stands a note. @param {Desk} desk @param {Comment[]} known @param {string[]} gone */
-function show({ thread, root, words: { t } }, known, gone) {
+/** Show what has changed and take out what is gone, but for where somebody writes: there stands a note. @param {Desk} desk @param {Comment[]} known @param {string[]} gone @param {Map<string, Comment>} places What stands in their place. */
+function show({ thread, root, words: { t } }, known, gone, places) {
   const { activeElement } = root;
   let isChanged = thread.compare(known);
   for (const { id } of known) thread.formAt(id)?.querySelector(".lost")?.remove();
   for (const id of gone) {
-    const [comment, form] = [thread.comment(id), thread.formAt(id)];
-    if (!form && comment) thread.remove(comment);
+    const [comment, form, place] = [thread.comment(id), thread.formAt(id), places.get(id)];
+    if (!form && place) thread.renew(place);
+    else if (!form && comment) thread.remove(comment);
     else if (form && !form.querySelector(".lost")) form.prepend(h("p", { class: "lost", role: "status" }, t("unknown_comment")));
     else continue;
     isChanged = true;

@@ -4,21 +4,21 @@ import { linkTo } from "./arrival.js";
 import { bylineOf } from "./author.js";
 import { h } from "./element.js";
 import { fill } from "./markup.js";
-import { ago } from "./words.js";
+import { when } from "./times.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentAnswer"]} Comment */
 /** @typedef {"visible" | "hidden"} Decided */
-/** @typedef {{reply: () => void, edit: () => void, remove: () => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean, api: string, person: (name: HTMLElement) => void}} Actions */
+/** @typedef {{reply: () => void, edit: () => void, remove: (event: Event) => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean, api: string, person: (name: HTMLElement) => void}} Actions */
 
 /** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
 export function articleOf(comment, words, actions, bar) {
   const { t, language } = words;
   if (!comment.author || comment.html === null) {
-    return h("article", { class: "gone", "aria-label": t("gone") }, h("p", {}, t("gone")));
+    const why = t(comment.state === "pending" ? "waits" : comment.state === "hidden" ? "unseen" : "gone");
+    return h("article", { class: "gone", "aria-label": why }, h("p", {}, why));
   }
   const name = `a-${comment.id}`;
-  const posted = new Date(comment.posted_at);
-  const button = (/** @type {string} */ what, /** @type {() => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
+  const button = (/** @type {string} */ what, /** @type {(event: Event) => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
   const buttons = Object.entries({ reply: actions.reply, edit: actions.edit, delete: actions.remove })
     .filter(([what]) => /** @type {string[]} */ (comment.can).includes(what))
     .map(([what, onclick]) => button(what, onclick));
@@ -40,7 +40,7 @@ export function articleOf(comment, words, actions, bar) {
   return h("article", { "aria-labelledby": name, "data-by": comment.author.id, class: comment.state },
     h("header", {},
       ...bylineOf(comment.author, name, words, actions.api, comment.node_id, actions.person),
-      linkTo(comment.id, t("permalink"), h("time", { datetime: comment.posted_at, title: posted.toLocaleString(language) }, ago(comment.posted_at, language))),
+      linkTo(comment.id, t("permalink"), when(comment.posted_at, language)),
       comment.edited_at && h("i", {}, t("edited")),
       actions.isPinned && h("i", { class: "badge" }, t("pinned")),
       comment.state !== "visible" && h("i", { class: "badge" }, t(comment.state))),

@@ -9,6 +9,7 @@ import { Head } from "./head.js";
 import { Live } from "./live.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
+import { fill } from "./markup.js";
 import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
@@ -131,7 +132,7 @@ export default class PlazaComments extends Live {
     this.#marks = marksOf(this.#root, {
       words, node: page.node, reader: this.#reader, isOver: () => now.aborted,
       call: (path, options) => this.#callNode(path, options),
-      say: (told) => { this.#status.textContent = told; },
+      say: (told) => this.#say(told),
       invite: (place, words, key) => inviteAt(this, place, words, key),
     });
     this.#render(page);
@@ -175,7 +176,7 @@ export default class PlazaComments extends Live {
     this.#lagging.clear();
     this.#viewer = page.viewer?.id || "";
     this.#pins.show(page.pinned, this.#words);
-    for (const comment of page.waiting) this.#thread.place(comment);
+    for (const comment of [...page.waiting, ...(page.ancestors || [])]) this.#thread.place(comment);
     this.#show(page);
     this.#counted(page.node.counts.visible);
   }
@@ -188,13 +189,19 @@ export default class PlazaComments extends Live {
       () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.restart()) : invitation(this, words, "signIn"));
   }
 
+  /** Return the module of forms, unless it could not be loaded, or a token that was refused is accepted by now. */
+  #forms() {
+    if (!this.#writing) throw new Problem({});
+    return this.#writing;
+  }
+
   /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
   #form(place, options) {
     const hint = this.#words.t("placeholder");
     const search = async (/** @type {string} */ q) => (await this.#callNode(`/people?${new URLSearchParams({ q })}`, { method: "GET" })).people;
-    // It could not be loaded, or a token that was refused is accepted by now.
-    if (!this.#writing) throw new Problem({});
-    return this.#writing.textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, search, ...options });
+    const preview = async (/** @type {string} */ text, /** @type {string[]} */ mentions) => fill(h("div", { class: "text", dir: "auto" }),
+      (await call(apiOf(this), "/preview", { method: "POST", body: { node: this.#node?.id, text, mentions }, signal: this.alive })).html);
+    return this.#forms().textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, search, preview, ...options });
   }
 
   /** @param {Page} page */
@@ -213,20 +220,20 @@ export default class PlazaComments extends Live {
   /** @param {Comment} comment */
   #article(comment) {
     const article = /** @type {HTMLElement} */ (makePart(this.#words, () => articleOf(comment, this.#words, {
-      reply: () => this.#tried(async () => this.#reply(comment)),
-      edit: () => this.#tried(async () => this.#edit(comment)),
-      remove: () => this.#remove(comment),
+      reply: () => this.#tried(async () => this.#reply(comment), comment),
+      edit: () => this.#tried(async () => this.#edit(comment), comment),
+      remove: ({ currentTarget }) => this.#tried(async () => this.#forms().ask(currentTarget, this.#words.t("confirm"), this.#words.t("cancel"), () => this.#remove(comment)), comment),
       report: canReport(comment, this.#reader, this.#node) ? () => this.#report(comment) : null,
       decide: (state) => this.#decide(comment, state),
       highlight: (what, isOn) => this.#tried(async () => {
         const told = await this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words);
         if (told === "isFeatured") offerFeatured(this.#orders, this.#words);
         return told;
-      }),
+      }, comment),
       isPinned: this.#pins.has(comment.id),
       isFeatured: this.#listed === "featured",
       api: apiOf(this),
-      person: (name) => this.#tried(async () => (await this.#cards()).toggle(comment, name)),
+      person: (name) => this.#tried(async () => (await this.#cards()).toggle(comment, name), comment),
     }, commentBar(comment, this.#node, this.#marks, this.#words))));
     this.#people?.settle(article);
     return article;
@@ -242,7 +249,7 @@ export default class PlazaComments extends Live {
       tried: async (act) => {
         let told = "";
         await this.#tried(async () => { told = (await act()) || ""; });
-        if (told) this.#status.textContent = told;
+        if (told) this.#say(told);
       },
       look: () => { this.#look().catch(() => false); },
       restart: async () => {
@@ -261,7 +268,7 @@ export default class PlazaComments extends Live {
     const item = this.#thread.place(comment, this.#thread.list.firstElementChild);
     const isVisible = comment.state === "visible";
     this.#counted(this.#count + Number(isVisible));
-    this.#status.textContent = this.#words.t(isVisible ? "posted" : "pending");
+    this.#say(this.#words.t(isVisible ? "posted" : "pending"), comment);
     item.focus();
     tell(this, "posted", { id: comment.id });
   }
@@ -297,24 +304,26 @@ export default class PlazaComments extends Live {
 
   /** @param {Comment} comment */
   async #remove(comment) {
-    if (!confirm(this.#words.t("confirm"))) return;
     await this.#tried(async () => {
       await this.#call(`/${comment.id}`, { method: "DELETE" });
       this.#thread.remove(comment);
       if (comment.state === "visible") this.#counted(this.#count - 1);
       this.#root.querySelector("section")?.focus();
       return "gone";
-    });
+    }, comment);
   }
 
   /** @param {Comment} comment */
   #report(comment) {
     const article = this.#thread.item(comment.id)?.querySelector("article");
     if (!article || article.querySelector("form")) return;
-    this.#tried(() => openReport(article, `${this.#reader}:${comment.id}`, this.#words, (options) => this.#call(`/${comment.id}/flag`, options), (told) => {
-      this.#status.textContent = told;
-      /** @type {HTMLElement | null} */ (article.querySelector("[data-does=report]"))?.focus();
-    }));
+    this.#tried(() => openReport(article, `${this.#reader}:${comment.id}`, this.#words, (options) => this.#call(`/${comment.id}/flag`, options), (told, label, back) => {
+      this.#say(told, comment);
+      this.#status.append(" ", back || "");
+      const button = /** @type {HTMLElement | null} */ (article.querySelector("[data-does=report]"));
+      if (button) button.textContent = label;
+      button?.focus();
+    }), comment);
   }
 
   /** Show or hide a comment, as its moderator has read it. @param {Comment} comment @param {import("./comment.js").Decided} state */
@@ -325,18 +334,26 @@ export default class PlazaComments extends Live {
       this.#counted(this.#count + Number(state === "visible") - Number(comment.state === "visible"));
       this.#thread.item(comment.id)?.focus();
       return state === "visible" ? "approved" : state;
-    });
+    }, comment);
   }
 
-  /** Do something, and say what came of it. @param {() => Promise<string | void>} act */
-  async #tried(act) {
+  /** Do something, and say what came of it: at a comment, if it was done there. @param {() => Promise<string | void>} act @param {Comment} [comment] */
+  async #tried(act, comment) {
     const { now } = this;
     try {
       const told = await act();
-      this.#status.textContent = told ? this.#words.t(told) : "";
+      this.#say(told ? this.#words.t(told) : "", comment);
     } catch (error) {
-      if (!now.aborted) this.#status.textContent = this.#words.reason(error);
+      if (!now.aborted) this.#say(this.#words.reason(error), comment);
     }
+  }
+
+  /** Say something where the reader's hand is: at a comment, or above the list. @param {string} told @param {Comment} [comment] */
+  #say(told, comment) {
+    const article = comment && this.#thread.item(comment.id)?.firstElementChild;
+    if (article) article.append(this.#status);
+    else this.#head.place.after(this.#status);
+    this.#status.textContent = told;
   }
 
   #nextPage() {
@@ -362,6 +379,11 @@ export default class PlazaComments extends Live {
       viewer: this.#viewer, count: this.#count, readerId,
       page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#startFromTop(),
       isFirst: !this.#previous, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
+      next: async () => {
+        const shown = this.#next;
+        if (shown) await this.#nextPage();
+        return this.#next !== shown;
+      },
       refold: async (isLess) => !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh(),
     });
   }
@@ -383,7 +405,7 @@ export default class PlazaComments extends Live {
       const item = this.#thread.pointAt(id);
       if (!item && !isLost(this)) return;
       // An empty line has no place to go to.
-      if (!item) this.#status.textContent = this.#words.t("unknown_comment");
+      if (!item) this.#say(this.#words.t("unknown_comment"));
       arriveAt(this, item || this.#status, this.alive);
       if (!item) return "unknown_comment";
     });

@@ -12,9 +12,9 @@ const MOST = 500;
 const reported = new Set();
 
 /**
- * The form; the text that is written survives a refusal. `done` is told what came of it, "" for nothing.
+ * The form; the text that is written survives a refusal. `done` is told what came of it, "" for nothing, what the button says from now on, and a button that takes the report back.
  * @param {string} id Of the reader and of the comment: the next reader of this browser has reported nothing. @param {import("./words.js").Words} shared
- * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string) => void} done
+ * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string, label: string, back: Element | null) => void} done
  */
 export async function flagForm(id, shared, call, done) {
   const { t, reason } = await withMatters(shared, { flag });
@@ -22,14 +22,15 @@ export async function flagForm(id, shared, call, done) {
   const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, maxlength: MOST, dir: "auto", part: "input" }));
   const row = h("div", { class: "row" }, h("button", { class: "primary", part: "button primary" }, t("flagSend")));
   const form = h("form", { part: "form", class: "flag", onsubmit: send, onkeydown: whenTyped(leave) }, h("label", { class: "row" }, t("flagWhy"), why), h("div", { class: "row" }, note), row);
-  if (reported.has(id)) row.append(h("button", { type: "button", part: "button", onclick: takeBack }, t("flagBack")));
+  const backButton = () => reported.has(id) ? h("button", { type: "button", part: "button", onclick: takeBack }, t("flagBack")) : null;
+  row.append(backButton() || "");
   row.append(h("button", { type: "button", part: "button", onclick: () => close("") }, t("cancel")));
   let isSending = false;
 
   /** @param {string} told */
   function close(told) {
     form.remove();
-    done(told);
+    done(told, t(reported.has(id) ? "reported" : "report"), told ? backButton() : null);
   }
 
   /** @param {Event} event */
@@ -52,7 +53,8 @@ export async function flagForm(id, shared, call, done) {
       noted();
       close(t(told));
     } catch (error) {
-      form.append(h("p", { role: "alert", class: "note" }, reason(error)));
+      if (form.isConnected) form.append(h("p", { role: "alert", class: "note" }, reason(error)));
+      else close(reason(error));
     }
     isSending = false;
   }

@@ -17,12 +17,13 @@ import forms from "./forms.css";
  * @property {HTMLSelectElement} [choice] What is sent along with the text, and kept with the draft.
  * @property {string} [text] What is edited.
  * @property {(query: string) => Promise<Person[]>} [search] Finds people whom the text can mention.
+ * @property {(text: string, mentions: string[]) => Promise<HTMLElement>} [preview] Shows the text as it would be shown.
  * @property {(text: string, key: string, signs: Signs) => Promise<void>} send `key` and `signs` are the same for the same text, however often it is sent.
  * @property {() => void} [done] What ends the form; a form without it stays.
  */
 
 /** @typedef {{website: string, written_ms: number, mentions: string[]}} Signs Whom the text mentions, and what tells a program from a person: a field that nobody sees, and for how long the form was open. */
-/** @typedef {{text: string, key: string, choice?: string[], signs?: Signs, people?: Person[]}} Draft */
+/** @typedef {{text: string, key: string, spentMs?: number, choice?: string[], signs?: Signs, people?: Person[]}} Draft `spentMs`: for how long it was written before. */
 
 export const FORM_STYLES = sheet(forms);
 /** Completes names; the build writes the address of this release. */
@@ -32,6 +33,8 @@ const MOST_MENTIONS = 10;
 
 /** The longest time that is told: a month, nearly. */
 const MOST_MS = 2 ** 31 - 1;
+/** From this share of its length on, a text is counted. */
+const COUNTED_SHARE = 0.9;
 
 /** Drafts of this page, for browsers that refuse storage. @type {Map<string, Draft>} */
 const kept = new Map();
@@ -59,7 +62,7 @@ const drafts = {
 };
 
 /** @param {FormOptions} options */
-export function textForm({ words, place, label, hint = "", most = 10_000, choice, text = "", search, send, done }) {
+export function textForm({ words, place, label, hint = "", most = 10_000, choice, text = "", search, preview, send, done }) {
   const { t, language } = words;
   const stored = `plaza:draft:${place}`;
   /** @type {Draft} */
@@ -67,6 +70,10 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   let { key, signs } = draft;
   let people = draft.people || [];
   const opened = performance.now();
+  const spent = () => (draft.spentMs || 0) + performance.now() - opened;
+  const chosenOf = () => people.filter(({ name }) => area.value.includes(`@${name}`)).map(({ id }) => id).slice(-MOST_MENTIONS);
+  const left = h("small", { class: "left", id: `left-${newKey()}` });
+  const shown = h("div", { class: "preview", hidden: true });
   // Hidden by its place alone, since programs skip what is not displayed.
   const decoy = /** @type {HTMLInputElement} */ (h("input", { name: "website", tabindex: -1, autocomplete: "off", "data-1p-ignore": true, "data-lpignore": "true" }));
   // A draft for few must not become one for everybody, even if the choices are not known yet.
@@ -75,7 +82,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     "aria-label": label,
     placeholder: hint,
     rows: 3,
-    maxlength: most,
+    "aria-describedby": left.id,
     required: true,
     dir: "auto",
     part: "input",
@@ -88,16 +95,51 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   area.value = draft.text;
   choice?.addEventListener("change", changed);
   const does = t(text ? "save" : "post");
-  const button = /** @type {HTMLButtonElement} */ (h("button", { class: "primary", part: "button primary" }, does));
-  const form = /** @type {HTMLFormElement} */ (h("form", { part: "form", onsubmit: submit }, area, h("div", { class: "decoy", inert: true, "aria-hidden": "true" }, decoy),
-    h("div", { class: "row" }, choice, button, done && h("button", { type: "button", onclick: done }, t("cancel")))));
+  const button = /** @type {HTMLButtonElement} */ (h("button", { class: "primary", part: "button primary", "aria-describedby": left.id }, does));
+  const form = /** @type {HTMLFormElement} */ (h("form", { part: "form", onsubmit: submit }, area, h("div", { class: "decoy", inert: true, "aria-hidden": "true" }, decoy), shown,
+    h("div", { class: "row" }, choice, button,
+      preview && h("button", { type: "button", part: "button", onclick: show }, t("preview")),
+      done && h("button", { type: "button", part: "button", onclick: done }, t("cancel")), left)));
+  counted();
 
   function changed() {
     // Another text is another comment: with the old key, it would be taken for the old one.
     key = newKey();
     signs = undefined;
+    shown.hidden = true;
     keep();
+    counted();
     if (area.value.includes("@")) completing();
+  }
+
+  /** Say how much room is left, once it is little; return whether the text fits. The API counts characters, not units. */
+  function counted() {
+    const isNear = area.value.length > COUNTED_SHARE * most;
+    const room = isNear ? most - [...area.value.trim()].length : most;
+    left.textContent = isNear && room <= (1 - COUNTED_SHARE) * most ? t(room < 0 ? "over" : "left", { count: Math.abs(room).toLocaleString(language) }) : "";
+    left.classList.toggle("over", room < 0);
+    return room >= 0;
+  }
+
+  /** Show the text as it would be shown, in place of what was shown before. */
+  async function show() {
+    const { value } = area;
+    if (!preview || !value.trim()) return;
+    noted();
+    try {
+      const made = await preview(value, chosenOf());
+      if (area.value !== value) return;
+      shown.replaceChildren(made);
+      shown.hidden = false;
+    } catch (error) {
+      noted(words.reason(error));
+    }
+  }
+
+  /** Put an alert below the form, in place of the last. @param {string} [told] */
+  function noted(told) {
+    form.querySelector(".note")?.remove();
+    if (told) form.append(h("p", { role: "alert", class: "note" }, told));
   }
 
   /** Have names completed from the first `@` on; without that, a text is sent all the same. */
@@ -105,40 +147,41 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     if (!search) return;
     const find = search;
     search = undefined;
-    const module = await import(new URL(COMPLETION, import.meta.url).href).catch(() => null);
+    const module = await import(COMPLETION).catch(() => null);
     module?.complete(area, find, (/** @type {Person} */ person) => { people = [...people.filter((each) => each.name !== person.name), person]; });
   }
 
   function keep() {
     const chosen = choice?.selectedOptions[0];
-    drafts.write(stored, { text: area.value, key, signs, people, choice: chosen && [chosen.text, chosen.value] });
+    drafts.write(stored, { text: area.value, key, signs, people, spentMs: Math.round(spent()), choice: chosen && [chosen.text, chosen.value] });
   }
 
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
     if (button.disabled || button.ariaDisabled) return;
+    if (!counted()) return noted(left.textContent || "");
     // What is written while this is on its way would go with the text that was sent.
     area.readOnly = button.disabled = true;
     button.textContent = t("sending");
-    form.querySelector(".note")?.remove();
+    noted();
     let wait = 0;
     if (!signs) {
-      const mentions = people.filter(({ name }) => area.value.includes(`@${name}`)).map(({ id }) => id).slice(-MOST_MENTIONS);
-      signs = { website: decoy.value, written_ms: Math.min(MOST_MS, Math.round(performance.now() - opened)), mentions };
+      signs = { website: decoy.value, written_ms: Math.min(MOST_MS, Math.round(spent())), mentions: chosenOf() };
       keep();
     }
     try {
       await send(area.value, key, signs);
       drafts.write(stored, null);
       area.value = decoy.value = "";
+      shown.hidden = true;
       key = newKey();
       signs = undefined;
       done?.();
     } catch (error) {
       const { response } = /** @type {{response?: Response}} */ (error);
       const told = words.reason(error);
-      form.append(h("p", { role: "alert", class: "note" }, response ? told : `${told} ${t("kept")}`));
+      noted(response ? told : `${told} ${t("kept")}`);
       wait = Number(response?.headers.get("Retry-After"));
     }
     area.readOnly = button.disabled = false;
@@ -162,4 +205,22 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     }
   }
   return form;
+}
+
+/**
+ * Put a question in place of a button, and act once the reader confirms.
+ * @param {EventTarget | null} pressed The button. @param {string} question @param {string} cancel @param {() => unknown} act
+ */
+export function ask(pressed, question, cancel, act) {
+  const button = /** @type {HTMLButtonElement} */ (pressed);
+  const back = () => {
+    asked.replaceWith(button);
+    button.focus();
+  };
+  const asked = h("span", { role: "group", class: "ask", "aria-label": question, onkeydown: whenTyped((event) => { if (event.key === "Escape") back(); }) },
+    question, " ",
+    h("button", { type: "button", part: "button", onclick: () => { back(); act(); } }, button.textContent), " ",
+    h("button", { type: "button", part: "button", onclick: back }, cancel));
+  button.replaceWith(asked);
+  asked.querySelector("button")?.focus();
 }

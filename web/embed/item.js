@@ -1,7 +1,7 @@
 // @ts-check
 /** A post or an action as a feed shows it. */
 import { h } from "./element.js";
-import { ago } from "./words.js";
+import { when } from "./times.js";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
@@ -75,11 +75,6 @@ function face({ name }) {
   for (const each of name) sum = (131 * sum + /** @type {number} */ (each.codePointAt(0))) % 360;
   made.style.setProperty("--_hue", String(sum));
   return made;
-}
-
-/** @param {string} iso @param {string} language */
-export function when(iso, language) {
-  return h("time", { datetime: iso, title: new Date(iso).toLocaleString(language) }, ago(iso, language));
 }
 
 /**

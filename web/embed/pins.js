@@ -3,7 +3,7 @@
 import { linkTo } from "./arrival.js";
 import { h } from "./element.js";
 import { fill } from "./markup.js";
-import { ago } from "./words.js";
+import { when } from "./times.js";
 
 /** @typedef {import("./comment.js").Comment} Comment */
 
@@ -41,7 +41,7 @@ export class Pins {
     this.place.hidden = !pinned.length;
     this.place.setAttribute("aria-label", t("pinned"));
     this.place.replaceChildren(...pinned.map(({ id, author, posted_at: at, html }) => h("div", {},
-      h("header", {}, h("b", { part: "author", dir: "auto" }, author?.name || ""), linkTo(id, t("permalink"), h("time", { datetime: at }, ago(at, language))), h("i", { class: "badge" }, t("pinned"))),
+      h("header", {}, h("b", { part: "author", dir: "auto" }, author?.name || ""), linkTo(id, t("permalink"), when(at, language)), h("i", { class: "badge" }, t("pinned"))),
       fill(h("div", { class: "text", part: "text", dir: "auto" }), html || ""))));
     return changed.map(({ id }) => id);
   }

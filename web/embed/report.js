@@ -14,11 +14,11 @@ export const canReport = (comment, reader, node) =>
 /**
  * Put the form of a report into a comment's article; throws Problem if it cannot be loaded.
  * @param {Element} article @param {string} id Of the reader and of the comment. @param {import("./words.js").Words} words
- * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string) => void} done
+ * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string, label: string, back: Element | null) => void} done
  */
 export async function openReport(article, id, words, call, done) {
   /** @type {typeof import("./flag.js")} */
-  const { flagForm } = await import(new URL(FLAG, import.meta.url).href).catch(() => {
+  const { flagForm } = await import(FLAG).catch(() => {
     throw new Problem({});
   });
   const form = await flagForm(id, words, call, done);

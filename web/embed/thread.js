@@ -106,6 +106,13 @@ export class Thread {
     return item;
   }
 
+  /** Mark comments as new, and no other; return their items from the top. @param {string[]} ids @returns {HTMLElement[]} */
+  mark(ids) {
+    this.list.querySelectorAll(".new").forEach(({ classList }) => classList.remove("new"));
+    for (const id of ids) this.item(id)?.classList.add("new");
+    return [...this.list.querySelectorAll(/** @type {"li"} */ (".new"))];
+  }
+
   /** Show a comment as it is, where something beside it has changed. @param {string} id */
   again(id) {
     const { comment, item } = this.#shown.get(id) || {};
@@ -123,6 +130,11 @@ export class Thread {
     beside.remove();
     const parent = this.comment(comment.parent_id || "");
     if (parent && !parent.author) this.remove(parent);
+  }
+
+  /** Whether the oldest comments come first. */
+  get isOldest() {
+    return this.#order === "oldest";
   }
 
   /** The ids of what is shown, from the top. */

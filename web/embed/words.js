@@ -34,13 +34,3 @@ export async function wordsFor(element, matters) {
     },
   };
 }
-
-const STEPS = /** @type {const} */ ([["year", 31536e6], ["month", 2592e6], ["day", 864e5], ["hour", 36e5], ["minute", 6e4]]);
-
-/** @param {string} iso @param {string} language */
-export function ago(iso, language) {
-  const passed = new Date(iso).getTime() - Date.now();
-  const format = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
-  for (const [unit, size] of STEPS) if (Math.abs(passed) >= size) return format.format(Math.round(passed / size), unit);
-  return format.format(0, "minute");
-}

@@ -1,7 +1,7 @@
 // @ts-check
 /** What those write who read a feed: loaded for who is signed in, beside the first page. */
 import { h, sheet } from "./element.js";
-import { FORM_STYLES, textForm } from "./form.js";
+import { ask, FORM_STYLES, textForm } from "./form.js";
 import css from "./writing.css";
 import form from "./words/en/form.js";
 import writing from "./words/en/writing.js";
@@ -61,14 +61,14 @@ export function composer({ words, reader, call }, done) {
 /** The buttons of what the reader may do with a post or an action. @param {Desk} desk @param {Item} item @param {Shown} shown */
 export function toolsFor(desk, item, shown) {
   const { t } = desk.words;
-  const button = (/** @type {string} */ what, /** @type {() => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
+  const button = (/** @type {string} */ what, /** @type {(event: Event) => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
   const comment = button("comment", () => commentForm(desk, item, shown));
   if ("descriptor" in item) return [reactions(desk, item), comment];
-  const remove = (/** @type {string} */ what, /** @type {string} */ path, /** @type {string} */ question, /** @type {string} */ told) => button(what, () => confirm(t(question)) && desk.tried(async () => {
+  const remove = (/** @type {string} */ what, /** @type {string} */ path, /** @type {string} */ question, /** @type {string} */ told) => button(what, (event) => ask(event.currentTarget, t(question), t("cancel"), () => desk.tried(async () => {
     await desk.call(path, { method: "DELETE" });
     shown.removed();
     return told;
-  }));
+  })));
   const path = `/posts/${item.id}`;
   if (item.type === "poll") ballot(desk, item, shown);
   // The API tells the circles to the author alone.
@@ -114,11 +114,11 @@ export function commentTools(desk, item, comment, shown) {
   const isOwn = comment.author.id === reader;
   const isNew = Date.now() - Date.parse(comment.posted_at) < EDIT_WINDOW_MS;
   const edit = isOwn && isNew && h("button", { part: "button", onclick: () => commentEditor(desk, path, comment, shown()) }, t("edit"));
-  const remove = (isOwn || moderates || item.author.id === reader) && h("button", { part: "button", onclick: () => confirm(t("confirm")) && desk.tried(async () => {
+  const remove = (isOwn || moderates || item.author.id === reader) && h("button", { part: "button", onclick: (/** @type {Event} */ event) => ask(event.currentTarget, t("confirm"), t("cancel"), () => desk.tried(async () => {
     await desk.call(path, { method: "DELETE" });
     await shown().removed();
     return "gone";
-  }) }, t("delete"));
+  })) }, t("delete"));
   return edit || remove ? [h("footer", {}, edit, remove)] : [];
 }
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
 # The first has no window's own parts, and takes a quarter of the processor's time of the others.
 _NAMES = (
@@ -113,6 +113,12 @@ def take_time(context: BrowserContext) -> None:
             for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, later, true);
         })();"""
     )
+
+
+def confirm(place: Page | Locator, name: str) -> None:
+    """Press a button, and press it again in the question that takes its place."""
+    place.get_by_role("button", name=name).click()
+    place.get_by_role("group").get_by_role("button", name=name).click()
 
 
 def stop_time(page: Page) -> None:

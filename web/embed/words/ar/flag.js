@@ -10,6 +10,7 @@ export default {
   flagNote: "ملاحظة للمشرفين إن أردت",
   flagSend: "إرسال البلاغ",
   flagBack: "سحب البلاغ",
+  reported: "تم الإبلاغ",
   flagged: "شكرًا. سينظر فيه أحد المشرفين.",
   flagWithdrawn: "سُحب بلاغك.",
   own_comment: "لا يمكنك الإبلاغ عن تعليقك.",

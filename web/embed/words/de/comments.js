@@ -9,6 +9,8 @@ export default {
   report: "Melden",
   pending: "wartet auf die Moderation",
   hidden: "von der Moderation ausgeblendet",
+  waits: "Dieser Kommentar wartet auf die Moderation.",
+  unseen: "Dieser Kommentar wird nicht angezeigt.",
   spam: "Spam",
   signIn: "Zum Kommentieren anmelden",
   empty: "Noch hat niemand etwas gesagt.",

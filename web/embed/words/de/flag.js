@@ -10,6 +10,7 @@ export default {
   flagNote: "Eine Anmerkung für die Moderation, wenn du magst",
   flagSend: "Meldung senden",
   flagBack: "Meldung zurücknehmen",
+  reported: "Gemeldet",
   flagged: "Danke. Die Moderation sieht es sich an.",
   flagWithdrawn: "Deine Meldung ist zurückgenommen.",
   own_comment: "Den eigenen Kommentar kannst du nicht melden.",

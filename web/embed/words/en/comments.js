@@ -9,6 +9,8 @@ export default {
   report: "Report",
   pending: "waits for a moderator",
   hidden: "hidden by a moderator",
+  waits: "This comment waits for a moderator.",
+  unseen: "This comment is not shown.",
   spam: "spam",
   signIn: "Sign in to comment",
   empty: "Nobody has said anything yet.",

@@ -10,6 +10,7 @@ export default {
   flagNote: "A note for the moderators, if you like",
   flagSend: "Send the report",
   flagBack: "Take the report back",
+  reported: "Reported",
   flagged: "Thank you. A moderator will look at it.",
   flagWithdrawn: "Your report is taken back.",
   own_comment: "You cannot report your own comment.",

@@ -10,6 +10,8 @@ export default {
   report: "Denunciar",
   pending: "pendiente de moderación",
   hidden: "ocultado por la moderación",
+  waits: "Este comentario espera a un moderador.",
+  unseen: "Este comentario no se muestra.",
   spam: "spam",
   signIn: "Inicia sesión para comentar",
   empty: "Nadie ha dicho nada todavía.",

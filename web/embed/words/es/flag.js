@@ -10,6 +10,7 @@ export default {
   flagNote: "Una nota para los moderadores, si quieres",
   flagSend: "Enviar la denuncia",
   flagBack: "Retirar la denuncia",
+  reported: "Denunciado",
   flagged: "Gracias. Un moderador lo revisará.",
   flagWithdrawn: "Tu denuncia se ha retirado.",
   own_comment: "No puedes denunciar tu propio comentario.",

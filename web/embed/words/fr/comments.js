@@ -10,6 +10,8 @@ export default {
   report: "Signaler",
   pending: "en attente de modération",
   hidden: "masqué par la modération",
+  waits: "Ce commentaire attend un modérateur.",
+  unseen: "Ce commentaire n’est pas affiché.",
   spam: "indésirable",
   signIn: "Se connecter pour commenter",
   empty: "Personne n’a encore rien dit.",

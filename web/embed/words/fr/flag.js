@@ -10,6 +10,7 @@ export default {
   flagNote: "Une note pour la modération, si vous voulez",
   flagSend: "Envoyer le signalement",
   flagBack: "Retirer le signalement",
+  reported: "Signalé",
   flagged: "Merci. La modération va l’examiner.",
   flagWithdrawn: "Votre signalement est retiré.",
   own_comment: "Vous ne pouvez pas signaler votre propre commentaire.",

@@ -10,6 +10,8 @@ export default {
   report: "Segnala",
   pending: "in attesa di moderazione",
   hidden: "nascosto dalla moderazione",
+  waits: "Questo commento attende un moderatore.",
+  unseen: "Questo commento non viene mostrato.",
   spam: "spam",
   signIn: "Accedi per commentare",
   empty: "Nessuno ha ancora detto niente.",

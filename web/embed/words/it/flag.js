@@ -10,6 +10,7 @@ export default {
   flagNote: "Una nota per i moderatori, se vuoi",
   flagSend: "Invia la segnalazione",
   flagBack: "Ritira la segnalazione",
+  reported: "Segnalato",
   flagged: "Grazie. Un moderatore lo esaminerà.",
   flagWithdrawn: "La tua segnalazione è stata ritirata.",
   own_comment: "Non puoi segnalare il tuo commento.",

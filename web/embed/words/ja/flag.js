@@ -10,6 +10,7 @@ export default {
   flagNote: "モデレーターへのメモ(任意)",
   flagSend: "報告を送る",
   flagBack: "報告を取り消す",
+  reported: "報告済み",
   flagged: "ありがとうございます。モデレーターが確認します。",
   flagWithdrawn: "報告を取り消しました。",
   own_comment: "自分のコメントは報告できません。",

@@ -9,6 +9,8 @@ export default {
   report: "Melden",
   pending: "wacht op een moderator",
   hidden: "verborgen door een moderator",
+  waits: "Deze reactie wacht op een moderator.",
+  unseen: "Deze reactie wordt niet getoond.",
   spam: "spam",
   signIn: "Log in om te reageren",
   empty: "Nog niemand heeft iets gezegd.",

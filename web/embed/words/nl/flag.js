@@ -10,6 +10,7 @@ export default {
   flagNote: "Een opmerking voor de moderators, als je wilt",
   flagSend: "Melding versturen",
   flagBack: "Melding intrekken",
+  reported: "Gemeld",
   flagged: "Bedankt. Een moderator kijkt ernaar.",
   flagWithdrawn: "Je melding is ingetrokken.",
   own_comment: "Je kunt je eigen reactie niet melden.",

@@ -11,6 +11,8 @@ export default {
   report: "Zgłoś",
   pending: "czeka na moderatora",
   hidden: "ukryty przez moderatora",
+  waits: "Ten komentarz czeka na moderatora.",
+  unseen: "Ten komentarz nie jest wyświetlany.",
   spam: "spam",
   signIn: "Zaloguj się, aby komentować",
   empty: "Nikt jeszcze nic nie napisał.",

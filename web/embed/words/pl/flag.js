@@ -10,6 +10,7 @@ export default {
   flagNote: "Uwaga dla moderatorów, jeśli chcesz",
   flagSend: "Wyślij zgłoszenie",
   flagBack: "Wycofaj zgłoszenie",
+  reported: "Zgłoszono",
   flagged: "Dziękujemy. Moderator to sprawdzi.",
   flagWithdrawn: "Twoje zgłoszenie zostało wycofane.",
   own_comment: "Nie możesz zgłosić własnego komentarza.",

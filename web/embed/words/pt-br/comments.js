@@ -10,6 +10,8 @@ export default {
   report: "Denunciar",
   pending: "aguardando moderação",
   hidden: "ocultado pela moderação",
+  waits: "Este comentário aguarda um moderador.",
+  unseen: "Este comentário não é exibido.",
   spam: "spam",
   signIn: "Entre para comentar",
   empty: "Ninguém disse nada ainda.",

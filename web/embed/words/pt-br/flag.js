@@ -10,6 +10,7 @@ export default {
   flagNote: "Uma observação para os moderadores, se quiser",
   flagSend: "Enviar a denúncia",
   flagBack: "Retirar a denúncia",
+  reported: "Denunciado",
   flagged: "Obrigado. Um moderador vai analisar.",
   flagWithdrawn: "Sua denúncia foi retirada.",
   own_comment: "Você não pode denunciar seu próprio comentário.",

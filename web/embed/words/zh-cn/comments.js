@@ -8,6 +8,8 @@ export default {
   report: "举报",
   pending: "等待管理员审核",
   hidden: "已被管理员隐藏",
+  waits: "此评论正在等待审核。",
+  unseen: "此评论不予显示。",
   spam: "垃圾评论",
   signIn: "登录后评论",
   empty: "还没有人发言。",

@@ -10,6 +10,7 @@ export default {
   flagNote: "给管理员的备注（可选）",
   flagSend: "发送举报",
   flagBack: "撤回举报",
+  reported: "已举报",
   flagged: "谢谢。管理员会查看。",
   flagWithdrawn: "你的举报已撤回。",
   own_comment: "你不能举报自己的评论。",
