@@ -94,7 +94,10 @@ class CommentClaimed(Problem):
 
 
 class CommentChanged(Problem):
-    """The comment changed after the caller read it, or during the call."""
+    """The comment changed after the caller read it, or during the call.
+
+    `facts` have its `state`, `edited_at` and `text`; for moderators also the last `act` on it.
+    """
 
     status = 409
     code = "comment_changed"
@@ -209,7 +212,7 @@ class ActNotUndoable(Problem):
 
 
 class ChangedSince(Problem):
-    """A later change has replaced the act's result."""
+    """A later change has replaced the act's result; `facts` as of `CommentChanged`."""
 
     status = 409
     code = "changed_since"

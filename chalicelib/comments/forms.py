@@ -156,12 +156,33 @@ class Preview(Input):
     mentions: PersonIds = ()
 
 
+class AsShown(Input):
+    """A comment as the caller was shown it."""
+
+    state: GivenState
+    edited_at: Instant | None = Field(description="Null if it was never edited.")
+
+
+Shown = Annotated[
+    AsShown | None,
+    Field(
+        description="`state` and `edited_at` of the comment as it was shown. If it is another by "
+        "now, nothing changes: 409 `comment_changed`, and `facts` have what is there. Left out, "
+        "the last change wins."
+    ),
+]
+
+
 class CommentEdit(Input):
     """A comment's new text."""
 
-    model_config = _example(text="The last boat leaves at *half past nine* now?")
+    model_config = _example(
+        text="The last boat leaves at *half past nine* now?",
+        as_shown={"state": "visible", "edited_at": None},
+    )
 
     text: Text
+    as_shown: Shown = None
     mentions: PersonIds | None = Field(
         None, description="Left out, those whom it mentions and whose names are still in it."
     )
@@ -170,18 +191,24 @@ class CommentEdit(Input):
 class StateChange(Input):
     """The state that a moderator gives a comment.
 
-    With the `edited_at` of the text that they read, a later edit makes the call fail.
+    With `as_shown`, or with the `edited_at` of the text that they read, a later change makes the
+    call fail.
     """
 
-    model_config = _example(state="visible", edited_at="2026-11-22T08:15:00Z")
+    model_config = _example(
+        state="visible", as_shown={"state": "pending", "edited_at": "2026-11-22T08:15:00Z"}
+    )
 
     state: GivenState
-    edited_at: Instant | None = None
+    as_shown: Shown = None
+    edited_at: Instant | None = Field(None, description="As in `as_shown`, whatever its state is.")
     reason: ActReason | None = None
 
     @property
     def as_read(self) -> CommentFields:
         """The fields that the comment must still have."""
+        if self.as_shown is not None:
+            return {"state": self.as_shown.state, "edited": self.as_shown.edited_at}
         return {"edited": self.edited_at} if "edited_at" in self.model_fields_set else {}
 
 

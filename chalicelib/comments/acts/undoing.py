@@ -1,19 +1,20 @@
 """Undoing an act of a moderator: restores the fields it changed, unless they changed since."""
 
 import contextlib
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import editing, filing
+from chalicelib.comments.discussion import conflicts, editing, filing
 from chalicelib.comments.discussion.reading import find as find_comment
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, CommentChanged, UnknownNode
 from chalicelib.comments.log import reading
 from chalicelib.comments.log.acts import ActChange, Actor, NotDone
 from chalicelib.comments.log.forms import ActAnswer, act_answer, can_undo
-from chalicelib.comments.log.rows import LOG, Act, thing_of
+from chalicelib.comments.log.rows import LOG, Act, key_of, thing_of
 from chalicelib.comments.people import changing
-from chalicelib.comments.shapes import CommentFields
-from chalicelib.comments.store import GONE, matches
+from chalicelib.comments.shapes import Comment, CommentFields
+from chalicelib.comments.store import matches
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
@@ -59,18 +60,31 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
     if "shadow" in before:
         back["shadow"] = before["shadow"]
     still: CommentFields = {"state": left["state"]}
+    facts: Mapping[str, Any] | None = None
     with contextlib.suppress(UnknownNode, UnknownComment, CommentChanged):
         node = nodes.find_moved(runtime.database, act["node_id"] or "")
         # A node's former site decides nothing at its present one.
         if node["site"] != act["site"]:
             raise ChangedSince
         found = find_comment(runtime, node, act["comment_id"] or "", actor.who)
-        if found["state"] not in GONE and matches(found, still):
+        facts = conflicts.facts_of(runtime, node, found, actor.who)
+        if matches(found, still) and _is_last_decision(runtime, act, found):
             # The thirty days of spam begin anew.
             since = filing.spam_since(found, back, runtime.now())
             editing.decide(runtime, node, found, {**back, **since}, actor)
             return
-    raise ChangedSince
+    raise ChangedSince(facts=facts)
+
+
+def _is_last_decision(runtime: Runtime, act: Act, found: Comment) -> bool:
+    """Return whether no later act has decided on the comment, be it to the same state."""
+    last = found.get("act")
+    while last is not None and last != act["_id"]:
+        later = LOG.of(runtime.database).find_one(key_of(last))
+        if later is None or later["action"] == "state":
+            return False
+        last = later["follows"]
+    return True
 
 
 def _undo_person(runtime: Runtime, act: Act, actor: Actor) -> None:

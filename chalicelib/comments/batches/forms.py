@@ -6,7 +6,12 @@ from typing import Annotated, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib.comments.forms import MAX_ACT_REASON_CHARACTERS, ActReason, CommentId
+from chalicelib.comments.forms import (
+    MAX_ACT_REASON_CHARACTERS,
+    ActReason,
+    AsShown,
+    CommentId,
+)
 from chalicelib.comments.log.forms import NamedAnswer, named_answer
 from chalicelib.comments.log.rows import MOST_NAMED, Batch, Status
 from chalicelib.comments.node_ids import NodeId, site_of
@@ -21,10 +26,17 @@ BatchId = Annotated[str, Id, Field(description="The id of a batch.", examples=["
 
 
 class BatchComment(Input):
-    """A comment of a batch; with `edited_at`, only if it still has the text that was read."""
+    """A comment of a batch.
+
+    With `as_shown`, only if it is still as it was shown; with `edited_at`, only if it still has
+    the text that was read.
+    """
 
     node_id: NodeId
     comment_id: CommentId
+    as_shown: Annotated[
+        AsShown | None, Field(description="`state` and `edited_at` as they were shown.")
+    ] = None
     edited_at: Instant | None = None
 
 

@@ -173,7 +173,9 @@ def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -
     if found["state"] == batch["wanted"]:
         return "changed" if _is_own(runtime, batch, found.get("act"), None) else "unchanged"
     said: Document = {"state": batch["wanted"]}
-    if "edited" in named:
+    if "state" in named:
+        said["as_shown"] = {"state": named["state"], "edited_at": named.get("edited")}
+    elif "edited" in named:
         said["edited_at"] = named["edited"]
     editing.set_state(runtime, node["_id"], comment_id, StateChange.model_validate(said), actor)
     return "changed"

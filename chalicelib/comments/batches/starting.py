@@ -60,6 +60,8 @@ def _named_comment(given: BatchComment) -> NamedComment:
     named: NamedComment = {"node_id": given.node_id, "comment_id": given.comment_id}
     if "edited_at" in given.model_fields_set:
         named["edited"] = given.edited_at
+    if given.as_shown is not None:
+        named["state"], named["edited"] = given.as_shown.state, given.as_shown.edited_at
     return named
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
-from chalicelib.comments.discussion import filing, pinned
+from chalicelib.comments.discussion import conflicts, filing, pinned
 from chalicelib.comments.discussion.composing import others_of, people_of, writer_of
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
@@ -51,15 +51,26 @@ def edit_comment(
     Without `mentions`, the former mentions stay whose names are still in the text.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
-    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, and CommentChanged if a moderator
-    changes its state meanwhile.
+    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, and CommentChanged if it is not as
+    it was shown, or if a moderator changes its state meanwhile.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller)
+    try:
+        return PlacedComment(node, _edit(runtime, node, comment, edit, caller))
+    except CommentChanged:
+        raise conflicts.changed(runtime, node, comment_id, caller) from None
+
+
+def _edit(
+    runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit, caller: Principal
+) -> Comment:
+    """Give a comment a new text; raises as `edit_comment`."""
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
     text, mentions = edit.text, Mentions(people_of(runtime, node, comment, edit))
     html = render_text(runtime, node["site"], text, mentions)
+    where = conflicts.as_shown(node, comment, edit.as_shown, caller)
     fields: CommentFields = {
         "text": text,
         "html": html,
@@ -70,17 +81,15 @@ def edit_comment(
         fields["mentions"] = mentions.people
     if moderates(caller, node["site"]):
         with _note_act(runtime, "edit", node, comment, caller) as act:
-            changed = _change(runtime, node, comment, {**fields, **act})
-        return PlacedComment(node, changed)
-    where: CommentFields = {}
+            return _change(runtime, node, comment, {**fields, **act}, where)
     judged = _judge_edit(runtime, node, comment, JudgedText(text, html), caller)
     if "state" in judged:
         # Without it, a comment that a moderator has just hidden would be pending again.
-        where = {"state": comment["state"]}
+        where = {**where, "state": comment["state"]}
     changed = _change(runtime, node, comment, {**fields, **judged}, where)
     if "checking" in judged.get("reasons", []):
-        origins.send(runtime, node, comment_id)
-    return PlacedComment(node, viewer(caller, node["site"]).view(changed))
+        origins.send(runtime, node, comment["id"])
+    return viewer(caller, node["site"]).view(changed)
 
 
 @contextlib.contextmanager
@@ -137,8 +146,8 @@ def set_state(
 ) -> PlacedComment:
     """Show or hide a comment, hold it back or file it as spam, as a moderator of its site.
 
-    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged after an edit
-    that the moderator has not read.
+    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged after a
+    change that the moderator has not seen.
     """
     node = nodes.find(runtime.database, node_id)
     if not moderates(actor.who, node["site"]):
@@ -146,11 +155,11 @@ def set_state(
     for _ in range(_ATTEMPTS):
         found = _check_living(find(runtime, node, comment_id, actor.who))
         if not matches(found, wanted.as_read):
-            raise CommentChanged
+            break
         fields = filing.fields_of_decision(found, wanted.state, runtime.now())
         with contextlib.suppress(CommentChanged):
             return PlacedComment(node, decide(runtime, node, found, fields, actor))
-    raise CommentChanged
+    raise conflicts.changed(runtime, node, comment_id, actor.who)
 
 
 def decide(
@@ -249,6 +258,7 @@ def _change(
     fields: CommentFields,
     where: CommentFields | None = None,
 ) -> Comment:
+    """Change a comment; raises UnknownComment, and CommentChanged for other values of `where`."""
     thing = happened.name_of(node["_id"], comment["id"])
     author = comment["author"]["id"] if comment["author"] and "state" in fields else None
     with (

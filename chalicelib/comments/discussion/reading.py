@@ -60,14 +60,13 @@ def list_comments(
     if not is_counted and (tag := tags.current(held.tags, runtime.now())):
         return Listing(tag, None)
     shown = _listing_page(runtime, node, rights, query)
-    # Who pages on has the comments above; a link and a page without scripts do not.
+    # A reader who pages on has the comments above.
     is_alone = query.around is not None or held.form != NOTHING_HELD.form
     above_first = places.above(node, shown.comments) if is_alone else []
     ancestors, comments = places.fill_both(runtime, node, rights, above_first, shown.comments)
     own = _waiting(runtime, node, rights, query)
-    above = pinned.pinned_comments(runtime, node, query, comments)
-    beside = own, ancestors, rights.without_blocked_authors(above)
-    own, ancestors, above = _fit_beside(comments, *beside)
+    above = rights.without_blocked_authors(pinned.pinned_comments(runtime, node, query, comments))
+    own, ancestors, above = _fit_beside(comments, own, ancestors, above)
     read = _look_beside(runtime, node, [*comments, *ancestors, *above, *own], rights)
     body: CommentsAnswer = {
         **_page(node, comments, rights, read, shown.next),
@@ -79,8 +78,8 @@ def list_comments(
         "count": node["counts"]["visible"] + rights.unseen,
         "page": page_marks(marked.PAGE, read.marks, rights),
     }
-    answered = [*body["comments"], *body["ancestors"], *body["waiting"], *body["pinned"]]
-    tag = tags.of(answered, body["page"], body["next"], counted=is_counted)
+    answered = chain(body["comments"], body["ancestors"], body["waiting"], body["pinned"])
+    tag = tags.of([*answered], body["page"], body["next"], counted=is_counted)
     return Listing(tag, None if tag in held.tags else body)
 
 

@@ -86,11 +86,16 @@ Status = Literal["running", "done", "stopped"]
 
 
 class NamedComment(TypedDict):
-    """A comment of a batch. With `edited`: only while it has the text that the moderator read."""
+    """A comment of a batch.
+
+    With `edited`: only while it has the text that the moderator read. With `state`: only while it
+    is in this state, too.
+    """
 
     node_id: str
     comment_id: str
     edited: NotRequired[datetime | None]
+    state: NotRequired[GivenState]
 
 
 class Batch(TypedDict):
