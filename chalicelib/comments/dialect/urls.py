@@ -25,8 +25,10 @@ _NOT_OF_URL = (
 )
 _HOST = rf"(?:{_LETTER}(?:{SPACED}|[.-])*|[{UNSPACED}](?:\w|[.-])*)(?::[0-9]{{1,5}})?"
 # "https://a.example/b很好" ends before the word, "https://a.example/很好" does not.
-_TAIL = rf"[/?#](?:[^{_NOT_OF_URL}{UNSPACED}]|(?<![A-Za-z0-9])[{UNSPACED}])*"
-_URL = re.compile(rf"(?:https?://|(?=www\.)){_HOST}(?:{_TAIL})?", re.IGNORECASE)
+_TAIL = rf"(?:[^{_NOT_OF_URL}{UNSPACED}()]|(?<![A-Za-z0-9])[{UNSPACED}])"
+# Brackets belong to a URL in pairs: "(https://a.example/b_(c))".
+_PAIR = rf"\((?:{_TAIL}|\({_TAIL}*+\))*+\)"
+_URL = re.compile(rf"(?:https?://|(?=www\.)){_HOST}(?:[/?#](?:{_TAIL}|{_PAIR})*+)?", re.IGNORECASE)
 # Punctuation of the sentence around a URL.
 _AFTER_URL = ".,:;!?'_~\u00bb\u2019"
 _HEADING_TAGS = {"h1": "h4", "h2": "h5"}
@@ -40,7 +42,7 @@ def link_url(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     found = _URL.match(state.src, state.pos, state.posMax)
     if found is None:
         return False
-    typed = _without_sentence(found[0])
+    typed = found[0].rstrip(_AFTER_URL)
     # As text has it: addresses are copied out of HTML.
     shown = typed.replace("&amp;", "&")
     href = state.md.normalizeLink(shown if "://" in shown[:8] else f"http://{shown}")
@@ -56,17 +58,6 @@ def link_url(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
             state.push("link_close", "a", -1)
     state.pos += len(typed)
     return True
-
-
-def _without_sentence(url: str) -> str:
-    """Return a URL without the sentence's punctuation after it, and without a foreign bracket."""
-    depth = 0
-    for place, character in enumerate(url):
-        depth += (character == "(") - (character == ")")
-        if depth < 0:
-            url = url[:place]
-            break
-    return url.rstrip(_AFTER_URL)
 
 
 def link_pictures(tokens: list[Token]) -> list[Token]:

@@ -63,3 +63,22 @@ def test_previews_have_a_limit_of_their_own(runtime: Runtime, token: Any) -> Non
     answers = [ann.post("/preview", text="x").status for _ in range(61)]
 
     assert answers == [200] * 60 + [429]
+
+
+def test_a_preview_stores_nothing_and_mentions_nobody(
+    runtime: Runtime, publisher: Client, ann: Client
+) -> None:
+    publisher.put("/nodes/a-page", title="A page", url="https://blog.example/a-page")
+    ann.as_("bob", name="Bob").post("/nodes/a-page/comments", text="Hello")
+    before = _documents(runtime)
+
+    reply = ann.post("/preview", text="Yes, @Bob", node="a-page", mentions=["bob"])
+    ann.post("/preview", text="x", node="another-page")
+
+    assert 'data-person="bob"' in reply.json["html"]
+    assert _documents(runtime) == before
+
+
+def _documents(runtime: Runtime) -> dict[str, list[Any]]:
+    database = runtime.database
+    return {name: list(database[name].find()) for name in database.list_collection_names()}
