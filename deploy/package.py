@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from chalicelib.http.document import FILE as DOCUMENT
-from chalicelib.web.files import CONSOLE, EMBED, SWAGGER_UI, VENDORED, swagger_ui
+from chalicelib.web.files import CONSOLE, EMBED
 from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.openapi.files import ship
@@ -72,10 +72,6 @@ def _copy_project(folder: Path) -> None:
     build(folder / EMBED.relative_to(ROOT))
     build_console(folder / CONSOLE.relative_to(ROOT))
     ship(folder / DOCUMENT.relative_to(ROOT))
-    vendored = folder / VENDORED.relative_to(ROOT)
-    vendored.mkdir()
-    for name in (*SWAGGER_UI, "LICENSE"):
-        shutil.copy(swagger_ui() / name, vendored)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,12 @@ from pydantic import Field, StringConstraints
 from chalicelib.http import NotModified, Request, Route
 from chalicelib.web.files import (
     PAGES,
-    SWAGGER_UI,
     HtmlPage,
     Image,
     Script,
     Stylesheet,
     UnknownFile,
     file_answer,
-    swagger_ui,
 )
 
 FileName = Annotated[
@@ -22,13 +20,16 @@ FileName = Annotated[
     StringConstraints(pattern=r"^[a-z0-9.-]{1,64}$"),
     Field(description="A file that the page names.", examples=["docs.js"]),
 ]
-_FIVE_MINUTES, _ONE_DAY = "public, max-age=300", "public, max-age=86400"
+_FIVE_MINUTES = "public, max-age=300"
 _KINDS: dict[str, type[Script | Stylesheet | Image]] = {
     ".js": Script,
     ".css": Stylesheet,
     ".svg": Image,
 }
-_FILES = ("docs.css", "docs.js", "docs.svg", "index.css")
+_FILES = (
+    *("docs.css", "docs.js", "docs-call.js", "docs-markup.js", "docs-schema.js"),
+    *("docs.svg", "index.css"),
+)
 
 
 def declare(route: Route, public_url: str) -> None:
@@ -45,14 +46,10 @@ def declare(route: Route, public_url: str) -> None:
         request: Request, file: FileName
     ) -> Script | Stylesheet | Image | NotModified:
         """Read a script or a style sheet of the reference."""
-        if file in _FILES:
-            path, cache = PAGES / file, _FIVE_MINUTES
-        elif file in SWAGGER_UI:
-            path, cache = swagger_ui() / file, _ONE_DAY
-        else:
+        if file not in _FILES:
             raise UnknownFile
-        kind = _KINDS[path.suffix]
-        return file_answer(request, kind, path, {"Cache-Control": cache})
+        path = PAGES / file
+        return file_answer(request, _KINDS[path.suffix], path, {"Cache-Control": _FIVE_MINUTES})
 
 
 def _policy(public_url: str) -> str:

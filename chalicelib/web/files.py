@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -14,9 +13,6 @@ from chalicelib.http import NotModified, Request, Text, conditional
 from chalicelib.texts import OwnUrl, ShownName
 
 PAGES = Path(__file__).with_name("pages")
-# Files of other makers, as `script/package` puts them. On a developer's machine they stay in their
-# installed package.
-VENDORED = Path(__file__).with_name("vendored")
 # `script/web` builds it from web/embed, for the package and for the local server.
 EMBED = Path(__file__).with_name("embed")
 # `script/web` builds it from web/console.
@@ -24,7 +20,6 @@ CONSOLE = Path(__file__).with_name("console")
 LOADER, MANIFEST = "plaza.js", "manifest.json"
 # The style sheet of pages that the server writes.
 PAGE_STYLES = "page.css"
-SWAGGER_UI = ("swagger-ui-bundle.js", "swagger-ui.css")
 
 
 class StaticFile(NamedTuple):
@@ -43,19 +38,6 @@ def static_file(path: Path) -> StaticFile:
 def _read(path: Path, _written_at_ns: int) -> StaticFile:
     text = path.read_text()
     return StaticFile(text, f'"{hashlib.sha256(text.encode()).hexdigest()[:20]}"')
-
-
-def swagger_ui() -> Path:
-    """Return the folder of Swagger UI's files.
-
-    They come with flask-swagger-ui. No code imports the package, so Flask does not ship.
-    """
-    if VENDORED.exists():
-        return VENDORED
-    found = find_spec("flask_swagger_ui")
-    assert found is not None  # noqa: S101 - the requirements name it
-    assert found.origin is not None  # noqa: S101 - it is a package with files
-    return Path(found.origin).with_name("dist")
 
 
 # Of files of the package, and of pages of at most a megabyte of HTML: three for each of its bytes.

@@ -11,7 +11,7 @@ import pytest
 
 from chalicelib.http.document import FILE
 from chalicelib.http.responses import MAX_BINARY_BYTES, MAX_BYTES, sent_bytes
-from chalicelib.web.files import CONSOLE, EMBED, PAGES, VENDORED
+from chalicelib.web.files import CONSOLE, EMBED, PAGES
 from contract.sizes import Answer, answers, pattern_bytes, sent_in_json
 
 DUCK = "\N{DUCK}"
@@ -193,7 +193,7 @@ def test_every_file_that_is_served_is_as_small_as_its_answer_says() -> None:
     kinds = {".js", ".css", ".html", ".svg"}
     files = [
         file
-        for folder in (EMBED, CONSOLE, PAGES, VENDORED)
+        for folder in (EMBED, CONSOLE, PAGES)
         for file in folder.rglob("*")
         if file.suffix in kinds
     ]

@@ -46,7 +46,7 @@ print(json.dumps(app.app(event, None)))
 """
 
 ANSWER_ONE_FILE = ANSWER_ONE_REQUEST.replace('"/health"', '"/docs/{file}"').replace(
-    '"pathParameters": {}', '"pathParameters": {"file": "swagger-ui.css"}'
+    '"pathParameters": {}', '"pathParameters": {"file": "docs.css"}'
 )
 
 
@@ -97,7 +97,7 @@ def test_the_zip_serves_the_reference(package: Path, mongodb_uri: str) -> None:
 
     assert answer["statusCode"] == 200
     assert answer["headers"]["Content-Type"].startswith("text/css")
-    assert ".swagger-ui" in answer["body"]
+    assert ".operation" in answer["body"]
 
 
 def test_the_zip_has_what_runs_and_nothing_else(package: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chalicelib.http.document import FILE
-from chalicelib.web.files import PAGES, SWAGGER_UI, swagger_ui
+from chalicelib.web.files import PAGES
 from tests.deploy.sam import translated
 
 pytestmark = pytest.mark.processes
@@ -62,8 +62,7 @@ def used(package: Path, template: Any) -> dict[str, int]:
             map(_variables, _of_type(plain, "Lambda::Function"))
         ),
         "bytes of the largest answer that is a file": max(
-            each.stat().st_size
-            for each in (FILE, *PAGES.iterdir(), *(swagger_ui() / name for name in SWAGGER_UI))
+            each.stat().st_size for each in (FILE, *PAGES.iterdir())
         ),
     }
 

@@ -29,8 +29,6 @@ import app, local
 for each in pkgutil.iter_modules(local.__path__, "local."):
     if each.name not in ("local.lambda_runtime", "local.environments"):
         importlib.import_module(each.name)
-from chalicelib.web.files import swagger_ui
-assert swagger_ui().exists()
 names = {each.partition(".")[0] for each in sys.modules}
 known = packages_distributions()
 print(json.dumps(sorted({known[each][0].lower().replace("_", "-") for each in names & {*known}})))

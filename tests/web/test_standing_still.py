@@ -28,7 +28,7 @@ COMMENTS = 30
 def block(language: str, holding: str) -> str:
     """Return the documentation's first block of a language that holds a text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", DOCUMENTATION, re.DOTALL)
-    return next(each for each in blocks if holding in each)
+    return next(str(each) for each in blocks if holding in each)
 
 
 @pytest.fixture
