@@ -17,6 +17,7 @@ NODE = "harbour:moon"
 FAILED = "Failed to load resource"
 LOST = "This comment is no longer there."
 COMMENTS = f'<plaza-comments node="{NODE}"></plaza-comments>'
+FIRST = "document.querySelector('plaza-comments')"
 LONG = '<div class="long"></div>'
 TALL = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="4000"/>'
 
@@ -46,6 +47,11 @@ def posted(client: Client, text: str, parent: str = "") -> str:
     reply = client.as_("ann", name="Ann").post(f"/nodes/{NODE}/comments", **body)
     assert reply.status == 201, reply.body
     return str(reply.json["id"])
+
+
+def other_node(client: Client) -> None:
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put("/nodes/harbour:sun", title="Sun", url="https://a.example/").status == 201
 
 
 def many(client: Client, count: int) -> list[str]:
@@ -276,6 +282,7 @@ def test_the_link_of_a_comment_keeps_the_pages_own_address(
 def test_where_the_hash_is_a_route_a_comment_is_named_by_the_query(
     node: Client, site: Site, open_page: OpenPage
 ) -> None:
+    other_node(node)
     ids = many(node, 53)
     page = open_page(site, at=f"/?q=1&plaza={ids[52]}#/moon", may_log=FAILED)
     arrived(page, ids[52])
@@ -292,13 +299,20 @@ def test_where_the_hash_is_a_route_a_comment_is_named_by_the_query(
     expect(page.get_by_role("combobox")).to_have_value("newest")
     expect(page.locator(".target")).to_have_count(0)
     assert page.evaluate("window.isHere")
+    # Another discussion is shown by the same element, or by a new one: the comment is not theirs.
+    show = f"{FIRST}.setAttribute('node', 'harbour:sun')"
+    anew = f"{FIRST}.replaceWith({FIRST}.cloneNode())"
+    for step in (show, anew):
+        page.evaluate(step)
+        expect(page.get_by_role("heading", name="Nobody has said anything yet.")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        expect(page.get_by_text(LOST)).to_have_count(0)
 
 
 def test_of_two_discussions_the_one_that_has_the_comment_leads_to_it(
     node: Client, site: Site, led: Callable[..., Page]
 ) -> None:
-    admin = node.as_("admin", roles=["admin"])
-    assert admin.put("/nodes/harbour:sun", title="Sun", url="https://a.example/").status == 201
+    other_node(node)
     ids = many(node, 53)
     sun = '<plaza-comments node="harbour:sun"></plaza-comments>'
     for body in (sun + LONG + COMMENTS, COMMENTS + LONG + sun):
@@ -311,3 +325,7 @@ def test_of_two_discussions_the_one_that_has_the_comment_leads_to_it(
 
     page = led("gone")
     expect(page.get_by_text(LOST)).to_have_count(1)
+    site.body = LONG + COMMENTS + COMMENTS
+    page = led(ids[1])
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".target")).to_have_count(1)

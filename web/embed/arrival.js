@@ -12,7 +12,7 @@ const seekers = new Set();
 const lacking = new Set();
 /** The discussion that has it. @type {Element | null} */
 let owner = null;
-/** The id that leads nowhere any more: its reader has gone on. */
+/** The id that leads nowhere any more: its reader has chosen to read something else. */
 let past = "";
 let hold = new AbortController();
 
@@ -33,7 +33,7 @@ export function addressOf(id) {
   return `${document.baseURI.split("#")[0] === page ? "" : page}#plaza-${id}`;
 }
 
-/** The link to a comment. @param {string} id @param {string} title @param {Node} time */
+/** The link to a comment. @param {string} id @param {string} title @param {Node | string} time */
 export function linkTo(id, title, time) {
   const link = document.createElement("a");
   Object.assign(link, { href: addressOf(id), title }).dataset.comment = id;
@@ -71,7 +71,7 @@ export function join(discussion, alive) {
   alive.addEventListener("abort", () => {
     seekers.delete(discussion);
     lacking.delete(discussion);
-    if (owner === discussion) owner = null;
+    if (owner === discussion) goOn();
   });
 }
 
@@ -87,7 +87,7 @@ export function isLost(discussion) {
   return [...seekers].every((each) => lacking.has(each));
 }
 
-/** Lead nowhere any more: the reader has gone on. */
+/** Lead nowhere any more: the reader, or the page, has chosen another order or discussion. */
 export function goOn() {
   past = idInAddress();
   hold.abort();
@@ -103,9 +103,9 @@ export function arriveAt(discussion, target, alive) {
   const show = () => target.scrollIntoView({ block: "center", behavior: "instant" });
   const moves = new ResizeObserver(show);
   signal.addEventListener("abort", () => moves.disconnect());
-  for (const act of ACTS) addEventListener(act, goOn, { capture: true, passive: true, signal });
+  for (const act of ACTS) addEventListener(act, () => hold.abort(), { capture: true, passive: true, signal });
   alive.addEventListener("abort", () => moves.disconnect(), { signal });
-  setTimeout(() => signal.aborted || goOn(), HELD_MS);
+  setTimeout(() => moves.disconnect(), HELD_MS);
   // Whoever reads with a keyboard or a screen reader goes on from there, unless they are elsewhere already.
   if (document.activeElement === document.body) target.focus({ preventScroll: true });
   moves.observe(document.body);

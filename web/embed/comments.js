@@ -57,6 +57,7 @@ export default class PlazaComments extends Live {
   /** The order that was asked for, "" for the node's own; and the one that is shown. */
   #order = "";
   #named = "";
+  #id = "";
   #listed = "";
   #orders = h("select");
   /** People, once the reader has asked for one. @type {import("./people.js").Cards | null} */
@@ -116,11 +117,10 @@ export default class PlazaComments extends Live {
     const reader = await readerId();
     if (now.aborted) return;
     this.#words = words;
-    if (this.#named !== orderNamed(this)) {
-      this.#named = orderNamed(this);
-      this.#order = "";
-      if (this.#node) goOn();
-    }
+    const [named, id] = [orderNamed(this), this.getAttribute("node") || ""];
+    if (this.#node && (named !== this.#named || id !== this.#id)) goOn();
+    if (named !== this.#named) this.#order = "";
+    [this.#named, this.#id] = [named, id];
     /** @type {[typeof import("./form.js") | null, Page]} */
     const [writing, page] = await Promise.all([reader ? import(FORM).catch(() => null) : null, this.#page()]);
     if (now.aborted) return;
