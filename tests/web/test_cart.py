@@ -279,3 +279,18 @@ def test_a_press_before_the_cart_is_there_is_kept(
 
     expect(page.get_by_label("Quantity of Moby-Dick")).to_have_count(2)
     assert (available(client, SKU), available(client, OTHER)) == (2, 1)
+
+
+def test_a_page_that_comes_back_shows_the_cart_of_now(site: Site, open_page: OpenPage) -> None:
+    """While it is in the browser's memory, it hears of no other tab."""
+    deaf = "addEventListener('storage', (event) => event.stopImmediatePropagation(), true)"
+    page = open_page(site, may_log=FAILED, before=lambda page: page.add_init_script(deaf))
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(f"{site.address}/")
+    buy(other, SKU)
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("1")

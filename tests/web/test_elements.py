@@ -23,6 +23,7 @@ NEEDS = {
     "plaza-hit": ({"site": "harbour"}, "/hits"),
     "plaza-feed": ({"user": "ann"}, "/users/ann/wall"),
 }
+BACK = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
 ADD = """({name, attributes, into}) => {
     const element = document.createElement(name);
     const link = element.appendChild(document.createElement("a"));
@@ -267,3 +268,34 @@ def test_two_of_a_kind_work_beside_each_other(
     expect(first.get_by_text("To the sun.")).to_have_count(0)
     expect(first.get_by_role("textbox")).to_have_value("To the moon.")
     expect(first.get_by_role("combobox")).to_have_value("oldest")
+
+
+def test_a_page_that_comes_back_shows_its_reader_of_now(
+    site: Site, open_page: OpenPage, token: Callable[..., str]
+) -> None:
+    """A browser keeps pages in its memory, and their reader signs in or out on another one."""
+    readers: list[str] = []
+    site.token = lambda: token(readers[-1], name=readers[-1].title()) if readers else None
+    site.body = f'<plaza-comments node="{MOON}"></plaza-comments><plaza-feed></plaza-feed>'
+    calls: list[str] = []
+    page = open_page(
+        site,
+        may_log=FAILED,
+        before=lambda page: page.on("request", lambda each: calls.append(each.url)),
+    )
+    expect(page.get_by_text("Sign in to", exact=False)).to_have_count(2)
+
+    readers.append("ben")
+    page.evaluate(BACK.replace("true", "false"))
+    page.evaluate(BACK)
+    expect(page.get_by_role("textbox")).to_have_count(2)
+    calls.clear()
+
+    # The same reader goes on where they were.
+    page.get_by_role("textbox").first.fill("Half a sentence")
+    page.evaluate(BACK)
+    assert [each for each in quietly(page, calls) if "limit=50" in each] == []
+    expect(page.get_by_role("textbox").first).to_have_value("Half a sentence")
+    readers.clear()
+    page.evaluate(BACK)
+    expect(page.get_by_text("Sign in to", exact=False)).to_have_count(2)
