@@ -228,6 +228,24 @@ def test_a_held_comment_keeps_its_place_above_replies(
     expect(page.locator(".thread .thread article .text")).to_have_text("A reply.")
 
 
+def test_a_reply_at_the_greatest_depth_says_whom_it_answers(
+    node: Client, site: Site, open_page: OpenPage
+) -> None:
+    admin = node.as_("admin", roles=["admin"])
+    admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/", max_depth=1)
+    root = posted(node, "The first.")
+    reply = posted(node, "A reply.", parent=root)
+    answer = posted(node, "An answer to the reply.", parent=reply)
+
+    page = open_page(site)
+
+    link = page.locator(f"#c-{answer}").get_by_role("link", name="in reply to")
+    expect(link).to_have_text("in reply to \u2068Ann\u2069")
+    expect(page.locator(f"#c-{reply}").get_by_role("link", name="in reply to")).to_have_count(0)
+    link.click()
+    expect(page.locator(f"#c-{reply}")).to_have_class("target")
+
+
 def test_the_edit_button_ends_with_the_time_for_it(
     node: Client, site: Site, token: Callable[..., str], clock: Clock, open_page: OpenPage
 ) -> None:

@@ -1,6 +1,7 @@
 """Words in the page's language: the nearest of those known, and no more files than needed."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -66,7 +67,7 @@ def test_an_element_in_a_component_speaks_the_language_around_it(
 
 
 def test_a_page_loads_the_words_of_its_language_that_it_needs(
-    site: Site, open_page: OpenPage
+    site: Site, open_page: OpenPage, token: Callable[..., str]
 ) -> None:
     files: list[str] = []
 
@@ -83,4 +84,10 @@ def test_a_page_loads_the_words_of_its_language_that_it_needs(
     files.clear()
     site.body = f'<plaza-comments node="{NODE}" loading="eager"></plaza-comments>'
     expect(open_page(site, before=watch).locator("section")).to_have_attribute("lang", "de")
+    assert sorted(files) == ["words-de-comments", "words-de-common"]
+
+    files.clear()
+    site.token = lambda: token("ben", name="Ben")
+    page = open_page(site, before=watch)
+    expect(page.get_by_role("button", name="Senden")).to_be_visible()
     assert sorted(files) == ["words-de-comments", "words-de-common", "words-de-form"]

@@ -18,6 +18,7 @@ export function articleOf(comment, words, actions, bar) {
     return h("article", { class: "gone", "aria-label": why }, h("p", {}, why));
   }
   const name = `a-${comment.id}`;
+  const answered = comment.reply_to?.author && comment.reply_to;
   const button = (/** @type {string} */ what, /** @type {(event: Event) => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
   const buttons = Object.entries({ reply: actions.reply, edit: actions.edit, delete: actions.remove })
     .filter(([what]) => /** @type {string[]} */ (comment.can).includes(what))
@@ -41,6 +42,7 @@ export function articleOf(comment, words, actions, bar) {
     h("header", {},
       ...bylineOf(comment.author, name, words, actions.api, comment.node_id, actions.person),
       linkTo(comment.id, t("permalink"), when(comment.posted_at, language)),
+      answered && linkTo(answered.id, t("permalink"), t("inReplyTo", { name: `\u2068${answered.author?.name}\u2069` })),
       comment.edited_at && h("i", {}, t("edited")),
       actions.isPinned && h("i", { class: "badge" }, t("pinned")),
       comment.state !== "visible" && h("i", { class: "badge" }, t(comment.state))),

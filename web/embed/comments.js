@@ -18,7 +18,6 @@ import { failure, followReader, invitation, retry, whileShown } from "./states.j
 import { Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
 import comments from "./words/en/comments.js";
-import form from "./words/en/form.js";
 import base from "./base.css";
 import css from "./comments.css";
 
@@ -113,17 +112,21 @@ export default class PlazaComments extends Live {
 
   /** @param {AbortSignal} now */
   async start(now) {
-    const words = await wordsFor(this, { comments, form });
     const reader = await readerId();
     if (now.aborted) return;
-    this.#words = words;
     const [named, id] = [orderNamed(this), this.getAttribute("node") || ""];
     if (this.#node && (named !== this.#named || id !== this.#id)) goOn();
     if (named !== this.#named) this.#order = "";
     [this.#named, this.#id] = [named, id];
-    /** @type {[typeof import("./form.js") | null, Page]} */
-    const [writing, page] = await Promise.all([reader ? import(FORM).catch(() => null) : null, this.#page()]);
+    const asked = this.#page();
+    // A failure is met below, once the rest is there.
+    asked.catch(() => {});
+    /** @type {typeof import("./form.js") | null} */
+    const writing = reader ? await import(FORM).catch(() => null) : null;
+    const words = await wordsFor(this, { comments, ...writing?.FORM_WORDS });
+    const page = await asked;
     if (now.aborted) return;
+    this.#words = words;
     if (writing) this.#root.adoptedStyleSheets = [...new Set([...this.#root.adoptedStyleSheets, writing.FORM_STYLES])];
     this.#writing = writing;
     if (reader !== this.#reader) this.#people = null;
@@ -142,7 +145,7 @@ export default class PlazaComments extends Live {
 
   /** @param {unknown} error */
   async fail(error) {
-    this.#words ||= await wordsFor(this, { comments, form });
+    this.#words ||= await wordsFor(this, { comments });
     this.#root.replaceChildren(failure(this, error, this.#words, () => this.restart()));
   }
 

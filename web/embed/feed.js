@@ -4,6 +4,7 @@ import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
 import { Live } from "./live.js";
+import { renewTimes } from "./renewal.js";
 import { failure, followReader, invitation, whileShown } from "./states.js";
 import { wordsFor } from "./words.js";
 import feed from "./words/en/feed.js";
@@ -161,6 +162,7 @@ export default class PlazaFeed extends Live {
   /** Look whether there is more than is shown; what is read never moves. */
   async #look() {
     if (!this.#words || !(this.#reader || this.hasAttribute("user"))) return false;
+    renewTimes(this.#root);
     const { items } = await this.#page();
     for (const each of items) this.#renew(each);
     const n = items.filter((each) => !this.#shown.has(each.id)).length;

@@ -4,6 +4,7 @@ import { h, sheet } from "./element.js";
 import { newKey } from "./key.js";
 import { whenTyped } from "./keyboard.js";
 import forms from "./forms.css";
+import form from "./words/en/form.js";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {{id: string, name: string}} Person */
@@ -25,6 +26,8 @@ import forms from "./forms.css";
 /** @typedef {{website: string, written_ms: number, mentions: string[]}} Signs Whom the text mentions, and what tells a program from a person: a field that nobody sees, and for how long the form was open. */
 /** @typedef {{text: string, key: string, spentMs?: number, choice?: string[], signs?: Signs, people?: Person[]}} Draft `spentMs`: for how long it was written before. */
 
+/** The words of forms. */
+export const FORM_WORDS = { form };
 export const FORM_STYLES = sheet(forms);
 /** Completes names; the build writes the address of this release. */
 const COMPLETION = BUILT_COMPLETION;

@@ -1,9 +1,8 @@
 // @ts-check
 /** What those write who read a feed: loaded for who is signed in, beside the first page. */
 import { h, sheet } from "./element.js";
-import { ask, FORM_STYLES, textForm } from "./form.js";
+import { ask, FORM_STYLES, FORM_WORDS, textForm } from "./form.js";
 import css from "./writing.css";
-import form from "./words/en/form.js";
 import writing from "./words/en/writing.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
@@ -31,7 +30,7 @@ import writing from "./words/en/writing.js";
 /** @typedef {{place: HTMLElement, changed: (comment: Comment) => void, removed: () => Promise<void>}} ShownComment Where a comment is shown, and what is to be done there. */
 
 /** The words of writing, by matter. */
-export const MATTERS = { form, writing };
+export const MATTERS = { ...FORM_WORDS, writing };
 export const STYLES = [FORM_STYLES, sheet(css)];
 const [EVERYBODY, ALL_CIRCLES] = ["*public*", "*circles*"];
 const MOST_IN_POST = 5_000;

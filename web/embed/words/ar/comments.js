@@ -10,6 +10,7 @@ export default {
   write: "اكتب تعليقًا",
   placeholder: "ما رأيك؟ يمكنك استخدام Markdown.",
   reply: "رد",
+  inReplyTo: "ردًا على {name}",
   report: "إبلاغ",
   pending: "في انتظار المشرف",
   hidden: "أخفاه المشرف",

@@ -6,6 +6,7 @@ export default {
   write: "Kommentar schreiben",
   placeholder: "Was meinst du? Markdown geht.",
   reply: "Antworten",
+  inReplyTo: "als Antwort an {name}",
   report: "Melden",
   pending: "wartet auf die Moderation",
   hidden: "von der Moderation ausgeblendet",

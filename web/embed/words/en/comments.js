@@ -6,6 +6,7 @@ export default {
   write: "Write a comment",
   placeholder: "What do you think? Markdown works.",
   reply: "Reply",
+  inReplyTo: "in reply to {name}",
   report: "Report",
   pending: "waits for a moderator",
   hidden: "hidden by a moderator",

@@ -7,6 +7,7 @@ export default {
   write: "Escribir un comentario",
   placeholder: "¿Qué opinas? Puedes usar Markdown.",
   reply: "Responder",
+  inReplyTo: "en respuesta a {name}",
   report: "Denunciar",
   pending: "pendiente de moderación",
   hidden: "ocultado por la moderación",

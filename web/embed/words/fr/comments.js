@@ -7,6 +7,7 @@ export default {
   write: "Écrire un commentaire",
   placeholder: "Qu’en pensez-vous ? Vous pouvez utiliser Markdown.",
   reply: "Répondre",
+  inReplyTo: "en réponse à {name}",
   report: "Signaler",
   pending: "en attente de modération",
   hidden: "masqué par la modération",

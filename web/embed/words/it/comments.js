@@ -7,6 +7,7 @@ export default {
   write: "Scrivi un commento",
   placeholder: "Che cosa ne pensi? Puoi usare Markdown.",
   reply: "Rispondi",
+  inReplyTo: "in risposta a {name}",
   report: "Segnala",
   pending: "in attesa di moderazione",
   hidden: "nascosto dalla moderazione",

@@ -5,6 +5,7 @@ export default {
   write: "コメントを書く",
   placeholder: "ご意見をお聞かせください。Markdownが使えます。",
   reply: "返信",
+  inReplyTo: "{name}さんへの返信",
   report: "報告",
   pending: "モデレーターの確認待ち",
   hidden: "モデレーターが非表示にしました",

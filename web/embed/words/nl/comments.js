@@ -6,6 +6,7 @@ export default {
   write: "Schrijf een reactie",
   placeholder: "Wat vind jij? Markdown werkt.",
   reply: "Antwoorden",
+  inReplyTo: "als antwoord op {name}",
   report: "Melden",
   pending: "wacht op een moderator",
   hidden: "verborgen door een moderator",

@@ -8,6 +8,7 @@ export default {
   write: "Napisz komentarz",
   placeholder: "Co o tym myślisz? Możesz używać Markdown.",
   reply: "Odpowiedz",
+  inReplyTo: "w odpowiedzi: {name}",
   report: "Zgłoś",
   pending: "czeka na moderatora",
   hidden: "ukryty przez moderatora",

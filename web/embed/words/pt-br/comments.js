@@ -7,6 +7,7 @@ export default {
   write: "Escrever um comentário",
   placeholder: "O que você acha? Você pode usar Markdown.",
   reply: "Responder",
+  inReplyTo: "em resposta a {name}",
   report: "Denunciar",
   pending: "aguardando moderação",
   hidden: "ocultado pela moderação",

@@ -8,6 +8,7 @@ export default {
   write: "Написать комментарий",
   placeholder: "Что вы думаете? Можно с Markdown.",
   reply: "Ответить",
+  inReplyTo: "в ответ: {name}",
   report: "Пожаловаться",
   pending: "ожидает модератора",
   hidden: "скрыто модератором",

@@ -8,6 +8,7 @@ export default {
   write: "Написати коментар",
   placeholder: "Що ви думаєте? Можна з Markdown.",
   reply: "Відповісти",
+  inReplyTo: "у відповідь: {name}",
   report: "Поскаржитися",
   pending: "очікує на модератора",
   hidden: "приховано модератором",

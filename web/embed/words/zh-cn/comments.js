@@ -5,6 +5,7 @@ export default {
   write: "写评论",
   placeholder: "你怎么看?可以使用 Markdown。",
   reply: "回复",
+  inReplyTo: "回复 {name}",
   report: "举报",
   pending: "等待管理员审核",
   hidden: "已被管理员隐藏",
