@@ -52,6 +52,9 @@ class _Answer(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
+_NO_PAGE = (
+    '<div class="story"><h1>There is no such page</h1><p><a href="/">Today\'s paper</a></p></div>'
+)
 _UNKNOWN = _Answer("text/plain", "There is no such page.\n", HTTPStatus.NOT_FOUND)
 _REFUSED = _Answer("text/plain", "Not from here.\n", HTTPStatus.FORBIDDEN)
 
@@ -80,9 +83,8 @@ class Site:
         return self._page(path, environ, read)
 
     def _page(self, path: str, environ: Mapping[str, Any], read: Read) -> _Answer:
-        shown = _shown(path, read)
-        if shown is None:
-            return _UNKNOWN
+        found = _shown(path, read)
+        shown = found or (f"No such page · {_NAME}", _NO_PAGE, [])
         if isinstance(shown, articles.Moved):
             location = {"Location": articles.place_of(shown.address)}
             return _Answer("text/plain", "Moved.\n", HTTPStatus.PERMANENT_REDIRECT, location)
@@ -96,7 +98,8 @@ class Site:
             snippet=escape(_snippet(f"http://{_host(environ)}", lines), quote=False),
         )
         headers = {"Content-Security-Policy": POLICY, "Vary": "Accept"}
-        return _Answer("text/html", page, headers=headers)
+        status = HTTPStatus.OK if found else HTTPStatus.NOT_FOUND
+        return _Answer("text/html", page, status, headers)
 
     def _token(self, environ: Mapping[str, Any]) -> _Answer:
         """Give one of the town's people a token, to a page of this machine alone."""
