@@ -63,7 +63,7 @@ def is_in(phrase: str, text: str) -> bool:
 # No person writes a comment faster than this; programs that fill in forms do.
 QUICKEST_MS = 3_000
 _TAGS = re.compile(r"<[^>]*>")
-_MARKS = re.compile(r"[*_~`]+")
+_MARKS = re.compile(r"[*_~`\\]+")
 _LINK = "<a "
 # A text by this many people is a copy.
 PEOPLE_OF_REPEATED = 3

@@ -44,11 +44,15 @@ def verdict(
         ("a Casino", PHRASES, ["phrase"]),
         # Marks within a word, an entity, and the address of a link.
         ("ca**si**no", PHRASES, ["phrase"]),
+        ("c*a*s_i_n~~o", PHRASES, ["phrase"]),
+        ("ca\\s\\*ino", PHRASES, ["phrase"]),
         ("c&#97;sino", PHRASES, ["phrase"]),
         ("[here](https://casino.example)", PHRASES, ["phrase"]),
         (LINKS, {"max_links": 2}, []),
         (LINKS, {"max_links": 1}, ["links"]),
         ("<https://a.example>", {"max_links": 0}, ["links"]),
+        ("https://a.example www.a.example", {"max_links": 1}, ["links"]),
+        ("![](https://a.example/b.png)", {"max_links": 0}, ["links"]),
         ("<a href", {"max_links": 0}, []),
         ("hello", {"moderation": "before"}, ["before"]),
         (
