@@ -80,6 +80,45 @@ def test_what_waits_is_approved_only_as_it_was_read(
     assert comments(node) == []
 
 
+@pytest.mark.usefixtures("moderator")
+def test_the_first_decision_stands_and_the_second_moderator_is_told(
+    node: Client, site: Site, open_page: OpenPage
+) -> None:
+    comment = posted(node, "Nice moon.")
+    page = open_page(site, may_log=FAILED)
+    hide = page.get_by_role("button", name="Hide")
+    expect(hide).to_be_visible()
+    other = node.as_("bea", name="Bea", roles=["moderator"])
+    states = f"/nodes/{NODE}/comments/{comment}/state"
+    assert other.post(states, state="spam").status == 200
+
+    hide.click()
+
+    told = page.get_by_role("article").get_by_role("status")
+    expect(told).to_have_text("Bea has already decided on this comment.")
+    expect(page.locator(".badge")).to_have_text("spam")
+    assert other.get(f"/nodes/{NODE}/comments/{comment}").json["state"] == "spam"
+
+
+def test_an_open_form_brings_nothing_back_that_a_moderator_has_removed(
+    node: Client, site: Site, token: Callable[..., str], open_page: OpenPage
+) -> None:
+    comment = posted(node, "Nice moon.")
+    site.token = lambda: token("ann", name="Ann")
+    page = open_page(site, may_log=FAILED)
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_role("textbox", name="Edit").fill("Nice moon, indeed.")
+    states = f"/nodes/{NODE}/comments/{comment}/state"
+    assert node.as_("mo", roles=["moderator"]).post(states, state="pending").status == 200
+
+    page.get_by_role("button", name="Save").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("changed in the meantime")
+    expect(page.get_by_role("textbox", name="Edit")).to_have_value("Nice moon, indeed.")
+    stored = node.as_("ann").get(f"/nodes/{NODE}/comments/{comment}").json
+    assert (stored["text"], stored["state"]) == ("Nice moon.", "pending")
+
+
 def test_who_is_no_moderator_has_no_such_buttons(
     node: Client, site: Site, token: Callable[..., str], open_page: OpenPage
 ) -> None:

@@ -188,7 +188,7 @@ class Queue extends HTMLElement {
     this.#decided.push(entry.item);
     this.#focus(place);
     try {
-      await ask(`${pathOf(entry.item)}/state`, { method: "POST", body: { state, edited_at: entry.item.edited_at, reason } });
+      await ask(`${pathOf(entry.item)}/state`, { method: "POST", body: { state, as_shown: { state: entry.item.state, edited_at: entry.item.edited_at }, reason } });
       this.#say(`${DONE[state]}. ${this.#entries.length} left.`);
     } catch (problem) {
       this.#decided = this.#decided.filter((each) => each !== entry.item);
@@ -218,8 +218,10 @@ class Queue extends HTMLElement {
     if (!(problem instanceof Problem) || ["comment_deleted", "unknown_comment", "unknown_node"].includes(problem.code)) return;
     let now = item;
     if (problem.code === "comment_changed") {
+      const facts = /** @type {{state?: State, act?: {by: {name: string} | null} | null}} */ (problem.body.facts || {});
+      if (facts.state && facts.state !== item.state) return this.#say(`${facts.act?.by?.name || "Another moderator"} has already decided: ${DONE[facts.state] || facts.state}.`);
       const comment = await ask(pathOf(item)).catch(() => null);
-      if (comment) now = { ...item, excerpt: comment.text, edited_at: comment.edited_at };
+      if (comment) now = { ...item, excerpt: comment.text, edited_at: comment.edited_at, state: comment.state };
     }
     this.#insert(Math.min(place, this.#entries.length), now);
     this.#focus(place);

@@ -27,8 +27,11 @@ import css from "./comments.css";
 const STYLES = [base, css].map(sheet);
 const PAGE = 50;
 /** What readers who are signed in load as well, and pages that stay open; the build writes the addresses of this release. */
-const FORM = BUILT_FORM;
+const OF_ACTS = BUILT_ACTS;
 const CHANGES = BUILT_CHANGES;
+
+/** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
+const asShown = ({ state, edited_at }) => ({ state, edited_at });
 
 export default class PlazaComments extends Live {
   static needs = ["node"];
@@ -66,7 +69,7 @@ export default class PlazaComments extends Live {
   #lagging = /** @type {Map<string, boolean>} */ (new Map());
   /** @type {Page["node"] | null} */
   #node = null;
-  /** What makes forms. @type {typeof import("./form.js") | null} */
+  /** What makes forms. @type {typeof import("./acts.js") | null} */
   #writing = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
   #marks = Promise.resolve(null);
@@ -121,9 +124,9 @@ export default class PlazaComments extends Live {
     const asked = this.#page();
     // A failure is met below, once the rest is there.
     asked.catch(() => {});
-    /** @type {typeof import("./form.js") | null} */
-    const writing = reader ? await import(FORM).catch(() => null) : null;
-    const words = await wordsFor(this, { comments, ...writing?.FORM_WORDS });
+    /** @type {typeof import("./acts.js") | null} */
+    const writing = reader ? await import(OF_ACTS).catch(() => null) : null;
+    const words = await wordsFor(this, { comments, ...writing?.ACT_WORDS });
     const page = await asked;
     if (now.aborted) return;
     this.#words = words;
@@ -297,7 +300,7 @@ export default class PlazaComments extends Live {
       send: async (text, _key, { mentions }) => {
         // Whom the text names no more, the API leaves out.
         const all = new Set([...mentions, ...comment.mentions.map(({ id }) => id)]);
-        comment = await this.#call(`/${comment.id}`, { method: "PATCH", body: { text, mentions: [...all].slice(0, 10) } });
+        comment = await this.#call(`/${comment.id}`, { method: "PATCH", body: { text, mentions: [...all].slice(0, 10), as_shown: asShown(comment) } });
       },
       done: () => { this.#thread.renew(comment); this.#thread.item(comment.id)?.focus(); },
     });
@@ -332,12 +335,22 @@ export default class PlazaComments extends Live {
   /** Show or hide a comment, as its moderator has read it. @param {Comment} comment @param {import("./comment.js").Decided} state */
   async #decide(comment, state) {
     await this.#tried(async () => {
-      const body = { state, edited_at: comment.edited_at };
-      this.#thread.renew(await this.#call(`/${comment.id}/state`, { method: "POST", body }));
+      const body = { state, as_shown: asShown(comment) };
+      const decided = await this.#call(`/${comment.id}/state`, { method: "POST", body }).catch((error) => this.#decidedBefore(comment, error));
+      if (typeof decided === "string") return decided;
+      this.#thread.renew(decided);
       this.#counted(this.#count + Number(state === "visible") - Number(comment.state === "visible"));
       this.#thread.item(comment.id)?.focus();
       return state === "visible" ? "approved" : state;
     }, comment);
+  }
+
+  /** After a failure: show a comment that another moderator was quicker to decide on, and say who; or fail. @param {Comment} comment @param {any} error */
+  async #decidedBefore(comment, error) {
+    const { by } = error.body?.facts?.act || {};
+    if (error.code !== "comment_changed" || !by) throw error;
+    this.#thread.renew(await this.#call(`/${comment.id}`, { anew: true }));
+    return this.#words.t("decidedBy", { name: by.name });
   }
 
   /** Do something, and say what came of it: at a comment, if it was done there. @param {() => Promise<string | void>} act @param {Comment} [comment] */

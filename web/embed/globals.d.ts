@@ -1,7 +1,7 @@
 /** What the build writes into the sources, and what a page may set. */
 declare const BUILT_FILES: Record<string, string>;
-declare const BUILT_FORM: string;
 declare const BUILT_LANGUAGES: string[];
+declare const BUILT_ACTS: string;
 declare const BUILT_ADDRESS: string;
 declare const BUILT_BASE: string;
 declare const BUILT_CHANGES: string;

@@ -132,6 +132,21 @@ def test_a_comment_stays_if_nobody_says_why_it_is_hidden(desk: Desk) -> None:
     assert desk.state(comment) == "pending"
 
 
+def test_an_old_queue_replaces_no_decision_of_another_moderator(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open(may_log="409")
+    expect(page.get_by_role("article")).to_be_focused()
+    bea = desk.client.as_("bea", name="Bea", roles=["moderator"])
+    hidden = bea.post(f"/nodes/{NODE}/comments/{comment}/state", state="hidden")
+    assert hidden.status == 200, hidden.body
+
+    page.keyboard.press("a")
+
+    expect(page.get_by_role("status")).to_have_text("Bea has already decided: Hidden.")
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    assert desk.state(comment) == "hidden"
+
+
 def test_what_was_edited_meanwhile_comes_back_with_its_new_text(desk: Desk) -> None:
     comment = desk.post()
     page = desk.open(may_log="409")

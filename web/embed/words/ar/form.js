@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "لا يمكن نشر هذا النص كما هو.",
   request_in_progress: "ما زال نصك قيد النشر. انتظر قليلًا.",
   idempotency_key_reused: "نُشر نص آخر من قبل. غيّر نصك وحاول مرة أخرى.",
+  decidedBy: "سبق أن اتخذ {name} قرارًا بشأن هذا التعليق.",
   sending: "جارٍ الإرسال…",
   canSend: "يمكنك الإرسال الآن.",
   kept: "نصك محفوظ هنا.",

@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "Dieser Text kann so nicht gesendet werden.",
   request_in_progress: "Dein Text wird noch gesendet. Warte einen Moment.",
   idempotency_key_reused: "Es wurde schon ein anderer Text gesendet. Ändere deinen und versuche es noch einmal.",
+  decidedBy: "{name} hat über diesen Kommentar schon entschieden.",
   sending: "Wird gesendet …",
   canSend: "Jetzt kannst du es senden.",
   kept: "Dein Text bleibt hier stehen.",

@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "This text cannot be posted as it is.",
   request_in_progress: "Your text is still being posted. Wait a moment.",
   idempotency_key_reused: "Another text was already posted. Change yours and try again.",
+  decidedBy: "{name} has already decided on this comment.",
   sending: "Sending…",
   canSend: "You can send it now.",
   kept: "Your text is kept here.",

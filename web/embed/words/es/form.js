@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "Este texto no se puede publicar tal como está.",
   request_in_progress: "Tu texto se está publicando. Espera un momento.",
   idempotency_key_reused: "Ya se ha publicado otro texto. Cambia el tuyo e inténtalo de nuevo.",
+  decidedBy: "{name} ya ha decidido sobre este comentario.",
   sending: "Enviando…",
   canSend: "Ya puedes enviarlo.",
   kept: "Tu texto se conserva aquí.",

@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "Ce texte ne peut pas être publié tel quel.",
   request_in_progress: "Votre texte est en cours de publication. Attendez un instant.",
   idempotency_key_reused: "Un autre texte a déjà été publié. Modifiez le vôtre et réessayez.",
+  decidedBy: "{name} a déjà statué sur ce commentaire.",
   sending: "Envoi…",
   canSend: "Vous pouvez l’envoyer maintenant.",
   kept: "Votre texte est conservé ici.",

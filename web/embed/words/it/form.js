@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "Questo testo non può essere pubblicato così com’è.",
   request_in_progress: "Il tuo testo è in corso di pubblicazione. Aspetta un momento.",
   idempotency_key_reused: "È già stato pubblicato un altro testo. Modifica il tuo e riprova.",
+  decidedBy: "{name} ha già deciso su questo commento.",
   sending: "Invio…",
   canSend: "Ora puoi inviarlo.",
   kept: "Il tuo testo resta qui.",

@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "この文章はこのままでは投稿できません。",
   request_in_progress: "文章を投稿しています。しばらくお待ちください。",
   idempotency_key_reused: "別の文章がすでに投稿されています。内容を変更してもう一度お試しください。",
+  decidedBy: "{name}さんがこのコメントについてすでに判断しました。",
   sending: "送信中…",
   canSend: "送信できるようになりました。",
   kept: "入力した文章はここに残っています。",

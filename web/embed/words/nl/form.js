@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "Deze tekst kan zo niet worden geplaatst.",
   request_in_progress: "Je tekst wordt nog geplaatst. Wacht even.",
   idempotency_key_reused: "Er is al een andere tekst geplaatst. Wijzig de jouwe en probeer het opnieuw.",
+  decidedBy: "{name} heeft al over deze reactie besloten.",
   sending: "Bezig…",
   canSend: "Je kunt het nu versturen.",
   kept: "Je tekst blijft hier staan.",

@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "Tego tekstu nie można opublikować w tej postaci.",
   request_in_progress: "Twój tekst jest jeszcze publikowany. Poczekaj chwilę.",
   idempotency_key_reused: "Opublikowano już inny tekst. Zmień swój i spróbuj ponownie.",
+  decidedBy: "Decyzja o tym komentarzu już zapadła: {name}.",
   sending: "Wysyłanie…",
   canSend: "Teraz możesz to wysłać.",
   kept: "Twój tekst pozostaje tutaj.",

@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "Este texto não pode ser publicado como está.",
   request_in_progress: "Seu texto ainda está sendo publicado. Espere um momento.",
   idempotency_key_reused: "Outro texto já foi publicado. Altere o seu e tente de novo.",
+  decidedBy: "{name} já decidiu sobre este comentário.",
   sending: "Enviando…",
   canSend: "Agora você pode enviar.",
   kept: "Seu texto continua aqui.",

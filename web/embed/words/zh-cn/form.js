@@ -18,6 +18,7 @@ export default {
   unsupported_media_type: "此文字不能这样发布。",
   request_in_progress: "你的文字正在发布。请稍等。",
   idempotency_key_reused: "另一段文字已经发布。请修改你的文字后重试。",
+  decidedBy: "{name} 已对此评论做出决定。",
   sending: "发送中…",
   canSend: "现在可以发送了。",
   kept: "你的文字保留在这里。",
