@@ -72,6 +72,8 @@ CONTENT = Limit("content", burst=120, every=timedelta(seconds=1))
 NODES = Limit("nodes", burst=200, every=timedelta(seconds=1))
 # Nodes that a first comment makes on an open site.
 OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
+# Nodes that visits of pages make: 30 at once from a network, then 30 a day.
+FIRST_VISITS = Limit("first_visits", burst=3, every=timedelta(hours=8), of_person=False)
 # Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))

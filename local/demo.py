@@ -64,7 +64,9 @@ def load(runtime: Runtime, address: str) -> None:
     """Write the demo data, with times over the last days."""
     api = _Api(runtime, address)
     path = f"/sites/{DATA['site']}/comments/settings"
-    api.call("PUT", path, DATA["discussions"], sub="editor", roles=["admin"])
+    first_visits = [f"{address}/{demo_articles.PREFIX}"]
+    discussions = {**DATA["discussions"], "first_visits": first_visits}
+    api.call("PUT", path, discussions, sub="editor", roles=["admin"])
     for node in DATA["nodes"]:
         _load_node(api, node)
     for comment in DATA["waiting"]:

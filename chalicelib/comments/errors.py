@@ -13,6 +13,20 @@ class UnknownNode(Problem):
     code = "unknown_node"
     title = "Node not found"
 
+    def __init__(self) -> None:
+        super().__init__(
+            "The site's publisher makes it (PUT /nodes/{node}), or lets pages make theirs by their "
+            "first visit (`first_visits` of PUT /sites/{site}/comments/settings)"
+        )
+
+
+class PageRefused(Problem):
+    """The visit of this page makes no node; the detail says why."""
+
+    status = 403
+    code = "page_refused"
+    title = "This page cannot make this discussion"
+
 
 class NodeMoved(Problem):
     """The node has another id now; the answer's Location is the address of the call there."""

@@ -110,6 +110,17 @@ class NodeSettings(Input):
         return self
 
 
+class VisitedPage(Input):
+    """A page that shows a discussion."""
+
+    model_config = _example(
+        title="The new ferry timetable", url="https://harbour-post.example/ferry-timetable"
+    )
+
+    title: Line
+    url: Annotated[Url, Field(description="Its canonical address.")]
+
+
 PersonIds = Annotated[
     tuple[UserId, ...],
     Field(

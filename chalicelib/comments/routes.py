@@ -12,7 +12,7 @@ from chalicelib.comments.answers import (
     node_answer,
 )
 from chalicelib.comments.batches import routes as batch_routes
-from chalicelib.comments.discussion import composing, editing, posting, reading
+from chalicelib.comments.discussion import composing, editing, first_visits, posting, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import (
     Banned,
@@ -26,6 +26,7 @@ from chalicelib.comments.errors import (
     NodeHasComments,
     NodeLocked,
     NotThreaded,
+    PageRefused,
     SiteIsFixed,
     StoreTooSmall,
     Suspended,
@@ -41,6 +42,7 @@ from chalicelib.comments.forms import (
     NodeSettings,
     Preview,
     StoreChange,
+    VisitedPage,
 )
 from chalicelib.comments.lifecycle.forwarding import forwarding
 from chalicelib.comments.marking import flag_routes, vote_routes
@@ -76,6 +78,7 @@ def routes(runtime: Runtime) -> Blueprint:
     route = forwarding(plain)
     site_routes.declare(plain)
     _declare_nodes(route)
+    _declare_visits(route)
     _declare_deletion(plain)
     _declare_moves(route)
     _declare_posting(route)
@@ -129,6 +132,21 @@ def _declare_nodes(route: Route) -> None:
         A former id of a moved node has the count of the node where it is now.
         """
         return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
+
+
+def _declare_visits(route: Route) -> None:
+    @route("POST", "/nodes/{node}/visit", raises=(UnknownNode, PageRefused))
+    def open_page(
+        request: Request, node: NodeId, caller: Principal | None, body: VisitedPage
+    ) -> Ok[NodeAnswer] | Created[NodeAnswer]:
+        """Make the node of a page by its first visit, if the site's `first_visits` have the page.
+
+        The call comes from the page itself (`Origin`), and the node's id follows from its address.
+        """
+        del caller
+        stored, is_new = first_visits.open_page(request, node, body)
+        answer = _answer(request, stored, staff=False)
+        return Created(answer, request.location(f"/nodes/{node}")) if is_new else Ok(answer)
 
 
 def _answer(request: Request, node: Node, *, staff: bool) -> NodeAnswer:

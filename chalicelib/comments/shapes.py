@@ -25,6 +25,8 @@ RankedOrder = Literal["best", "top", "controversial"]
 # The fate of a text with a phrase that a publisher watches for.
 PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
+# The beginnings of addresses whose pages' first visits make nodes.
+MAX_PREFIXES = 10
 # Reasons why a comment waits for a moderator.
 Reason = Literal[
     "decoy",
@@ -231,6 +233,7 @@ class CommentSite(TypedDict):
     slow_seconds: NotRequired[int]
     flags_hold: int
     spam_check_url: NotRequired[str | None]
+    first_visits: NotRequired[Annotated[list[str], AtMost(MAX_PREFIXES)]]
 
 
 class NodeGeneration(TypedDict):

@@ -120,7 +120,8 @@ def test_what_no_model_takes_is_refused(world: World, app: Chalice) -> None:
 
     def call(operation: Operation) -> Reply:
         path = target(world, operation)
-        if operation.signature.query is not None:
+        # Trackers add names to addresses that browsers open.
+        if operation.signature.query is not None and operation.signature.opened != "always":
             return send(admin, operation, f"{path}?nonsense=1", b"{}")
         if operation.signature.body not in {None, bytes}:
             return send(admin, operation, path, b'{"nonsense": 1}')

@@ -10,7 +10,7 @@ from chalicelib.comments.answers import AuthorAnswer
 from chalicelib.comments.entries.rows import EXCERPT_CHARACTERS
 from chalicelib.comments.forms import CommentId
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.shapes import MAX_REASONS, Queue, Reason
+from chalicelib.comments.shapes import MAX_REASONS, GivenState, Queue, Reason
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
@@ -34,6 +34,9 @@ class PendingAnswer(TypedDict):
     edited_at: Annotated[
         datetime | None,
         Field(description="Send it along with an approval, to approve what was read."),
+    ]
+    state: Annotated[
+        GivenState, Field(description="With `edited_at`, what a decision says `as_shown`.")
     ]
     author: AuthorAnswer
     excerpt: Annotated[

@@ -1,7 +1,7 @@
 """The queue of comments that wait for a moderator: listing, upkeep of its rows, and metrics."""
 
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict, get_args
+from typing import Any, NamedTuple, TypedDict, cast, get_args
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
@@ -14,6 +14,7 @@ from chalicelib.comments.moderation.forms import PendingAnswer, QueueAnswer
 from chalicelib.comments.shapes import (
     Author,
     Comment,
+    GivenState,
     Node,
     Queue,
     WaitingQueue,
@@ -176,6 +177,8 @@ def _waiting(entry: CommentEntry, now: datetime) -> PendingAnswer:
         "site": entry["site"],
         "posted_at": entry["posted"],
         "edited_at": entry["edited"],
+        # What is gone waits no more.
+        "state": cast("GivenState", entry["state"]),
         "author": {"id": entry["author_id"] or "", "name": entry["author_name"]},
         "excerpt": entry["excerpt"],
         "reasons": entry.get("reasons", []),
@@ -194,6 +197,7 @@ def _answer(row: Pending) -> PendingAnswer:
         "site": row["site"],
         "posted_at": row["posted"],
         "edited_at": row["edited"],
+        "state": "pending",
         "author": row["author"],
         "excerpt": row["excerpt"],
         "reasons": [],

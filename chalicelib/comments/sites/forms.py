@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from chalicelib.comments.forms import SlowSeconds
 from chalicelib.comments.shapes import (
     MAX_PHRASES,
+    MAX_PREFIXES,
     MAX_REACTIONS,
     TRUSTS,
     CommentSite,
@@ -23,7 +24,7 @@ from chalicelib.comments.shapes import (
 from chalicelib.http import Input
 from chalicelib.limits import FLAGS, VOTES
 from chalicelib.sites.ids import SiteId
-from chalicelib.texts import Line, Url, at_most
+from chalicelib.texts import Line, ShownUrl, Url, at_most
 
 # A family of four with skin tones has eleven code points; most emoji have one to eight.
 MAX_EMOJI_CHARACTERS = 8
@@ -95,6 +96,16 @@ class LimitSettings(Input):
     )
     votes_per_minute: int = Field(VOTES.burst, ge=1, le=MOST_AT_ONCE)
     flags_per_hour: int = Field(FLAGS.burst, ge=1, le=MOST_AT_ONCE)
+
+
+# An origin and the beginning of a path, without user, query and dots that browsers resolve.
+Prefix = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?/([A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*$",
+        max_length=500,
+    ),
+]
 
 
 class CommentSettings(Input):
@@ -175,6 +186,13 @@ class CommentSettings(Input):
         "Akismet is told the address and the browser that it came from. Null for asking nobody.",
     )
 
+    first_visits: Annotated[tuple[Prefix, ...], Field(max_length=MAX_PREFIXES)] = Field(
+        (),
+        description="The beginnings of addresses whose pages make their nodes by their first visit "
+        "(`POST /nodes/{node}/visit`), such as `https://harbour.example/articles/`. A node's name "
+        "is the rest of the address, with `:` for `/`. Empty: only you and moderators make nodes.",
+    )
+
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         keys = [each.key for each in self.reactions]
@@ -230,6 +248,7 @@ class CommentSettingsAnswer(TypedDict):
     close_after_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None
     slow_seconds: SlowSeconds
     flags_hold: Annotated[int, Field(ge=1, le=MOST_FLAGS)]
+    first_visits: Annotated[list[ShownUrl], Field(max_length=MAX_PREFIXES)]
 
 
 class WritingAnswer(TypedDict):
@@ -280,6 +299,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "close_after_days": settings.get("close_after_days"),
         "slow_seconds": settings.get("slow_seconds", 0),
         "flags_hold": settings["flags_hold"],
+        "first_visits": settings.get("first_visits", []),
     }
 
 

@@ -37,6 +37,7 @@ DEFAULTS = {
     "close_after_days": None,
     "slow_seconds": 0,
     "flags_hold": 3,
+    "first_visits": [],
 }
 HEART = {"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}
 
@@ -76,6 +77,7 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "close_after_days": 14,
         "slow_seconds": 30,
         "flags_hold": 7,
+        "first_visits": ["https://blog.example/", "http://localhost:8000/articles/2026/"],
     }
 
     put = publisher.put(PATH, **wanted)
@@ -109,6 +111,14 @@ def test_what_is_left_out_is_the_default_again(publisher: Client) -> None:
         {"phrases": [{"phrase": "a" * 101}]},
         {"phrases": [{"phrase": f"word {n}"} for n in range(501)]},
         {"max_links": -1},
+        {"first_visits": ["blog.example/"]},
+        {"first_visits": ["https://blog.example"]},
+        {"first_visits": ["https://user:pw@blog.example/"]},
+        {"first_visits": ["https://blog.example/articles"]},
+        {"first_visits": ["https://blog.example/../"]},
+        {"first_visits": ["https://blog.example/?page=/"]},
+        {"first_visits": ["javascript://blog.example/"]},
+        {"first_visits": [f"https://blog.example/{n}/" for n in range(11)]},
         {"colour": "red"},
     ],
     ids=lambda wrong: str(wrong)[:60],

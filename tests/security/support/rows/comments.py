@@ -28,6 +28,7 @@ COMMENTS = (
         PAGE,
     ),
     Row("GET /nodes/{node}", {200: "*"}),
+    Row("POST /nodes/{node}/visit", {200: "*"}, body=PAGE),
     Row(
         "PUT /sites/{site}/comments/settings",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
