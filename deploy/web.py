@@ -34,11 +34,11 @@ ELEMENTS = {
 }
 # What an element loads later, if its reader or its site has need of it.
 LATER = {
+    "BUILT_ACTS": "acts.js",
     "BUILT_ADDRESS": "cart-form.js",
     "BUILT_CHANGES": "changes.js",
     "BUILT_COMPLETION": "completion.js",
     "BUILT_FLAG": "flag.js",
-    "BUILT_FORM": "form.js",
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
     "BUILT_WRITING": "writing.js",

@@ -257,6 +257,12 @@ def test_two_carts_of_a_shop_show_the_same_and_a_press_adds_one(
     expect(units.nth(0)).to_have_value("2")
     assert available(client, SKU) == 1
 
+    # The first one by its place takes a press, whichever was there first.
+    page.evaluate("const [one, , last] = document.querySelectorAll('plaza-cart'); one.before(last)")
+    page.get_by_role("button", name="Buy A whale").click()
+    told = page.locator("plaza-cart").first.get_by_role("status").first
+    expect(told).to_have_text(re.compile("^Now in your cart"))
+
 
 def test_a_press_before_the_cart_is_there_is_kept(
     site: Site, open_page: OpenPage, client: Client

@@ -74,11 +74,11 @@ OPERATIONS = {
     ),
 }
 OF = {
-    "comments": ("common", "form", "comments"),
+    "comments": ("common", "form", "comments", "acts"),
     "feed": ("common", "form", "feed", "writing"),
-    "marks": ("common", "form", "comments", "marks"),
-    "flag": ("common", "form", "comments", "flag"),
-    "person": ("common", "form", "comments", "person"),
+    "marks": ("common", "form", "comments", "acts", "marks"),
+    "flag": ("common", "form", "comments", "acts", "flag"),
+    "person": ("common", "form", "comments", "acts", "person"),
     "cart": ("common", "cart"),
 }
 # What is told by how much is left, and what only a fault of the element itself would meet.
