@@ -9,7 +9,7 @@ from dataclasses import replace
 from chalicelib import markdown
 from chalicelib.bounds import BOUNDS
 from chalicelib.comments.dialect.blocks import BLOCKS
-from chalicelib.comments.dialect.marks import TypedLine, escape
+from chalicelib.comments.dialect.marks import TypedLine, escape, quote_code
 from chalicelib.comments.dialect.urls import (
     START,
     STARTS,
@@ -29,10 +29,10 @@ _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "span": {"data-person"}}
 IMAGE_ATTRIBUTES = {**_ATTRIBUTES, "img": {"src", "alt", "title"}}
 _REL = "nofollow ugc noopener"
 _CLASSES = {"span": {"mention"}}
-_RULES = {"mention": rule, "typed_escape": escape, "url": link_url}
+_RULES = {"mention": rule, "typed_escape": escape, "typed_code": quote_code, "url": link_url}
 # Without tables: 10,000 characters of them can become 4.2 MB. Without headings by a line below:
 # "---" parts a text.
-_WITHOUT = ("table", "lheading", "escape")
+_WITHOUT = ("table", "lheading", "escape", "backticks")
 _PLAIN = Dialect(
     TAGS,
     _ATTRIBUTES,

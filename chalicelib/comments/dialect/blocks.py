@@ -52,6 +52,8 @@ def _list(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa
     position, most = _at(state, line), state.eMarks[line]
     if state.src[position : position + 1] not in _LIST_STARTS:
         return False
+    if silent and _is_alone(state, line, end):
+        return False
     if bullet := _BULLET.match(state.src, position, most):
         # "* laughs *" is an aside.
         is_aside = state.src[position:most].rstrip()[-2:] in {f" {bullet[1]}", f"\t{bullet[1]}"}
@@ -65,6 +67,18 @@ def _list(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa
     stop, items = _count_items(state, line, end)
     # "1986. A great year." is no list.
     return (items > 1 or int(number[1]) <= 1) and list_block(state, line, stop, silent)
+
+
+def _is_alone(state: StateBlock, line: int, end: int) -> bool:
+    """Return whether a mark below a line of a paragraph has no second item: "- Einstein"."""
+    if state.parentType != "paragraph" or state.blkIndent > 0:
+        return False
+    following = state.skipEmptyLines(line + 1)
+    if following >= end:
+        return True
+    mark, other = (state.src[_at(state, each)] for each in (line, following))
+    is_item = other.isdigit() if mark.isdigit() else other == mark
+    return not is_item and state.sCount[following] - state.sCount[line] < _DEEPEST_SIBLING
 
 
 def _has_plus_lines(state: StateBlock) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
 from markdown_it.common.utils import isMdAsciiPunct, isWhiteSpace
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, backtick
 from markdown_it.rules_inline.state_inline import Scanned
 
 from chalicelib.comments.scripts import UNSPACED
@@ -108,6 +108,21 @@ class TypedLine(StateInline):
             _STAR_EYES.match(text, start) is not None
             or (start > 1 and _STAR_EYES.match(text, start - 2) is not None)
         )
+
+
+def quote_code(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse code between backticks; within a word, a backtick is an apostrophe: "don`t"."""
+    text, position = state.src, state.pos
+    if text[position] != "`":
+        return False
+    after = text[position + 1 : state.posMax][:1]
+    is_apostrophe = after and position and _neighbour(after).is_spaced
+    if not (is_apostrophe and _neighbour(text[position - 1]).is_spaced):
+        return backtick(state, silent)
+    if not silent:
+        state.append_pending("`")
+    state.pos += 1
+    return True
 
 
 def escape(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
