@@ -41,6 +41,7 @@ LATER = {
     "BUILT_FLAG": "flag.js",
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
+    "BUILT_VISIT": "visit.js",
     "BUILT_WRITING": "writing.js",
 }
 # What the loader itself loads.

@@ -29,6 +29,8 @@ const PAGE = 50;
 /** What readers who are signed in load as well, and pages that stay open; the build writes the addresses of this release. */
 const OF_ACTS = BUILT_ACTS;
 const CHANGES = BUILT_CHANGES;
+/** What a page loads that has no discussion. */
+const VISIT = BUILT_VISIT;
 
 /** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
 const asShown = ({ state, edited_at }) => ({ state, edited_at });
@@ -121,7 +123,7 @@ export default class PlazaComments extends Live {
     if (this.#node && (named !== this.#named || id !== this.#id)) goOn();
     if (named !== this.#named) this.#order = "";
     [this.#named, this.#id] = [named, id];
-    const asked = this.#page();
+    const asked = this.#page().catch((error) => this.#visited(error));
     // A failure is met below, once the rest is there.
     asked.catch(() => {});
     /** @type {typeof import("./acts.js") | null} */
@@ -156,6 +158,16 @@ export default class PlazaComments extends Live {
   #startFromTop() {
     goOn();
     return this.restart();
+  }
+
+  /** Have a page's discussion made by its first visit, or fail as before. @param {any} error @returns {Promise<Page>} */
+  async #visited(error) {
+    if (error.code !== "unknown_node") throw error;
+    /** @type {typeof import("./visit.js")} */
+    const { visit } = await import(VISIT).catch(() => { throw error; });
+    const isMade = await visit(this.getAttribute("node") || "", (path, options) => this.#callNode(path, options));
+    if (!isMade) throw error;
+    return this.#page({}, true);
   }
 
   /** @param {Page} page @param {string} [order] What was asked for. */

@@ -11,6 +11,7 @@ declare const BUILT_MARKS: string;
 declare const BUILT_PERSON: string;
 declare const BUILT_SCHEME: string;
 declare const BUILT_WRITING: string;
+declare const BUILT_VISIT: string;
 declare module "*.css" {
   const css: string;
   export default css;
