@@ -284,7 +284,6 @@ def test_the_link_of_a_comment_keeps_the_pages_own_address(
 def test_where_the_hash_is_a_route_a_comment_is_named_by_the_query(
     node: Client, site: Site, open_page: OpenPage
 ) -> None:
-    other_node(node)
     ids = many(node, 53)
     page = open_page(site, at=f"/?q=1&plaza={ids[52]}#/moon", may_log=FAILED)
     arrived(page, ids[52])
@@ -301,11 +300,22 @@ def test_where_the_hash_is_a_route_a_comment_is_named_by_the_query(
     expect(page.get_by_role("combobox")).to_have_value("newest")
     expect(page.locator(".target")).to_have_count(0)
     assert page.evaluate("window.isHere")
-    # Another discussion is shown by the same element, or by a new one: the comment is not theirs.
-    show = f"{FIRST}.setAttribute('node', 'harbour:sun')"
-    anew = f"{FIRST}.replaceWith({FIRST}.cloneNode())"
-    for step in (show, anew):
-        page.evaluate(step)
+
+
+def test_a_route_that_shows_another_discussion_does_not_look_for_the_comment(
+    node: Client, site: Site, open_page: OpenPage
+) -> None:
+    """The query stays when an application changes its hash."""
+    other_node(node)
+    comment = posted(node, "The moon is up.")
+    page = open_page(site, may_log=FAILED)
+    sun = "setAttribute('node', 'harbour:sun')"
+    anew = f"const made = {FIRST}.cloneNode(); made.{sun}; {FIRST}.replaceWith(made)"
+    for step in (f"{FIRST}.{sun}", anew):
+        page.goto("about:blank")
+        page.goto(f"{site.address}/?plaza={comment}#/moon")
+        arrived(page, comment)
+        page.evaluate(f"location.hash = '#/sun'; {step}")
         expect(page.get_by_role("heading", name="Nobody has said anything yet.")).to_be_visible()
         page.wait_for_load_state("networkidle")
         expect(page.get_by_text(LOST)).to_have_count(0)
