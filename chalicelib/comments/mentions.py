@@ -4,11 +4,10 @@ Names are not unique, so the client lists the people whom a text may mention. An
 name is plain text, and so is a mention in code or in a link.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from chalicelib.comments.scripts import SPACED, UNSPACED
+from chalicelib.comments.scripts import is_spaced, is_unspaced
 
 if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 NOBODY = "…"
 MAX_MENTIONS = 10
 _ENV = "mentions"
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
 
 
 class Mention(TypedDict):
@@ -38,7 +36,8 @@ class Mentions:
         self._ids: dict[str, str] = {}
         for each in people:
             self._ids.setdefault(each["name"], each["id"])
-        self._name_at = _any_of(self._ids) if self._ids else None
+        # It prefers the longer of "Ann" and "Ann Lee".
+        self._longest_first = sorted(self._ids, key=len, reverse=True)
         self._shown = shown or {}
         self._found: dict[str, str] = {}
 
@@ -54,8 +53,9 @@ class Mentions:
 
     def at(self, text: str, position: int) -> str | None:
         """Return the name after the `@` at a position of a text; None for no mention."""
-        found = self._name_at.match(text, position) if self._name_at else None
-        return found[1] if found else None
+        begin = position + 1
+        names = (name for name in self._longest_first if text.startswith(name, begin))
+        return next((name for name in names if _has_borders(text, begin, name)), None)
 
     def mention(self, name: str) -> tuple[str, str]:
         """Note the mention of a name; return the person's id, and the name to show."""
@@ -95,17 +95,14 @@ def rename_in(text: str, places: Iterable[int], name: str, to: str) -> str:
     return "".join([*parts, text[after:]])
 
 
-def _any_of(names: Mapping[str, str]) -> re.Pattern[str]:
-    """Return a pattern of `@` and a name; it prefers the longer of "Ann" and "Ann Lee"."""
-    longest_first = sorted(names, key=len, reverse=True)
-    return re.compile(rf"@({'|'.join(_with_borders(name) for name in longest_first)})")
-
-
-def _with_borders(name: str) -> str:
-    """Return the pattern of a name that needs a border beside a letter of a script with spaces.
+def _has_borders(text: str, begin: int, name: str) -> bool:
+    """Return whether a name in a text has a border beside letters of scripts with spaces.
 
     Neither "me@ann.example" nor "@Annabel" mentions Ann, but "谢谢@小明你好" mentions 小明.
     """
-    before = "" if _UNSPACED.match(name) else rf"(?<!{SPACED}@)"
-    is_word = name[-1:].isalnum() and not _UNSPACED.match(name[-1:])
-    return before + re.escape(name) + (rf"(?!{SPACED})" if is_word else "")
+    end = begin + len(name)
+    before, after = text[max(begin - 2, 0) : begin - 1], text[end : end + 1]
+    return not (
+        (is_spaced(before) and not is_unspaced(name[:1]))
+        or (is_spaced(after) and name[-1:].isalnum() and not is_unspaced(name[-1:]))
+    )

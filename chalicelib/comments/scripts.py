@@ -4,6 +4,9 @@ Between letters of other scripts a mark or a name needs a border: "me@ann" menti
 "f*ck this sh*t" has no emphasis. Korean has spaces, but its particles follow a word without one.
 """
 
+import re
+from functools import lru_cache
+
 # Ranges for a character class of a regular expression: Thai, Lao, Tibetan, Burmese, Khmer, New Tai
 # Lue and its neighbours, Hangul, ideographs, kana, bopomofo, Yi, and half-width forms.
 UNSPACED = (
@@ -16,3 +19,15 @@ UNSPACED = (
 )
 # A letter, digit or underscore of a script with spaces.
 SPACED = rf"[^\W{UNSPACED}]"
+
+
+@lru_cache(maxsize=4_096)
+def is_unspaced(character: str) -> bool:
+    """Return whether a character is a letter of a script without spaces."""
+    # Compiled at the first call: it takes longer than the import of many modules.
+    return re.match(rf"[{UNSPACED}]", character) is not None
+
+
+def is_spaced(character: str) -> bool:
+    """Return whether a character is a letter, digit or underscore of a script with spaces."""
+    return (character.isalnum() or character == "_") and not is_unspaced(character)

@@ -14,9 +14,8 @@ from markdown_it.common.utils import isMdAsciiPunct, isWhiteSpace
 from markdown_it.rules_inline import StateInline, backtick
 from markdown_it.rules_inline.state_inline import Scanned
 
-from chalicelib.comments.scripts import UNSPACED
+from chalicelib.comments.scripts import is_unspaced
 
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _VARIANT = re.compile(r"[\ufe00-\ufe0e]")
 _IDEOGRAPHIC_VARIANT = re.compile(r"[\U000e0100-\U000e01ef]")
 # Both sides of a mouth: "^_^", "-_-", ">_<", "._.", "*_*".
@@ -47,13 +46,13 @@ def _neighbour(character: str) -> Neighbour:
     kind = category(character)
     is_emoji = kind in {"So", "Sk"} and not "\u2e80" <= character < "\U0001f000"
     is_wide = east_asian_width(character) in {"W", "F", "H"} and not is_emoji
-    is_letter, is_unspaced = kind[0] in "LNM", _UNSPACED.match(character) is not None
+    is_letter, is_close = kind[0] in "LNM", is_unspaced(character)
     return Neighbour(
         isWhiteSpace(ord(character)),
         isMdAsciiPunct(ord(character)) or kind[0] in "PS",
-        is_wide or is_unspaced,
+        is_wide or is_close,
         is_letter,
-        is_letter and not is_unspaced,
+        is_letter and not is_close,
     )
 
 
