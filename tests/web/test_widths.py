@@ -1,10 +1,11 @@
 """A comment is never wider than its column: no text makes the host's page scroll sideways."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.axe import violations
 from tests.web.support.site import Site
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -51,6 +52,14 @@ SIDEWAYS = """() => {
 PAGE_SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
 
 
+def broken(page: Page, axe: str) -> list[str]:
+    """Return the rules that a page breaks, but for the level of writers' headings.
+
+    A comment's heading is an h4, since its host's page has others above it.
+    """
+    return [each for each in violations(page, axe) if not each.startswith("heading-order")]
+
+
 @pytest.fixture(autouse=True)
 def node(client: Client, site: Site) -> list[str]:
     """A node's comments: each text at the top and deep in a thread."""
@@ -85,7 +94,7 @@ def test_no_text_is_wider_than_its_column(node: list[str], site: Site, open_page
 
 
 def test_a_wide_text_can_be_scrolled_by_keyboard(
-    node: list[str], site: Site, open_page: OpenPage
+    node: list[str], site: Site, open_page: OpenPage, axe: str
 ) -> None:
     page = open_page(site, viewport={"width": 320, "height": 800})
     expect(page.get_by_role("article")).to_have_count(len(node))
@@ -100,10 +109,11 @@ def test_a_wide_text_can_be_scrolled_by_keyboard(
     )
 
     assert wide == [True, True]
+    assert broken(page, axe) == []
 
 
 def test_the_page_without_scripts_does_not_scroll_sideways_either(
-    node: list[str], open_page: OpenPage
+    node: list[str], open_page: OpenPage, axe: str
 ) -> None:
     page = open_page(f"/nodes/{NODE}/comments?limit=100")
     expect(page.locator("article")).to_have_count(len(node))
@@ -111,3 +121,4 @@ def test_the_page_without_scripts_does_not_scroll_sideways_either(
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate(PAGE_SIDEWAYS) == 0, width
+        assert broken(page, axe) == [], width

@@ -15,6 +15,8 @@ const RULES = {
   ],
 };
 
+const NESTED = Array(3).fill(":is(li, blockquote)").join(" ");
+
 /**
  * Fill an element with HTML that the server has sanitised. A browser with a sanitiser of its own
  * applies it as well: without rules, it would drop `rel` and images.
@@ -26,7 +28,8 @@ export function fill(element, html) {
     policy ||= window.trustedTypes?.createPolicy("plaza", { createHTML: (text) => text });
     element.innerHTML = policy ? policy.createHTML(html) : html;
   }
-  // It scrolls where its lines are long, by keys as well.
+  // What may be wider than its column scrolls by keys as well: code, and lists and quotes in one another.
   for (const code of element.querySelectorAll("pre")) code.tabIndex = 0;
+  if (element.querySelector(NESTED)) element.tabIndex = 0;
   return element;
 }
