@@ -126,7 +126,7 @@ def render(
     tokens = parser.parse(text, known)
     for token in tokens:
         if token.children:
-            token.children = list(_without_deep_marks(token.children))
+            token.children = list(without_deep_marks(token.children))
     if is_new:
         _check_readable(tokens)
     if dialect.edit is not None:
@@ -293,7 +293,7 @@ def _outside(rule: BlockRule) -> BlockRule:
     return ends
 
 
-def _without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
+def without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
     """Yield the tokens of a block, without too deeply nested emphasis."""
     depth = 0
     for leaf in leaves:

@@ -8,14 +8,13 @@ from dataclasses import replace
 
 from chalicelib import markdown
 from chalicelib.bounds import BOUNDS
-from chalicelib.comments.dialect.blocks import BLOCKS
+from chalicelib.comments.dialect.blocks import BLOCKS, bold_headings
 from chalicelib.comments.dialect.marks import TypedLine, escape, quote_code
 from chalicelib.comments.dialect.urls import (
     START,
     STARTS,
     link_pictures,
     link_url,
-    lower_headings,
 )
 from chalicelib.comments.errors import CommentTooLarge
 from chalicelib.comments.mentions import Mentions, rule
@@ -40,15 +39,13 @@ _PLAIN = Dialect(
     without=_WITHOUT,
     classes=_CLASSES,
     rules=_RULES,
-    edit=link_pictures,
+    edit=lambda tokens: bold_headings(link_pictures(tokens)),
     blocks=BLOCKS,
     stop=(STARTS, START),
     line=TypedLine,
     breaks=True,
 )
-_WITH_IMAGES = replace(
-    _PLAIN, tags=TAGS | {"img"}, attributes=IMAGE_ATTRIBUTES, edit=lower_headings
-)
+_WITH_IMAGES = replace(_PLAIN, tags=TAGS | {"img"}, attributes=IMAGE_ATTRIBUTES, edit=bold_headings)
 
 
 def render(

@@ -189,7 +189,7 @@ def test_a_comment_of_the_last_rules_is_shown_until_it_is_rendered_again(
     assert discussion.get(posted)["html"] == html
     assert repair.render_again(discussion.runtime)["rendered"] == 1
 
-    assert discussion.get(posted)["html"] == "<h4>a</h4>\n<p>b<br>\nc</p>\n"
+    assert discussion.get(posted)["html"] == "<p><strong>a</strong></p>\n<p>b<br>\nc</p>\n"
     assert discussion.get(posted)["text"] == "# a\nb\nc"
 
 

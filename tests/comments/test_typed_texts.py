@@ -183,9 +183,11 @@ MEANT = {
     # Rules and headings.
     "a\n---\nb": "<p>a</p>\n<hr>\n<p>b</p>",
     "***": "<hr>",
-    "# a": "<h4>a</h4>",
-    "## 1. a": "<h5>1. a</h5>",
-    "### a\n#### b": "<h6>a</h6>\n<h6>b</h6>",
+    "# a": "<p><strong>a</strong></p>",
+    "# *a*": "<p><strong><em>a</em></strong></p>",
+    "- # a": "<ul>\n<li>\n<p><strong>a</strong></p>\n</li>\n</ul>",
+    "## 1. a": "<p><strong>1. a</strong></p>",
+    "### a\nb": "<p><strong>a</strong></p>\n<p>b</p>",
     # Emphasis.
     "*a* **b** _c_ __d__ ~~e~~": "<p><em>a</em> <strong>b</strong> <em>c</em> <strong>d</strong> "
     "<s>e</s></p>",

@@ -17,13 +17,12 @@ TEXT = (
 # Where each line of a text stands, and the direction of code.
 SIDES = """(root) => {
     const lines = [];
-    for (const block of root.querySelectorAll("p, li, h4")) {
+    for (const block of root.querySelectorAll("p, li")) {
         const box = block.getBoundingClientRect();
         const walk = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
         for (let node = walk.nextNode(); node; node = walk.nextNode()) {
-            if (!node.data.trim() || node.parentElement !== block || block.querySelector("code")) {
-                continue;
-            }
+            const isOwn = node.parentElement.closest("p, li") === block;
+            if (!isOwn || !node.data.trim() || block.querySelector("code")) continue;
             const range = document.createRange();
             range.selectNodeContents(node);
             const own = range.getBoundingClientRect();

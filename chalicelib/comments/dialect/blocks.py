@@ -4,6 +4,7 @@ Each rule here decides whether a line begins a block, and leaves the block to ma
 that begins none is text, as typed.
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 
@@ -17,8 +18,9 @@ from markdown_it.rules_block import (
     list_block,
     paragraph,
 )
+from markdown_it.token import Token
 
-from chalicelib.markdown import BlockRule
+from chalicelib.markdown import BlockRule, without_deep_marks
 
 # Marks with text after them. `+` is a plus: "+ cheap".
 _BULLET = re.compile(r"([*-])[ \t]+(?=\S)")
@@ -204,3 +206,17 @@ BLOCKS: Mapping[str, tuple[BlockRule, list[str]]] = {
     "paragraph": (_paragraph, []),
     "outside": (_end_of_item, ["paragraph"]),
 }
+
+
+def bold_headings(tokens: list[Token]) -> list[Token]:
+    """Turn headings into bold paragraphs: the outline belongs to the page around a comment."""
+    for token, content in itertools.pairwise(tokens):
+        if token.type == "heading_open":
+            bold = (Token("strong_open", "strong", 1), Token("strong_close", "strong", -1))
+            content.children = list(
+                without_deep_marks([bold[0], *(content.children or ()), bold[1]])
+            )
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = "p"
+    return tokens

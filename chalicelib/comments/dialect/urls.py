@@ -31,8 +31,6 @@ _PAIR = rf"\((?:{_TAIL}|\({_TAIL}*+\))*+\)"
 _URL = re.compile(rf"(?:https?://|(?=www\.)){_HOST}(?:[/?#](?:{_TAIL}|{_PAIR})*+)?", re.IGNORECASE)
 # Punctuation of the sentence around a URL.
 _AFTER_URL = ".,:;!?'_~\u00bb\u2019"
-_HEADING_TAGS = {"h1": "h4", "h2": "h5"}
-_LAST_HEADING_TAG = "h6"
 
 
 def link_url(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
@@ -65,7 +63,7 @@ def link_pictures(tokens: list[Token]) -> list[Token]:
     for token in tokens:
         if token.children and any(leaf.type == "image" for leaf in token.children):
             token.children = list(_with_links(token.children))
-    return lower_headings(tokens)
+    return tokens
 
 
 def _with_links(leaves: Sequence[Token]) -> Iterator[Token]:
@@ -90,11 +88,3 @@ def _words(leaves: Sequence[Token]) -> Iterator[str]:
         yield from _words(leaf.children or ())
         if not leaf.children:
             yield " " if leaf.type in {"softbreak", "hardbreak"} else leaf.content
-
-
-def lower_headings(tokens: list[Token]) -> list[Token]:
-    """Set a comment's headings below those of the page around it."""
-    for token in tokens:
-        if token.type in {"heading_open", "heading_close"}:
-            token.tag = _HEADING_TAGS.get(token.tag, _LAST_HEADING_TAG)
-    return tokens
