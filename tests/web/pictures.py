@@ -59,7 +59,7 @@ PICTURES = {
     "article-dark": Picture(_ARTICLE, _FORM, _END, "tobias", browser={**_COLUMN, **_DARK}),
     "article-phone": Picture(_ARTICLE, _FORM, _END, "tobias", browser=_PHONE),
     "front-phone-dark": Picture("/", "plaza-count", browser={**_PHONE, **_DARK}),
-    "docs": Picture("/docs#/Comments", ".opblock", "#operations-tag-Comments"),
+    "docs": Picture("/docs#/Comments", "#putNode > summary", ".subject[open]"),
 }
 
 

@@ -77,6 +77,9 @@ def test_a_link_opens_its_operation(open_page: OpenPage, link: str) -> None:
     page.evaluate("location.hash = '#listComments'")
     expect(page.locator("#listComments > summary")).to_be_focused()
     expect(page.locator("#listComments")).to_contain_text("With or without a token")
+    page.evaluate("location.hash = '#/Moderation'")
+    expect(page.get_by_role("heading", name="Moderation", exact=True)).to_be_in_viewport()
+    expect(page.locator("#listPendingComments > summary")).to_be_visible()
 
 
 def test_a_call_is_tried_with_a_token_and_told_as_a_command(

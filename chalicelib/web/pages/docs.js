@@ -77,11 +77,16 @@ function filter() {
   say(found.length);
 }
 
-/** Open the operation that the address names: `#putNode`, or `#/Comments/putNode`. */
+/** Open the operation or the subject that the address names: `#putNode`, `#/Comments/putNode`, `#/Comments`. */
 function follow() {
   const id = decodeURIComponent(location.hash.slice(1)).split("/").pop();
   const named = operations.find((each) => each.id === id);
-  if (!named) return;
+  if (!named) {
+    const subject = [...reference.children].find((each) => each.querySelector("h2")?.textContent === id);
+    if (subject) subject.open = true;
+    subject?.scrollIntoView();
+    return;
+  }
   /** @type {HTMLDetailsElement} */ (named.row.parentElement).open = true;
   named.row.parentElement?.removeAttribute("hidden");
   named.row.hidden = false;
