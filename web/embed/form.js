@@ -118,7 +118,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   /** Say how much room is left, once it is little; return whether the text fits. The API counts characters, not units. */
   function counted() {
     const isNear = area.value.length > COUNTED_SHARE * most;
-    const room = isNear ? most - [...area.value.trim()].length : most;
+    const room = isNear ? most - [...area.value.replace(/^(?:[ \t]*\n)+|\s+$/g, "")].length : most;
     left.textContent = isNear && room <= (1 - COUNTED_SHARE) * most ? t(room < 0 ? "over" : "left", { count: Math.abs(room).toLocaleString(language) }) : "";
     left.classList.toggle("over", room < 0);
     return room >= 0;
