@@ -321,6 +321,22 @@ def test_a_route_that_shows_another_discussion_does_not_look_for_the_comment(
         expect(page.get_by_text(LOST)).to_have_count(0)
 
 
+def test_a_discussion_that_comes_back_to_its_page_is_not_led_again(
+    node: Client, led: Callable[..., Page]
+) -> None:
+    comment = posted(node, "The moon is up.")
+    page = led(comment)
+    arrived(page, comment)
+
+    page.evaluate(f"window.kept = {FIRST}; kept.remove()")
+    with page.expect_response("**/comments?*"):
+        page.evaluate("document.querySelector('main').append(kept)")
+    page.wait_for_load_state("networkidle")
+
+    expect(page.get_by_text("The moon is up.")).to_be_visible()
+    expect(page.locator(".target")).to_have_count(0)
+
+
 def test_of_two_discussions_the_one_that_has_the_comment_leads_to_it(
     node: Client, site: Site, led: Callable[..., Page]
 ) -> None:
