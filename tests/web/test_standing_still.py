@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from deploy.declared import ROOT
 from tests.ads.support.factories import campaign_body
@@ -12,6 +12,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import until
 from tests.web.support.rows import failing
 from tests.web.support.shifts import Reading
 from tests.web.support.site import Site
@@ -83,3 +84,33 @@ def test_nothing_moves_in_a_page_of_the_documented_lines(
     host.css = ""
     page.reload()
     assert readings[0].to_the_end() != []
+
+
+@pytest.mark.parametrize("sub", ["", "mo"])
+def test_votes_have_their_place_before_they_are_there(
+    client: Client, host: Site, open_page: OpenPage, sub: str
+) -> None:
+    host.token = lambda: client.token(sub, roles=["moderator"]) if sub else None
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page = open_page(host, before=lambda page: page.route("**/marks.js", hold))
+    places = """() => {
+        const { shadowRoot } = document.querySelector("plaza-comments");
+        const articles = [...shadowRoot.querySelectorAll("article")];
+        return articles.map((each) => Math.round(each.getBoundingClientRect().top));
+    }"""
+    votes = page.get_by_role("button", name="Vote for this comment")
+
+    for screen in SCREENS:
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        page.reload()
+        expect(page.locator("plaza-comments article")).to_have_count(COMMENTS)
+        until(page, lambda: bool(held))
+        before = page.evaluate(places)
+        held.pop().continue_()
+        expect(votes).to_have_count(COMMENTS)
+        after = page.evaluate(places)
+        assert max(abs(a - b) for a, b in zip(before, after, strict=True)) <= 1
