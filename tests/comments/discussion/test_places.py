@@ -123,6 +123,20 @@ def test_pages_of_any_size_have_each_place_once_and_before_its_replies(
 
 
 @pytest.mark.parametrize("order", ORDERS)
+def test_the_next_page_does_not_repeat_a_place(talk: Discussion, order: Order) -> None:
+    held = talk.post("root")["id"]
+    first, second = (talk.post(text, held)["id"] for text in ("first", "second"))
+    talk.set_state(held, "hidden")
+
+    page = talk.page(order, limit=2)
+    following = talk.page(order, limit=2, cursor=page["next"])
+
+    assert [each["id"] for each in page["comments"]] == [held, first]
+    assert [each["id"] for each in following["comments"]] == [second]
+    assert following["next"] is None
+
+
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("limit", [3, 5])
 def test_a_page_around_a_comment_shows_all_comments_above_it(
     talk: Discussion, order: Order, limit: int
