@@ -1,7 +1,149 @@
 // @ts-check
-/** Acts in a discussion: forms for texts, and the words of readers and moderators who are signed in, for whom it is loaded. */
-import { ask, FORM_STYLES, FORM_WORDS, textForm } from "./form.js";
+/** Acts in a discussion: what readers and moderators who are signed in do, with their words and forms. Loaded for them alone. */
+import { ask, FORM_STYLES, FORM_WORDS, MOST_MENTIONS, textForm } from "./form.js";
 import acts from "./words/en/acts.js";
 
-export { ask, FORM_STYLES, textForm };
+/** @typedef {import("./comment.js").Comment} Comment */
+/** @typedef {import("./form.js").FormOptions} FormOptions */
+/** @typedef {import("./form.js").Signs} Signs */
+/** @typedef {(rest: string, options?: import("./api.js").Options) => Promise<any>} Call */
+/**
+ * @typedef {object} Desk The discussion, as its reader is shown it.
+ * @property {import("./words.js").Words} words
+ * @property {string} reader
+ * @property {string} node The node's id.
+ * @property {import("./thread.js").Thread} thread
+ * @property {Call} call Calls the node's comments.
+ * @property {Call} callNode
+ * @property {(text: string, mentions: string[]) => Promise<HTMLElement>} preview
+ * @property {typeof import("./report.js").openReport} openReport
+ * @property {(told: string, comment: Comment) => HTMLElement} say Says something at a comment, and returns the place.
+ * @property {(more: number) => void} count Counts visible comments that came or, below 0, went.
+ * @property {() => void} leave Puts the focus on the discussion.
+ * @property {(id: string) => void} posted Tells the page of a comment.
+ */
+
+export { FORM_STYLES };
 export const ACT_WORDS = { ...FORM_WORDS, acts };
+
+/** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
+const asShown = ({ state, edited_at }) => ({ state, edited_at });
+/** @param {string} state */
+const visible = (state) => Number(state === "visible");
+
+export class Acts {
+  #desk;
+
+  /** @param {Desk} desk */
+  constructor(desk) {
+    this.#desk = desk;
+  }
+
+  /** A form for a new comment. */
+  write() {
+    return this.#form("", { label: this.#desk.words.t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
+  }
+
+  /** @param {string} place @param {Pick<FormOptions, "label" | "text" | "send" | "done">} options */
+  #form(place, options) {
+    const { words, reader, node, callNode, preview } = this.#desk;
+    const search = async (/** @type {string} */ q) => (await callNode(`/people?${new URLSearchParams({ q })}`, { method: "GET" })).people;
+    return textForm({ words, place: `${reader}:${node}${place}`, hint: words.t("placeholder"), search, preview, ...options });
+  }
+
+  /** @param {{text: string, parent?: string} & Signs} body @param {string} key */
+  async #post(body, key) {
+    const { words, thread, call, count, say, posted } = this.#desk;
+    /** @type {Comment} */
+    const comment = await call("", { method: "POST", body, key });
+    const item = thread.place(comment, thread.list.firstElementChild);
+    count(visible(comment.state));
+    say(words.t(visible(comment.state) ? "posted" : "pending"), comment);
+    item.focus();
+    posted(comment.id);
+  }
+
+  /** @param {Comment} comment */
+  reply(comment) {
+    const article = this.#articleOf(comment);
+    if (!article) return;
+    const form = this.#form(`:${comment.id}`, {
+      label: this.#desk.words.t("replyTo", { name: comment.author?.name || "" }),
+      send: (text, key, signs) => this.#post({ text, parent: comment.id, ...signs }, key),
+      done: () => { form.remove(); buttonIn(article, "reply")?.focus(); },
+    });
+    article.append(form);
+    form.querySelector("textarea")?.focus();
+  }
+
+  /** @param {Comment} comment */
+  edit(comment) {
+    const { words, thread, call } = this.#desk;
+    const form = this.#form(`:${comment.id}:edit`, {
+      label: words.t("edit"),
+      text: comment.text || "",
+      send: async (text, _key, { mentions }) => {
+        // Whom the text names no more, the API leaves out.
+        const all = new Set([...mentions, ...comment.mentions.map(({ id }) => id)]);
+        comment = await call(`/${comment.id}`, { method: "PATCH", body: { text, mentions: [...all].slice(0, MOST_MENTIONS), as_shown: asShown(comment) } });
+      },
+      done: () => { thread.renew(comment); thread.item(comment.id)?.focus(); },
+    });
+    thread.item(comment.id)?.querySelector("article")?.replaceWith(form);
+    form.querySelector("textarea")?.focus();
+  }
+
+  /** Delete a comment once its reader confirms. @param {Comment} comment @param {EventTarget | null} pressed @param {(act: () => Promise<string>) => void} tried */
+  remove(comment, pressed, tried) {
+    const { words: { t }, thread, call, count, leave } = this.#desk;
+    ask(pressed, t("confirm"), t("cancel"), () => tried(async () => {
+      await call(`/${comment.id}`, { method: "DELETE" });
+      thread.remove(comment);
+      count(-visible(comment.state));
+      leave();
+      return "gone";
+    }));
+  }
+
+  /** @param {Comment} comment */
+  async report(comment) {
+    const { words, reader, call, openReport, say } = this.#desk;
+    const article = this.#articleOf(comment);
+    if (!article) return;
+    await openReport(article, `${reader}:${comment.id}`, words, (options) => call(`/${comment.id}/flag`, options), (told, label, back) => {
+      say(told, comment).append(" ", back || "");
+      const button = buttonIn(article, "report");
+      if (button) button.textContent = label;
+      button?.focus();
+    });
+  }
+
+  /** Show or hide a comment, as its moderator has read it; return what is to be said. @param {Comment} comment @param {import("./comment.js").Decided} state @returns {Promise<string>} */
+  async decide(comment, state) {
+    const { words, thread, call, count } = this.#desk;
+    const body = { state, as_shown: asShown(comment) };
+    /** @type {Comment} */
+    let decided;
+    try {
+      decided = await call(`/${comment.id}/state`, { method: "POST", body });
+    } catch (error) {
+      const { code, body: { facts = {} } = {} } = /** @type {{code?: string, body?: any}} */ (error);
+      if (code !== "comment_changed" || !facts.act?.by) throw error;
+      thread.renew(await call(`/${comment.id}`, { anew: true }));
+      return words.t("decidedBy", { name: facts.act.by.name });
+    }
+    thread.renew(decided);
+    count(visible(state) - visible(comment.state));
+    thread.item(comment.id)?.focus();
+    return state === "visible" ? "approved" : state;
+  }
+
+  /** The article of a comment where nobody writes. @param {Comment} comment */
+  #articleOf(comment) {
+    const article = this.#desk.thread.item(comment.id)?.querySelector("article");
+    return article?.querySelector("form") ? null : article;
+  }
+}
+
+/** @param {Element} article @param {string} act @returns {HTMLElement | null} */
+const buttonIn = (article, act) => article.querySelector(`[data-does=${act}]`);

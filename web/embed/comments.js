@@ -32,9 +32,6 @@ const CHANGES = BUILT_CHANGES;
 /** What a page loads that has no discussion. */
 const VISIT = BUILT_VISIT;
 
-/** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
-const asShown = ({ state, edited_at }) => ({ state, edited_at });
-
 export default class PlazaComments extends Live {
   static needs = ["node"];
   static reads = ["order", "lang", "api", "sign-in"];
@@ -71,8 +68,8 @@ export default class PlazaComments extends Live {
   #lagging = /** @type {Map<string, boolean>} */ (new Map());
   /** @type {Page["node"] | null} */
   #node = null;
-  /** What makes forms. @type {typeof import("./acts.js") | null} */
-  #writing = null;
+  /** What the reader may do, if they are signed in. @type {import("./acts.js").Acts | null} */
+  #acts = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
   #marks = Promise.resolve(null);
   /** @type {import("./words.js").Words} */
@@ -127,16 +124,26 @@ export default class PlazaComments extends Live {
     // A failure is met below, once the rest is there.
     asked.catch(() => {});
     /** @type {typeof import("./acts.js") | null} */
-    const writing = reader ? await import(OF_ACTS).catch(() => null) : null;
-    const words = await wordsFor(this, { comments, ...writing?.ACT_WORDS });
+    const acts = reader ? await import(OF_ACTS).catch(() => null) : null;
+    const words = await wordsFor(this, { comments, ...acts?.ACT_WORDS });
     const page = await asked;
     if (now.aborted) return;
     this.#words = words;
-    if (writing) this.#root.adoptedStyleSheets = [...new Set([...this.#root.adoptedStyleSheets, writing.FORM_STYLES])];
-    this.#writing = writing;
+    if (acts) this.#root.adoptedStyleSheets = [...new Set([...this.#root.adoptedStyleSheets, acts.FORM_STYLES])];
     if (reader !== this.#reader) this.#people = null;
     this.#reader = reader || "";
     this.#isUnknown = reader === null;
+    this.#acts = acts && new acts.Acts({
+      words, reader: this.#reader, node: page.node.id, thread: this.#thread, openReport,
+      call: (rest, options) => this.#call(rest, options),
+      callNode: (rest, options) => this.#callNode(rest, options),
+      preview: async (text, mentions) => fill(h("div", { class: "text", dir: "auto" }),
+        (await call(apiOf(this), "/preview", { method: "POST", body: { node: page.node.id, text, mentions }, signal: now })).html),
+      say: (told, comment) => this.#say(told, comment),
+      count: (more) => this.#counted(this.#count + more),
+      leave: () => this.#root.querySelector("section")?.focus(),
+      posted: (posted) => tell(this, "posted", { id: posted }),
+    });
     this.#marks = marksOf(this.#root, {
       words, node: page.node, reader: this.#reader, isOver: () => now.aborted,
       call: (path, options) => this.#callNode(path, options),
@@ -203,23 +210,14 @@ export default class PlazaComments extends Live {
   #headed(page) {
     const words = this.#words;
     this.#head.show(page, words,
-      () => this.#form("", { label: words.t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) }),
+      () => this.#can().write(),
       () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.restart()) : invitation(this, words, "signIn"));
   }
 
-  /** Return the module of forms, unless it could not be loaded, or a token that was refused is accepted by now. */
-  #forms() {
-    if (!this.#writing) throw new Problem({});
-    return this.#writing;
-  }
-
-  /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
-  #form(place, options) {
-    const hint = this.#words.t("placeholder");
-    const search = async (/** @type {string} */ q) => (await this.#callNode(`/people?${new URLSearchParams({ q })}`, { method: "GET" })).people;
-    const preview = async (/** @type {string} */ text, /** @type {string[]} */ mentions) => fill(h("div", { class: "text", dir: "auto" }),
-      (await call(apiOf(this), "/preview", { method: "POST", body: { node: this.#node?.id, text, mentions }, signal: this.alive })).html);
-    return this.#forms().textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, search, preview, ...options });
+  /** Return the reader's acts, unless they could not be loaded, or a token that was refused is accepted by now. */
+  #can() {
+    if (!this.#acts) throw new Problem({});
+    return this.#acts;
   }
 
   /** @param {Page} page */
@@ -238,11 +236,11 @@ export default class PlazaComments extends Live {
   /** @param {Comment} comment */
   #article(comment) {
     const article = /** @type {HTMLElement} */ (makePart(this.#words, () => articleOf(comment, this.#words, {
-      reply: () => this.#tried(async () => this.#reply(comment), comment),
-      edit: () => this.#tried(async () => this.#edit(comment), comment),
-      remove: ({ currentTarget }) => this.#tried(async () => this.#forms().ask(currentTarget, this.#words.t("confirm"), this.#words.t("cancel"), () => this.#remove(comment)), comment),
-      report: canReport(comment, this.#reader, this.#node) ? () => this.#report(comment) : null,
-      decide: (state) => this.#decide(comment, state),
+      reply: () => this.#tried(async () => this.#can().reply(comment), comment),
+      edit: () => this.#tried(async () => this.#can().edit(comment), comment),
+      remove: ({ currentTarget }) => this.#tried(async () => this.#can().remove(comment, currentTarget, (act) => this.#tried(act, comment)), comment),
+      report: canReport(comment, this.#reader, this.#node) ? () => this.#tried(async () => this.#can().report(comment), comment) : null,
+      decide: (state) => this.#tried(async () => this.#can().decide(comment, state), comment),
       highlight: (what, isOn) => this.#tried(async () => {
         const told = await this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words);
         if (told === "isFeatured") offerFeatured(this.#orders, this.#words);
@@ -279,92 +277,6 @@ export default class PlazaComments extends Live {
     return (this.#people = people);
   }
 
-  /** @param {{text: string, parent?: string} & import("./form.js").Signs} body @param {string} key */
-  async #post(body, key) {
-    /** @type {Comment} */
-    const comment = await this.#call("", { method: "POST", body, key });
-    const item = this.#thread.place(comment, this.#thread.list.firstElementChild);
-    const isVisible = comment.state === "visible";
-    this.#counted(this.#count + Number(isVisible));
-    this.#say(this.#words.t(isVisible ? "posted" : "pending"), comment);
-    item.focus();
-    tell(this, "posted", { id: comment.id });
-  }
-
-  /** @param {Comment} comment */
-  #reply(comment) {
-    const article = this.#thread.item(comment.id)?.querySelector("article");
-    if (!article || article.querySelector("form")) return;
-    const form = this.#form(`:${comment.id}`, {
-      label: this.#words.t("replyTo", { name: comment.author?.name || "" }),
-      send: (text, key, signs) => this.#post({ text, parent: comment.id, ...signs }, key),
-      done: () => { form.remove(); /** @type {HTMLElement | null} */ (article.querySelector("[data-does=reply]"))?.focus(); },
-    });
-    article.append(form);
-    form.querySelector("textarea")?.focus();
-  }
-
-  /** @param {Comment} comment */
-  #edit(comment) {
-    const form = this.#form(`:${comment.id}:edit`, {
-      label: this.#words.t("edit"),
-      text: comment.text || "",
-      send: async (text, _key, { mentions }) => {
-        // Whom the text names no more, the API leaves out.
-        const all = new Set([...mentions, ...comment.mentions.map(({ id }) => id)]);
-        comment = await this.#call(`/${comment.id}`, { method: "PATCH", body: { text, mentions: [...all].slice(0, 10), as_shown: asShown(comment) } });
-      },
-      done: () => { this.#thread.renew(comment); this.#thread.item(comment.id)?.focus(); },
-    });
-    this.#thread.item(comment.id)?.querySelector("article")?.replaceWith(form);
-    form.querySelector("textarea")?.focus();
-  }
-
-  /** @param {Comment} comment */
-  async #remove(comment) {
-    await this.#tried(async () => {
-      await this.#call(`/${comment.id}`, { method: "DELETE" });
-      this.#thread.remove(comment);
-      if (comment.state === "visible") this.#counted(this.#count - 1);
-      this.#root.querySelector("section")?.focus();
-      return "gone";
-    }, comment);
-  }
-
-  /** @param {Comment} comment */
-  #report(comment) {
-    const article = this.#thread.item(comment.id)?.querySelector("article");
-    if (!article || article.querySelector("form")) return;
-    this.#tried(() => openReport(article, `${this.#reader}:${comment.id}`, this.#words, (options) => this.#call(`/${comment.id}/flag`, options), (told, label, back) => {
-      this.#say(told, comment);
-      this.#status.append(" ", back || "");
-      const button = /** @type {HTMLElement | null} */ (article.querySelector("[data-does=report]"));
-      if (button) button.textContent = label;
-      button?.focus();
-    }), comment);
-  }
-
-  /** Show or hide a comment, as its moderator has read it. @param {Comment} comment @param {import("./comment.js").Decided} state */
-  async #decide(comment, state) {
-    await this.#tried(async () => {
-      const body = { state, as_shown: asShown(comment) };
-      const decided = await this.#call(`/${comment.id}/state`, { method: "POST", body }).catch((error) => this.#decidedBefore(comment, error));
-      if (typeof decided === "string") return decided;
-      this.#thread.renew(decided);
-      this.#counted(this.#count + Number(state === "visible") - Number(comment.state === "visible"));
-      this.#thread.item(comment.id)?.focus();
-      return state === "visible" ? "approved" : state;
-    }, comment);
-  }
-
-  /** After a failure: show a comment that another moderator was quicker to decide on, and say who; or fail. @param {Comment} comment @param {any} error */
-  async #decidedBefore(comment, error) {
-    const { by } = error.body?.facts?.act || {};
-    if (error.code !== "comment_changed" || !by) throw error;
-    this.#thread.renew(await this.#call(`/${comment.id}`, { anew: true }));
-    return this.#words.t("decidedBy", { name: by.name });
-  }
-
   /** Do something, and say what came of it: at a comment, if it was done there. @param {() => Promise<string | void>} act @param {Comment} [comment] */
   async #tried(act, comment) {
     const { now } = this;
@@ -382,6 +294,7 @@ export default class PlazaComments extends Live {
     if (article) article.append(this.#status);
     else this.#head.place.after(this.#status);
     this.#status.textContent = told;
+    return this.#status;
   }
 
   #nextPage() {

@@ -32,7 +32,7 @@ export const FORM_STYLES = sheet(forms);
 /** Completes names; the build writes the address of this release. */
 const COMPLETION = BUILT_COMPLETION;
 /** More people the API does not let a text mention. */
-const MOST_MENTIONS = 10;
+export const MOST_MENTIONS = 10;
 
 /** The longest time that is told: a month, nearly. */
 const MOST_MS = 2 ** 31 - 1;
