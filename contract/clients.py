@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from chalicelib.http.document import FILE
 from contract.programs import program
 from deploy.declared import ROOT
+from deploy.openapi.files import KEPT
 
 TYPESCRIPT = ROOT / "contract" / "typescript"
 PYTHON = ROOT / "contract" / "python"
@@ -49,7 +49,7 @@ def python_client(out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "openapi.json"
-        document.write_text(json.dumps(_with_one_body_each(json.loads(FILE.read_text()))))
+        document.write_text(json.dumps(_with_one_body_each(json.loads(KEPT.read_text()))))
         subprocess.run(  # noqa: S603 - our own environment's program
             [*command, "--path", str(document), "--output-path", str(package)],
             check=True,
@@ -75,7 +75,7 @@ def typescript_types(out: Path) -> Path:
     tool = str(typescript_tools() / "openapi-typescript")
     out.mkdir(parents=True, exist_ok=True)
     # A field with a default may be left out of what is sent.
-    command = [tool, str(FILE), "--output", str(types), "--default-non-nullable", "false"]
+    command = [tool, str(KEPT), "--output", str(types), "--default-non-nullable", "false"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - pinned by its lock
     return types
 

@@ -46,6 +46,6 @@ def record(document: Path, version: str, folder: Path = FOLDER) -> None:
 
 if __name__ == "__main__":
     from chalicelib import __version__
-    from chalicelib.http.document import FILE
+    from deploy.openapi.files import KEPT
 
-    record(FILE, __version__)
+    record(KEPT, __version__)

@@ -264,9 +264,9 @@ def _places(sizes: list[Size]) -> frozenset[str]:
 
 
 if __name__ == "__main__":
-    from chalicelib.http.document import FILE
+    from deploy.openapi.files import KEPT
 
-    for each in sorted(answers(json.loads(FILE.read_text())), key=lambda a: -a.whole.bytes):
+    for each in sorted(answers(json.loads(KEPT.read_text())), key=lambda a: -a.whole.bytes):
         print(f"{each.whole.bytes:>12,} {each.one_row.bytes:>12,} {each.operation} {each.is_cut}")
         for place in sorted(each.whole.unbounded):
             print("            ", place)

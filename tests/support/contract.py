@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import jsonschema_rs
 import orjson
 
-from chalicelib.http.document import FILE
 from contract.compatibility import resolve
+from deploy.openapi.files import KEPT
 
 PROBLEM = "application/problem+json"
 
@@ -98,7 +98,7 @@ class Contract:
 
 def published() -> Contract:
     """Return the contract of the document as it is committed."""
-    return Contract(orjson.loads(FILE.read_bytes()))
+    return Contract(orjson.loads(KEPT.read_bytes()))
 
 
 def _pattern(path: str) -> re.Pattern[str]:
