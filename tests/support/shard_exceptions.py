@@ -215,6 +215,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.activity.renaming._on_actions: update feed.action",
         "social.activity.renaming.rename_user: update feed.action",
         "social.activity.renaming.rename_user: update feed.event",
+        "social.activity.renaming.set_unregistered: find feed.action",
         "social.posts.audiences.forget_member: delete social.audience",
         "social.posts.audiences.forget_member: update social.audience",
         "social.personal_data._comments_of: find social.post",

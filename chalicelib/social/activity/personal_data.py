@@ -132,9 +132,14 @@ def _forget_mentions(database: Database[Document], user_id: str, conducted: Docu
     for id_field, name_field in types.named_users().items():
         nobody = {f"descriptor.{id_field}": _NOBODY_ID, f"descriptor.{name_field}": _NOBODY_NAME}
         rows.update_many({**mentioned, f"descriptor.{id_field}": user_id}, {"$set": nobody})
+    renaming.set_unregistered(database, user_id, _as_nobody, conducted)
     rows.update_many(mentioned, {"$pull": {"refs": {"id": user_id, "type": USER}}})
     # The mention last: after a crash, the next attempt finds the action by it.
     rows.update_many({**mentioned, **_not_as_thing(user_id)}, {"$pull": {"mentions": user_id}})
+
+
+def _as_nobody(id_field: str, name_field: str) -> dict[str, str]:
+    return {id_field: _NOBODY_ID, name_field: _NOBODY_NAME}
 
 
 def _as_user(user_id: str) -> list[Document]:

@@ -4,7 +4,7 @@ The application names its things; users name themselves. If a thing and a user h
 neither renames the other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pymongo.client_session import ClientSession
@@ -48,6 +48,32 @@ def rename_user(database: Database[Document], user_id: str, name: str) -> None:
     theirs = {"by.id": user_id, "by.name": {"$ne": name}}
     events.EVENTS.of(database).update_many(theirs, {"$set": {"by.name": name}})
     _on_actions(database, user_id, name, USER, types.named_users())
+    set_unregistered(database, user_id, lambda _id_field, name_field: {name_field: name})
+
+
+def set_unregistered(
+    database: Database[Document],
+    user_id: str,
+    values: Callable[[str, str], Mapping[str, str]],
+    where: Document | None = None,
+) -> None:
+    """Set the fields that name a user in actions whose types the deployment registers no more.
+
+    Nothing says whether such a field names a user or a thing, so each with the user's id counts.
+    `values` gets the fields of an id and of its name, and returns values by field.
+    """
+    rows = actions.ACTIONS.of(database)
+    gone = {"mentions": user_id, "descriptor.type": {"$nin": [*types.DESCRIPTORS]}, **(where or {})}
+    for action in rows.find(gone, {"descriptor": 1}):
+        named = types.fields_naming(user_id, action["descriptor"])
+        changed = {
+            f"descriptor.{field}": value
+            for pair in named.items()
+            for field, value in values(*pair).items()
+            if field in action["descriptor"]
+        }
+        if changed:
+            rows.update_one({"_id": action["_id"]}, {"$set": changed})
 
 
 def _on_actions(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.jobs import outbox
+from chalicelib.social.activity.actions import types
 from chalicelib.social.messages import Rerank
 from tests.social.activity.support.office import APPLIED, MARY, Interrupt, Office
 from tests.support.people import erase, remaining
@@ -55,6 +56,25 @@ def test_nothing_is_left_of_an_erased_user(office: Office) -> None:
     assert (left["comment_count"], left["reaction_count"]) == (1, 0)
     assert [ref["id"] for ref in office.stored(sent)["refs"]] == ["mary"]
     assert office.readers(others) == ["ann", "cy"]
+
+
+def test_an_action_of_a_type_that_is_registered_no_more_forgets_its_users(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.act("bob", "department")
+    others = office.tell("ann", "department", descriptor=RATING)
+    office.workers.drain()
+    monkeypatch.delitem(types.DESCRIPTORS, "application_rating")
+
+    office.client.as_("bob").delete("/users/me")
+    office.workers.drain()
+
+    left = office.stored(others)
+    assert (left["descriptor"]["rater_id"], left["descriptor"]["rater_name"]) == (
+        ":erased",
+        "Somebody",
+    )
+    assert (remaining(office.runtime, "bob"), "bob" in left["mentions"]) == (0, False)
 
 
 def test_what_has_the_id_of_an_erased_user_stays(office: Office) -> None:

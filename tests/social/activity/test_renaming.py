@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.jobs import outbox
+from chalicelib.social.activity.actions import types
 from tests.social.activity.support.office import APPLIED, ENGINEER, MARY, Office
 from tests.support.http_client import Client
 
@@ -45,6 +46,21 @@ def test_a_ref_that_only_the_descriptor_names_is_renamed(office: Office) -> None
     rename_ref(office, "engineer", "Architect")
     office.workers.drain()
     assert shown(office, action)["descriptor"]["position_name"] == "Architect"
+
+
+def test_a_user_is_renamed_in_actions_of_a_type_that_is_registered_no_more(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.act("bob")
+    about_bob = office.tell("ann", descriptor=RATED)
+    monkeypatch.delitem(types.DESCRIPTORS, "application_rating")
+
+    rename(office, "bob", "Robert")
+    office.workers.drain()
+
+    left = office.stored(about_bob)["descriptor"]
+    assert (left["rater_id"], left["rater_name"]) == ("bob", "Robert")
+    assert left["applicant_name"] == APPLIED["applicant_name"]
 
 
 def test_a_user_is_renamed_as_actor_in_descriptors_refs_and_comments(office: Office) -> None:

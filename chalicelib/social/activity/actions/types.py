@@ -138,6 +138,12 @@ def named_things() -> dict[str, str]:
     return {id_: name for id_, name in named_fields().items() if id_ not in users}
 
 
+def fields_naming(id_: str, descriptor: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields that have an id, whatever the type is: the name's by the id's field."""
+    pairs_of_id = {key: f"{key[:-3]}_name" for key in descriptor if key.endswith("_id")}
+    return {key: name for key, name in pairs_of_id.items() if descriptor[key] == id_}
+
+
 def persons(descriptor: Mapping[str, Any]) -> dict[str, str]:
     """Return the filled fields of a descriptor that name users: the name's by the id's field."""
     return _filled_fields(descriptor, of_users=True)
