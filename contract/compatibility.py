@@ -144,6 +144,7 @@ def _of_schemas(pair: _Pair, old: Json, new: Json, place: _Place) -> Iterator[st
     else:
         if place.is_sent:
             yield from _narrowed(old, new, place.name)
+            yield from _fewer_choices(old, new, place.name)
         yield from _of_properties(pair, old, new, place)
         if "items" in old and "items" in new:
             yield from _of_schemas(pair, old["items"], new["items"], place.inside("an item of"))
@@ -181,6 +182,15 @@ def _narrowed(old: Json, new: Json, where: str) -> Iterator[str]:
 def _choices(schema: Json) -> list[Json]:
     """Return the branches of a choice, in their order; a schema without one has none."""
     return [each for each in _branches(schema) if each is not schema]
+
+
+def _fewer_choices(old: Json, new: Json, where: str) -> Iterator[str]:
+    """Yield the schemas that a client may send no more, unless another took the place of each."""
+    before, after = _choices(old), _choices(new)
+    named = [{each["$ref"] for each in some if "$ref" in each} for some in (before, after)]
+    if after and len(after) < len(before) and (gone := named[0] - named[1]):
+        names = sorted(each.rpartition("/")[2] for each in gone)
+        yield f"{where}: may not be {', '.join(names)} now"
 
 
 def _paired(old: list[Json], new: list[Json]) -> Iterator[tuple[Json, Json]]:

@@ -44,6 +44,12 @@ def document() -> Json:
         "properties": {
             "kind": {"type": "string", "enum": ["ball", "box"]},
             "name": {"type": "string", "maxLength": 10},
+            "shape": {
+                "oneOf": [
+                    {"$ref": "#/components/schemas/Sphere"},
+                    {"$ref": "#/components/schemas/Cube"},
+                ]
+            },
         },
         "required": ["kind"],
     }
@@ -51,6 +57,8 @@ def document() -> Json:
     answer = {"200": {"content": {json: {"schema": {"$ref": "#/components/schemas/Thing"}}}}}
     name = {"in": "path", "name": "thing", "required": True, "schema": {"type": "string"}}
     limit = {"in": "query", "name": "limit", "required": False, "schema": {"type": "integer"}}
+    schemas = {"Thing": thing, "Owner": owner, "Ball": ball, "Box": box}
+    schemas |= {"Sphere": copy.deepcopy(ball), "Cube": copy.deepcopy(box)}
     return {
         "paths": {
             "/things/{thing}": {
@@ -70,7 +78,7 @@ def document() -> Json:
                 },
             }
         },
-        "components": {"schemas": {"Thing": thing, "Owner": owner, "Ball": ball, "Box": box}},
+        "components": {"schemas": schemas},
     }
 
 
@@ -134,6 +142,9 @@ BREAKING: dict[str, Change] = {
     "putThing: name in the body: may not be string now": lambda new: sent(new)["properties"].update(
         name={"type": "integer"}
     ),
+    "putThing: shape in the body: may not be Cube now": lambda new: sent(new)["properties"][
+        "shape"
+    ]["oneOf"].pop(),
     "getThing: it does not answer 200 any more": lambda new: get(new)["responses"].pop("200"),
     "getThing: application/json is gone": lambda new: get(new)["responses"].update(
         {"200": {"content": {"text/csv": {"schema": {"type": "string"}}}}}
@@ -178,6 +189,13 @@ HARMLESS: dict[str, Change] = {
     "choices in another order": lambda new: schema(new, "Thing")["properties"]["shape"][
         "oneOf"
     ].reverse(),
+    "one choice less in an answer": lambda new: schema(new, "Thing")["properties"]["shape"][
+        "oneOf"
+    ].pop(),
+    "a choice of another name": lambda new: (
+        new["components"]["schemas"].update(Crate=schema(new, "Cube")),
+        sent(new)["properties"]["shape"]["oneOf"][1].update({"$ref": "#/components/schemas/Crate"}),
+    ),
     "a schema of another name": lambda new: new["components"]["schemas"].update(
         Thing=schema(new, "Thing")
     ),
