@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>The page of a site</title>
-<meta name="plaza-token-url" content="/token">
+{head}<meta name="plaza-token-url" content="/token">
 <link rel="stylesheet" href="/site.css">
 <script type="module" async src="{api}/web/v1/plaza.js"></script>
 <main><h1>A page</h1>{body}</main></html>"""
@@ -29,6 +29,7 @@ class Site:
     language: str = "en"
     css: str = ""
     address: str = ""
+    head: str = ""
 
     @property
     def policy(self) -> str:
@@ -55,7 +56,7 @@ class Site:
             return [b""]
         headers = [("Content-Type", "text/html"), ("Content-Security-Policy", self.policy)]
         start_response("200 OK", headers)
-        page = _PAGE.format(api=self.api, body=self.body, language=self.language)
+        page = _PAGE.format(api=self.api, body=self.body, head=self.head, language=self.language)
         return [page.encode()]
 
 
