@@ -55,7 +55,9 @@ def test_bootstrap_without_a_module_is_refused() -> None:
 def test_a_long_run_lengthens_every_test_that_can_be_longer() -> None:
     lengths = set()
     for file in (ROOT / "tests").rglob("*.py"):
-        lengths |= set(re.findall(r'environ\.get\("(PLAZA_TEST_\w+)", "\d+"\)', file.read_text()))
+        lengths |= set(
+            re.findall(r'environ\.get\("(PLAZA_TEST_\w+)", "[\d.]+"\)', file.read_text())
+        )
     set_by_long = re.findall(r"(PLAZA_TEST_\w+)=", (ROOT / "script/test").read_text())
 
     assert sorted(lengths) == sorted(set_by_long)

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from app import create_app
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.errors import InvalidToken
-from chalicelib.ads.inventory import creatives, zones
+from chalicelib.ads.inventory import creatives
 from chalicelib.ads.inventory.creatives import StoredNative
 from chalicelib.ads.serving import frames
 from chalicelib.ads.serving.cache import ZoneCache
@@ -203,16 +203,6 @@ def test_frames_are_at_their_own_host_if_there_is_one(
     settled = _runtime(runtime.settings.model_copy(update=changes))
 
     assert frames.sign_url(settled, "a:b:c:d", START).startswith(f"{base}/creatives/")
-
-
-def test_markup_that_an_earlier_release_placed_is_shown_only_with_the_publisher_s_leave(
-    runtime: Runtime, client: Client
-) -> None:
-    add(runtime)
-    unset = {"$unset": {"allow_html": "", "changes": ""}, "$inc": {"version": 1}}
-    runtime.database[zones.ZONES.name].update_one({}, unset)
-
-    assert sign_url(client) == []
 
 
 def test_only_markup_has_a_frame(runtime: Runtime, client: Client) -> None:

@@ -162,10 +162,20 @@ def test_an_objection_and_a_bot_are_heeded(client: Client, runtime: Runtime, pag
 
 @pytest.mark.parametrize(
     "query",
-    ["visitor=$ne", "visitor=a.b", "order=", "visitor[$ne]=a", "x=1", "signature=00"],
+    ["visitor=$ne", "visitor=a.b", "order=", "signature=00"],
 )
 def test_a_conversion_that_makes_no_sense_is_refused(client: Client, query: str) -> None:
     assert client.get(f"{PIXEL}?{query}").code == "invalid_request"
+
+
+@pytest.mark.parametrize("query", ["fbclid=x", "visitor[$ne]=a"])
+def test_a_pixel_leaves_names_that_it_does_not_know(
+    client: Client, runtime: Runtime, page: Page, query: str
+) -> None:
+    page.click(page.ad("ann"))
+
+    assert convert(client, f"visitor={ANN}&{query}").status == 204
+    assert len(credited(runtime)) == 1
 
 
 @pytest.mark.parametrize("value", [-1, 10**11 + 1, 2**63])
