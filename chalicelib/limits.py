@@ -100,6 +100,7 @@ ALL = (
     CONTENT,
     NODES,
     OPENED,
+    FIRST_VISITS,
     INVENTORY,
     MONEY,
     ASSETS,

@@ -260,11 +260,12 @@ def test_two_of_a_kind_work_beside_each_other(
     expect(second.get_by_text("Sun is up.")).to_be_visible()
 
     first.get_by_role("textbox").fill("To the moon.")
-    second.get_by_role("combobox").select_option("newest")
     second.get_by_role("textbox").fill("To the sun.")
     second.get_by_role("button", name="Post").click()
-
     expect(second.get_by_text("To the sun.")).to_be_visible()
+    second.get_by_role("combobox").select_option("newest")
+
+    expect(second.locator(".text").first).to_have_text("To the sun.")
     expect(first.get_by_text("To the sun.")).to_have_count(0)
     expect(first.get_by_role("textbox")).to_have_value("To the moon.")
     expect(first.get_by_role("combobox")).to_have_value("oldest")
