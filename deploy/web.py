@@ -23,7 +23,7 @@ from deploy.declared import ROOT
 SOURCES = ROOT / "web" / "embed"
 CONSOLE_SOURCES = ROOT / "web" / "console"
 # What the console has from the elements.
-_SHARED_WITH_CONSOLE = ("api.js", "element.js", "keyboard.js")
+_SHARED_WITH_CONSOLE = ("api.js", "element.js", "keyboard.js", "times.js")
 ELEMENTS = {
     "plaza-ad": "ad.js",
     "plaza-cart": "cart.js",

@@ -1,6 +1,7 @@
 // @ts-check
 /** An act of a moderator, as a row of the log. */
 import { h } from "./../embed/element.js";
+import { since } from "./../embed/times.js";
 import { addressOf } from "./choice.js";
 import { when } from "./queue-card.js";
 
@@ -43,14 +44,11 @@ function value(name, field) {
   return name === "until" ? new Date(field).toLocaleString() : field;
 }
 
-const STEPS = /** @type {const} */ ([["year", 31536e6], ["month", 2592e6], ["day", 864e5], ["hour", 36e5], ["minute", 6e4]]);
-
 /** How long ago, and exactly when. @param {string} at */
 function ago(at) {
-  const passed = new Date(at).getTime() - Date.now();
-  const [unit, size] = STEPS.find(([, each]) => Math.abs(passed) >= each) || ["minute", 6e4];
-  const said = new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.round(passed / size), unit);
-  return h("time", { datetime: at }, `${Math.abs(passed) < 6e4 ? "just now" : said}, ${new Date(at).toLocaleString()}`);
+  const [count, unit] = since(new Date(at), new Date());
+  const said = unit === "second" ? "just now" : new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(-count, unit);
+  return h("time", { datetime: at }, `${said}, ${new Date(at).toLocaleString()}`);
 }
 
 /** What else was done with the same. @param {Act} act */
