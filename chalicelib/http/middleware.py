@@ -13,6 +13,7 @@ from chalicelib.database.outages import Outage
 from chalicelib.errors import Problem
 from chalicelib.http import no_content, problem_response
 from chalicelib.http.problem_page import problem_page
+from chalicelib.http.requests import accepts_html
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 from chalicelib.settings import Settings
@@ -89,7 +90,7 @@ def _preflight(allowed: str) -> Callable[..., Response]:
 
 def _is_navigation(app: Chalice, event: ChaliceRequest) -> bool:
     """Return whether a person opened this address in a browser."""
-    if "text/html" not in event.headers.get("accept", ""):
+    if not accepts_html(event):
         return False
     route = app.routes.get(event.path, {}).get("GET")
     operation = getattr(route and route.view_function, "operation", None)

@@ -165,6 +165,11 @@ class RouteRules(NamedTuple):
     rows: int | None = None
 
 
+def accepts_html(raw: ChaliceRequest) -> bool:
+    """Return whether a browser opens this address, and not a program."""
+    return "text/html" in (raw.headers.get("accept") or "")
+
+
 class Request:
     """A call, with the runtime that answers it."""
 

@@ -1,7 +1,10 @@
+from datetime import datetime
+
 import pytest
 
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
+from tests.support.clock import Clock
 
 
 @pytest.fixture(params=LAYOUTS, ids=str)
@@ -14,3 +17,14 @@ def layout(request: pytest.FixtureRequest) -> Layout:
 @pytest.fixture
 def discussion(runtime: Runtime, layout: Layout) -> Discussion:
     return Discussion.make(runtime, layout)
+
+
+@pytest.fixture
+def passing_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a millisecond pass with each look at the clock: acts of one time have no order."""
+
+    def look(clock: Clock) -> datetime:
+        clock.advance(milliseconds=1)
+        return clock.time
+
+    monkeypatch.setattr(Clock, "__call__", look)

@@ -70,8 +70,7 @@ def fill(runtime: Runtime, node: Node, rights: Rights, page: Sequence[Comment]) 
     alone, and only above other comments.
     """
     empty = [each["id"] for each in page if not is_living(each)]
-    read = ask(runtime, node, lambda store, now: store.get_many(now, empty)) if empty else []
-    found = {each["id"]: each for each in read}
+    found = {each["id"]: each for each in _read(runtime, node, empty)}
     shown = [as_seen(found.get(each["id"], each), rights) for each in page]
     return _without_bare(shown) if rights.blocked else shown
 
@@ -100,8 +99,13 @@ def read_answered(
     known = {each["id"]: each for each in comments}
     wanted = {each["reply_to"] for each in known.values() if "reply_to" in each}
     missing = sorted(wanted - known.keys())
-    read = ask(runtime, node, lambda store, now: store.get_many(now, missing)) if missing else []
-    return {each["id"]: as_seen(each, rights) for each in (*known.values(), *read)}
+    read = (*known.values(), *_read(runtime, node, missing))
+    return {each["id"]: as_seen(each, rights) for each in read}
+
+
+def _read(runtime: Runtime, node: Node, ids: Sequence[str]) -> Sequence[Comment]:
+    """Return the stored comments of these ids; without an id, nothing is read."""
+    return ask(runtime, node, lambda store, now: store.get_many(now, ids)) if ids else []
 
 
 def _without_bare(page: Sequence[Comment]) -> list[Comment]:

@@ -1,6 +1,6 @@
 """Batches of moderation: many comments decided on by a worker, told in the log, and undone."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,20 +13,10 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
+pytestmark = pytest.mark.usefixtures("passing_time")
 NODE = "/nodes/blog:moon"
 OTHER_NODE = "/nodes/blog:sun"
 BATCHES_PATH = "/moderation/batches"
-
-
-@pytest.fixture(autouse=True)
-def _passing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a millisecond pass with each look at the clock."""
-
-    def look(clock: Clock) -> datetime:
-        clock.advance(milliseconds=1)
-        return clock.time
-
-    monkeypatch.setattr(Clock, "__call__", look)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -14,23 +13,12 @@ from chalicelib.comments.forms import CommentEdit, StateChange
 from chalicelib.comments.log.acts import Actor
 from chalicelib.identity import Principal
 from tests.comments.support.discussion import Discussion
-from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
+pytestmark = pytest.mark.usefixtures("passing_time")
 NODE = "/nodes/blog:moon"
 NEVER_EDITED = {"state": "visible", "edited_at": None}
-
-
-@pytest.fixture(autouse=True)
-def _passing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a millisecond pass with each look at the clock: acts of one time have no order."""
-
-    def look(clock: Clock) -> datetime:
-        clock.advance(milliseconds=1)
-        return clock.time
-
-    monkeypatch.setattr(Clock, "__call__", look)
 
 
 @pytest.fixture

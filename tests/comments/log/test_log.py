@@ -1,6 +1,6 @@
 """The log of moderation: what moderators did, told to moderators, and undone by them."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,20 +10,10 @@ from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 
+pytestmark = pytest.mark.usefixtures("passing_time")
 NODE = "/nodes/blog:moon"
 ANN = "/sites/blog/people/ann"
 LOG_OF_BLOG = "/moderation/log?site=blog"
-
-
-@pytest.fixture(autouse=True)
-def _passing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a millisecond pass with each look at the clock: acts of one time have no order."""
-
-    def look(clock: Clock) -> datetime:
-        clock.advance(milliseconds=1)
-        return clock.time
-
-    monkeypatch.setattr(Clock, "__call__", look)
 
 
 @pytest.fixture
