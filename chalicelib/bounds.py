@@ -174,8 +174,6 @@ class AnalyticsBounds:
     moved_in_a_run: int = 200_000
     # Report documents that a run of the schedule rewrites in another layout.
     rewritten_in_a_run: int = 20_000
-    # Sites whose settings a container remembers, even unknown sites.
-    sites_remembered: int = 1_000
 
 
 @dataclass(frozen=True)

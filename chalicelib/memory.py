@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
-# With more values, all are forgotten and read again.
+# With more values, the one read longest ago is forgotten: it is the next to end.
 MOST_REMEMBERED = 1_000
 
 
@@ -25,8 +25,9 @@ class Memory:
             value: Value = held[2]
             return value
         value = read()
+        self._held.pop(key, None)
         if len(self._held) >= MOST_REMEMBERED:
-            self._held.clear()
+            del self._held[next(iter(self._held))]
         self._held[key] = (now, now + lifetime, value)
         return value
 

@@ -43,4 +43,18 @@ def test_so_many_values_are_remembered_and_no_more() -> None:
 
     recall(memory, "one more", NOON, 1)
 
+    assert recall(memory, "1", NOON, -1) == 1
     assert recall(memory, "0", NOON, -1) == -1
+
+
+def test_a_stranger_who_fills_the_memory_pushes_out_what_was_read_longest_ago() -> None:
+    memory = Memory()
+    recall(memory, "site", NOON, 1)
+    for number in range(MOST_REMEMBERED - 1):
+        recall(memory, str(number), NOON, number)
+    recall(memory, "site", NOON + LIFETIME, 2)
+
+    for number in range(MOST_REMEMBERED - 1):
+        recall(memory, f"junk {number}", NOON + LIFETIME, number)
+
+    assert recall(memory, "site", NOON + LIFETIME, 3) == 2

@@ -18,7 +18,7 @@ def routes(runtime: Runtime, pages: Pages) -> Blueprint:
     route = router(blueprint, runtime, "Analytics")
     beacons = Beacons(runtime, pages)
     counting.declare(route, beacons)
-    settings_routes.declare(route, beacons.sites)
+    settings_routes.declare(route)
     reports.declare(route)
     sessions.declare(route)
     return blueprint

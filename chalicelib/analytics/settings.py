@@ -11,6 +11,7 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import day_of
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.runtime import Runtime
 
 LogName = Literal["expiring", "rotating", "timeseries", "capped"]
 LayoutName = Literal["flat", "hierarchical"]
@@ -109,30 +110,21 @@ def kept_for(days: int) -> timedelta:
     return timedelta(days=days + 1)
 
 
-# A container's memory of settings: most beacons read nothing else from the database.
-
+# The greatest age of the settings that a beacon uses: most beacons read nothing else.
 REMEMBERED = timedelta(seconds=60)
 
 
-class RememberedSites:
-    """A container's settings of known and unknown sites, each for a minute."""
+def recall(runtime: Runtime, site: str) -> SiteAnalytics | None:
+    """Return a site's settings, at most a minute old; None for an unknown site."""
+    return runtime.memory.recall(
+        _key(site), runtime.now(), REMEMBERED, lambda: find(runtime.database, site)
+    )
 
-    def __init__(self, database: Database[Document], most: int) -> None:
-        self._database = database
-        self._most = most
-        self._held: dict[str, tuple[datetime, SiteAnalytics | None]] = {}
 
-    def find(self, site: str, now: datetime) -> SiteAnalytics | None:
-        """Return a site's settings, at most a minute old; None for an unknown site."""
-        held = self._held.get(site)
-        if held is not None and now < held[0]:
-            return held[1]
-        found = find(self._database, site)
-        if len(self._held) >= self._most:
-            self._held.clear()
-        self._held[site] = (now + REMEMBERED, found)
-        return found
+def forget(runtime: Runtime, site: str) -> None:
+    """Forget a site's settings, after a change by this container."""
+    runtime.memory.forget(_key(site))
 
-    def forget(self, site: str) -> None:
-        """Forget a site's settings, after a change by this container."""
-        self._held.pop(site, None)
+
+def _key(site: str) -> str:
+    return f"{SITES.name} {site}"

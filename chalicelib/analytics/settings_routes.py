@@ -20,7 +20,6 @@ from chalicelib.analytics.settings import (
     MIN_KEEP_DAYS,
     LayoutName,
     LogName,
-    RememberedSites,
     SiteAnalytics,
 )
 from chalicelib.http import Accepted, Input, Ok, Request, Route
@@ -166,13 +165,13 @@ def _size(size: LogUsage) -> LogSize:
     }
 
 
-def declare(route: Route, remembered: RememberedSites) -> None:
-    """Declare the routes of a site's settings; `remembered` forgets the changed settings."""
-    _declare_settings(route, remembered)
+def declare(route: Route) -> None:
+    """Declare the routes of a site's settings."""
+    _declare_settings(route)
     _declare_moves(route)
 
 
-def _declare_settings(route: Route, remembered: RememberedSites) -> None:
+def _declare_settings(route: Route) -> None:
     @route("GET", "/sites/{site}/analytics", raises=(UnknownSite,))
     def get_analytics(request: Request, site: SiteId, publisher: Publisher) -> Ok[AnalyticsAnswer]:
         """Read a site's settings of analytics, and what its hits take up."""
@@ -194,7 +193,7 @@ def _declare_settings(route: Route, remembered: RememberedSites) -> None:
         """
         check_publisher(publisher, site)
         changed = _put(request.runtime, site, body)
-        remembered.forget(site)
+        settings.forget(request.runtime, site)
         return Ok(_answer(request.runtime, changed))
 
 

@@ -1,6 +1,6 @@
 """The settings of sites that publish: title, address, language, feeds."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from pymongo import ReturnDocument
@@ -27,6 +27,7 @@ def put(runtime: Runtime, site: str, given: ContentSettings) -> ContentSite:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
+    runtime.memory.forget(_key(site))
     assert found is not None  # noqa: S101 - an upsert
     return found
 
@@ -54,24 +55,16 @@ def url_of(settings: ContentSite, slug: str) -> str:
     return f"{settings['base_url']}/{slug}"
 
 
-# The time that a container reuses a site's settings.
-_HELD = timedelta(seconds=10)
-_MOST_HELD = 1_000
+# The greatest age of the settings that readers are answered by.
+REMEMBERED = timedelta(seconds=10)
 
 
-class HeldSettings:
-    """A container's cache of sites' settings, for ten seconds each."""
+def recall(runtime: Runtime, site: str) -> ContentSite:
+    """Return a site's settings, at most ten seconds old; raises UnknownContentSite."""
+    return runtime.memory.recall(
+        _key(site), runtime.now(), REMEMBERED, lambda: find(runtime.database, site)
+    )
 
-    def __init__(self) -> None:
-        self._held: dict[str, tuple[datetime, ContentSite]] = {}
 
-    def of(self, database: Database[Document], site: str, now: datetime) -> ContentSite:
-        """Return a site's settings; raises UnknownContentSite."""
-        until, held = self._held.get(site, (None, None))
-        if held is not None and until is not None and until > now:
-            return held
-        found = find(database, site)
-        if len(self._held) >= _MOST_HELD:
-            self._held.clear()
-        self._held[site] = (now + _HELD, found)
-        return found
+def _key(site: str) -> str:
+    return f"{SITES.name} {site}"

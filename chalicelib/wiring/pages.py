@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from chalice.app import Blueprint, Chalice
 from pymongo.client_session import ClientSession
 
+from chalicelib.analytics import settings as analytics_settings
 from chalicelib.analytics.reports.queries import page_counts
-from chalicelib.analytics.settings import RememberedSites
 from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
 from chalicelib.content import jobs
@@ -42,13 +42,9 @@ class NodesOfPages:
 class CountedPages:
     """Views by the counts of analytics; see `content.reading.views.Views`."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        most = runtime.bounds.analytics.sites_remembered
-        self._sites = RememberedSites(runtime.database, most)
-
     def counts(self, runtime: Runtime, site: str, paths: Sequence[str]) -> dict[str, int] | None:
         """Return the views of each path; None: the site has no counts, or private counts."""
-        found = self._sites.find(site, runtime.now())
+        found = analytics_settings.recall(runtime, site)
         if found is None or not found["public"]:
             return None
         names = {path: paths_of_hits.find(path) for path in paths}
@@ -62,7 +58,7 @@ DISCUSSIONS = NodesOfPages()
 
 def routes(runtime: Runtime) -> Blueprint:
     """Return the blueprint of content."""
-    return content_routes.routes(runtime, DISCUSSIONS, CountedPages(runtime))
+    return content_routes.routes(runtime, DISCUSSIONS, CountedPages())
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:

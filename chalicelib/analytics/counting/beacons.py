@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib import limits
+from chalicelib.analytics import settings
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.counting.forms import SentHit
 from chalicelib.analytics.counting.reading import Read, ReadHit, read
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
 from chalicelib.analytics.hits import Dropped, Hits, PageHit
 from chalicelib.analytics.reports.names import Pages
-from chalicelib.analytics.settings import RememberedSites, SiteAnalytics
+from chalicelib.analytics.settings import SiteAnalytics
 from chalicelib.analytics.visitors import agents, sources
 from chalicelib.analytics.visitors.salts import Salts
 from chalicelib.errors import FieldError, InvalidRequest
@@ -39,12 +40,11 @@ class Reported:
 
 
 class Beacons:
-    """Accepts beacons; one for each container, with its memory of settings and salts."""
+    """Accepts beacons; one for each container, with its memory of salts."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
         self._salts = Salts(runtime.database, runtime.random)
-        self.sites = RememberedSites(runtime.database, runtime.bounds.analytics.sites_remembered)
         self._counter = HitCounter(runtime, pages)
 
     def take(self, reported: Reported) -> int:
@@ -54,7 +54,7 @@ class Beacons:
         OriginRefused; and, after counting the faults, InvalidRequest if no hit has a path.
         """
         now, headers = self._runtime.now(), reported.request.raw.headers
-        site = self.sites.find(reported.site, now)
+        site = settings.recall(self._runtime, reported.site)
         if site is None:
             raise UnknownSite
         if site["origins"] and reported.origin and reported.origin not in site["origins"]:

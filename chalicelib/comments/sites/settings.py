@@ -60,4 +60,4 @@ def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:
 
 
 def _key(site: str) -> str:
-    return f"comments.site {site}"
+    return f"{SITES.name} {site}"

@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 import orjson
 
 from chalicelib import __version__
+from chalicelib.content import settings
 from chalicelib.content.feeds.formats import Feed, entries_of, feed_id
 from chalicelib.content.feeds.forms import FeedQuery
 from chalicelib.content.reading import lists, pages
 from chalicelib.content.reading.forms import feeds_of
 from chalicelib.content.reading.lists import PageList, PagePosition
-from chalicelib.content.settings import HeldSettings
 from chalicelib.content.shapes import ContentNode, ContentSite
 from chalicelib.database import Document
 from chalicelib.http import Request
@@ -34,31 +34,24 @@ class Fetched(NamedTuple):
     feed: Feed | None
 
 
-class Feeds:
-    """The feeds of all sites, as one app serves them."""
+def fetch(
+    request: Request, site_id: str, form: Format, query: FeedQuery, held: Collection[str]
+) -> Fetched:
+    """Return a page of a feed, unless the reader holds its tag.
 
-    def __init__(self) -> None:
-        self._settings = HeldSettings()
+    It has at most as many entries as the request's answer may have.
 
-    def fetch(
-        self, request: Request, site_id: str, form: Format, query: FeedQuery, held: Collection[str]
-    ) -> Fetched:
-        """Return a page of a feed, unless the reader holds its tag.
-
-        It has at most as many entries as the request's answer may have.
-
-        Raises UnknownContentSite and InvalidCursor.
-        """
-        runtime = request.runtime
-        now = runtime.now()
-        site = self._settings.of(runtime.database, site_id, now)
-        wanted = _Wanted(runtime, site, form, query, now)
-        if held:
-            tag = wanted.tag(wanted.rows(OF_TAG))
-            if tag in held:
-                return Fetched(tag, None)
-        rows = wanted.rows(OF_FEED)
-        return Fetched(wanted.tag(rows), wanted.feed(rows, request.rows))
+    Raises UnknownContentSite and InvalidCursor.
+    """
+    runtime = request.runtime
+    site = settings.recall(runtime, site_id)
+    wanted = _Wanted(runtime, site, form, query, runtime.now())
+    if held:
+        tag = wanted.tag(wanted.rows(OF_TAG))
+        if tag in held:
+            return Fetched(tag, None)
+    rows = wanted.rows(OF_FEED)
+    return Fetched(wanted.tag(rows), wanted.feed(rows, request.rows))
 
 
 class _Wanted:

@@ -4,7 +4,7 @@ from chalicelib.content.errors import UnknownContentSite
 from chalicelib.content.feeds import formats
 from chalicelib.content.feeds.formats import JsonFeedAnswer
 from chalicelib.content.feeds.forms import AtomFeed, FeedQuery, JsonFeed
-from chalicelib.content.feeds.reading import Feeds
+from chalicelib.content.feeds.reading import fetch
 from chalicelib.content.shapes import MAX_FEED_ITEMS
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import NotModified, Request, Route, conditional
@@ -15,7 +15,6 @@ _RAISES = (UnknownContentSite, InvalidCursor)
 
 def declare(route: Route) -> None:
     """Declare the routes."""
-    feeds = Feeds()
 
     @route("GET", "/content/{site}/feed.atom", rows=MAX_FEED_ITEMS, raises=_RAISES)
     def get_atom_feed(request: Request, site: SiteId, query: FeedQuery) -> AtomFeed | NotModified:
@@ -24,7 +23,7 @@ def declare(route: Route) -> None:
         It has the whole HTML, newest first, and links to its next page (RFC 5005).
         """
         held = conditional.held_tags(request)
-        fetched = feeds.fetch(request, site, "atom", query, held)
+        fetched = fetch(request, site, "atom", query, held)
         if fetched.feed is None:
             return NotModified(headers=_headers(fetched.tag))
         return AtomFeed(formats.atom_document(fetched.feed), _headers(fetched.tag))
@@ -35,7 +34,7 @@ def declare(route: Route) -> None:
     ) -> JsonFeed[JsonFeedAnswer] | NotModified:
         """Read a site's feed as JSON Feed 1.1: of everything, of one type, or with one tag."""
         held = conditional.held_tags(request)
-        fetched = feeds.fetch(request, site, "json", query, held)
+        fetched = fetch(request, site, "json", query, held)
         if fetched.feed is None:
             return NotModified(headers=_headers(fetched.tag))
         return JsonFeed(formats.json_document(fetched.feed), _headers(fetched.tag))

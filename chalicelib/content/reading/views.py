@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from chalicelib.content.settings import HeldSettings, url_of
+from chalicelib.content import settings
 from chalicelib.runtime import Runtime
 
 
@@ -20,17 +20,16 @@ class Views(Protocol):
 
 
 class Viewed:
-    """The views of pages by their addresses, with a cache of sites' settings."""
+    """The views of pages by their addresses."""
 
     def __init__(self, views: Views) -> None:
         self._views = views
-        self._settings = HeldSettings()
 
     def of(self, runtime: Runtime, site: str, slugs: Sequence[str]) -> dict[str, int | None]:
         """Return the views of the page at each address, in one round trip."""
         if not slugs:
             return {}
-        settings = self._settings.of(runtime.database, site, runtime.now())
-        paths = {slug: urlsplit(url_of(settings, slug)).path for slug in slugs}
+        found = settings.recall(runtime, site)
+        paths = {slug: urlsplit(settings.url_of(found, slug)).path for slug in slugs}
         counted = self._views.counts(runtime, site, list(paths.values()))
         return {slug: counted[path] if counted else None for slug, path in paths.items()}

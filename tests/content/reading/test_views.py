@@ -109,7 +109,7 @@ def test_the_views_of_a_hundred_pages_take_one_round_trip(
     site: Client, listened: Runtime, commands: Commands
 ) -> None:
     analyse(site)
-    views = Viewed(CountedPages(listened))
+    views = Viewed(CountedPages())
     views.of(listened, SITE, ["moon"])
     commands.names.clear()
 
