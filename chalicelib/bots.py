@@ -1,12 +1,29 @@
-"""Programs among callers, by a maintained list of user agents.
+"""Calls without a person: of programs, by HEAD, and of browsers that load an address ahead.
 
-Source: github.com/monperrus/crawler-user-agents, pinned in requirements.txt.
+The programs are those of github.com/monperrus/crawler-user-agents, pinned in requirements.txt.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
 MAX_CHARACTERS = 512
+# `Sec-Purpose` is of the Fetch standard ("prefetch;prerender"). Older browsers sent the others.
+_PURPOSES = ("sec-purpose", "purpose", "x-purpose", "x-moz")
+_AHEAD = re.compile("prefetch|prerender|preview", re.IGNORECASE)
+
+
+def is_by_person(method: str, headers: Mapping[str, str]) -> bool:
+    """Return whether a person opens the address now; everything that counts or bills asks this."""
+    return not is_ahead(method, headers) and not is_bot(headers.get("user-agent"))
+
+
+def is_ahead(method: str, headers: Mapping[str, str]) -> bool:
+    """Return whether a call only looks ahead: it shows a person nothing, but may lead to a visit.
+
+    That is HEAD, a prefetch, a preview, or a page that a browser renders before a person opens it.
+    """
+    return method == "HEAD" or any(_AHEAD.search(headers.get(name) or "") for name in _PURPOSES)
 
 
 def is_bot(user_agent: str | None) -> bool:

@@ -1,15 +1,17 @@
 """Requests: models of input, and a call with the runtime that answers it."""
 
+import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import orjson
 from chalice.app import Request as ChaliceRequest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
 
-from chalicelib import errors, limits
+from chalicelib import bots, errors, limits
 from chalicelib.errors import FieldError, Problem
 from chalicelib.http import audit
 from chalicelib.identity import Principal, Role, identify
@@ -23,6 +25,10 @@ from chalicelib.runtime import Runtime
 MAX_VALUES = 10_000
 MAX_ERRORS = 20
 
+# MongoDB's integers.
+_LEAST_INTEGER, _GREATEST_INTEGER = -(2**63), 2**63 - 1
+_CHECKED = frozenset({dict, list, int, float})
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -30,10 +36,10 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
     """Return the body as a model; raises BodyTooLarge, InvalidJson or InvalidRequest."""
     if len(text) > limit_bytes:
         raise errors.BodyTooLarge(f"The limit is {limit_bytes} bytes")
-    # Every value but the first follows a comma or a colon. Texts contain these too, so count only
-    # if there are many.
-    if text.count(b",") + text.count(b":") > MAX_VALUES:
-        _count_values(text)
+    # Every value but the first follows a comma or a colon.
+    has_few = text.count(b",") + text.count(b":") <= MAX_VALUES
+    if not (has_few and issubclass(model, Input) and model.mends_json):
+        _check_values(text)
     try:
         return model.model_validate_json(text, strict=True)
     except ValidationError as error:
@@ -53,22 +59,37 @@ def invalid(error: ValidationError) -> errors.InvalidRequest:
     return errors.InvalidRequest(errors=_faults(error))
 
 
-def _count_values(text: bytes) -> None:
-    """Raise InvalidRequest for more values than any model accepts, InvalidJson for invalid JSON."""
+def _check_values(text: bytes) -> None:
+    """Raise InvalidJson, or InvalidRequest for more values or larger numbers than can be stored.
+
+    Models alone do not refuse them: a field of any type would take NaN and integers of any size.
+    """
     try:
-        waiting: list[Any] = [orjson.loads(text)]
-    except orjson.JSONDecodeError:
+        waiting: list[tuple[tuple[Any, ...], Any]] = [((), from_json(text, allow_inf_nan=False))]
+    except ValueError:
         raise errors.InvalidJson from None
-    count = 0
+    count, faults = 0, []
     while waiting:
-        value = waiting.pop()
-        if not isinstance(value, dict | list):
-            continue
-        count += len(value)
-        if count > MAX_VALUES:
-            message = f"a body must have at most {MAX_VALUES} members and elements"
-            raise errors.InvalidRequest(errors=[FieldError("", "too_many_values", message)])
-        waiting.extend(value.values() if isinstance(value, dict) else value)
+        place, value = waiting.pop()
+        if isinstance(value, dict | list):
+            count += len(value)
+            if count > MAX_VALUES:
+                message = f"a body must have at most {MAX_VALUES} members and elements"
+                raise errors.InvalidRequest(errors=[FieldError("", "too_many_values", message)])
+            members = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting += [((*place, name), each) for name, each in members if type(each) in _CHECKED]
+        elif not _is_storable(value):
+            name = ".".join(map(str, place))
+            faults.append(FieldError(name, "number_out_of_range", "a number must fit into 64 bits"))
+    if faults:
+        raise errors.InvalidRequest(errors=faults[:MAX_ERRORS])
+
+
+def _is_storable(value: object) -> bool:
+    """Return False for a number that neither MongoDB's integers nor finite doubles can hold."""
+    if isinstance(value, int):
+        return _LEAST_INTEGER <= value <= _GREATEST_INTEGER
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _problem(error: ValidationError) -> errors.Problem:
@@ -95,8 +116,12 @@ MAX_CURSOR_CHARACTERS = 1_000
 
 
 class Input(BaseModel):
-    """Input of a client: no further fields, and no coercion in JSON."""
+    """Input of a client: no further fields, and no coercion in JSON.
 
+    `mends_json`: the model reads spoilt JSON too, by a `model_validate_json` of its own.
+    """
+
+    mends_json: ClassVar[bool] = False
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
@@ -246,9 +271,19 @@ class Request:
 
     @property
     def user_agent(self) -> str | None:
-        """The User-Agent; None for HEAD, which ads count as a bot's."""
+        """The User-Agent."""
         agent: str | None = self.raw.headers.get("user-agent")
-        return None if self.raw.method == "HEAD" else agent
+        return agent
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether a person opens the address now: a visit, a view, a click."""
+        return bots.is_by_person(self.raw.method, self.raw.headers)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the call only looks ahead: HEAD, a prefetch or a preview."""
+        return bots.is_ahead(self.raw.method, self.raw.headers)
 
     @property
     def address(self) -> str | None:

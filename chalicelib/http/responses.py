@@ -15,6 +15,28 @@ from chalicelib.errors import Problem
 
 Body_co = TypeVar("Body_co", covariant=True)
 
+# Payload size: Lambda fails an invocation whose answer is over 6 MB.
+
+# Below Lambda's 6,291,556 bytes, with room for headers and for the JSON around the body.
+MAX_BYTES = 5_500_000
+# The body is a string in the payload's own JSON, whose runtimes up to Python 3.11 write ASCII:
+# four bytes of UTF-8 become twelve, and a quotation mark escaped once is escaped again.
+_BYTES_A_BYTE = 3
+BYTES_A_CHARACTER = 12
+# A control character, which bodies of JSON have as an escape already.
+_BYTES_AN_ASCII_CHARACTER = 6
+# Bytes that are no text: 5.6 MB in base64, as sent.
+MAX_BINARY_BYTES = 4 * 1024 * 1024
+
+
+def sent_bytes(body: str | bytes) -> int:
+    """Return the bytes of a body as Lambda sends it: a string in JSON, or base64."""
+    return 4 * ((len(body) + 2) // 3) if isinstance(body, bytes) else len(json.dumps(body))
+
+
+# The most bytes of an answer that is no text.
+BINARY_BYTES_SENT = sent_bytes(bytes(MAX_BINARY_BYTES))
+
 
 class _Textual(Response):
     """An answer whose body is text: Chalice need not check whether to encode it."""
@@ -86,6 +108,7 @@ class Binary(Response):
 
     status: ClassVar[HTTPStatus] = HTTPStatus.OK
     media_types: ClassVar[tuple[str, ...]] = ()
+    max_bytes: ClassVar[int] = BINARY_BYTES_SENT
 
     def __init__(self, data: bytes, media_type: str, headers: Mapping[str, str]) -> None:
         named = {
@@ -101,6 +124,23 @@ class Binary(Response):
         answer: dict[str, Any] = super().to_dict()
         encoded = base64.b64encode(self.body or b"").decode("ascii")
         return {**answer, "body": encoded, "isBase64Encoded": True}
+
+
+# A transparent picture of one pixel (GIF89a), as `<img>` needs it.
+_PIXEL = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
+
+
+class Pixel(Binary):
+    """200: a transparent picture, the same whether the call counts or not."""
+
+    media_types = ("image/gif",)
+    max_bytes = sent_bytes(_PIXEL)
+
+    def __init__(self) -> None:
+        # A pixel in a cache would count once for all.
+        # Pages of any origin show it, even those that name the origins of their parts (COEP).
+        named = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
+        super().__init__(_PIXEL, "image/gif", named)
 
 
 class Found(Text):
@@ -179,26 +219,7 @@ def outcomes_of(returned: Any) -> Iterator[Outcome]:
             yield Outcome(kind.status, kind.media_type, shape, most)
         elif isinstance(kind, type) and issubclass(kind, Binary):
             for media_type in kind.media_types:
-                yield Outcome(kind.status, media_type, bytes, sent_bytes(bytes(MAX_BINARY_BYTES)))
-
-
-# Payload size: Lambda fails an invocation whose answer is over 6 MB.
-
-# Below Lambda's 6,291,556 bytes, with room for headers and for the JSON around the body.
-MAX_BYTES = 5_500_000
-# The body is a string in the payload's own JSON, whose runtimes up to Python 3.11 write ASCII:
-# four bytes of UTF-8 become twelve, and a quotation mark escaped once is escaped again.
-_BYTES_A_BYTE = 3
-BYTES_A_CHARACTER = 12
-# A control character, which bodies of JSON have as an escape already.
-_BYTES_AN_ASCII_CHARACTER = 6
-# Bytes that are no text: 5.6 MB in base64, as sent.
-MAX_BINARY_BYTES = 4 * 1024 * 1024
-
-
-def sent_bytes(body: str | bytes) -> int:
-    """Return the bytes of a body as Lambda sends it: a string in JSON, or base64."""
-    return 4 * ((len(body) + 2) // 3) if isinstance(body, bytes) else len(json.dumps(body))
+                yield Outcome(kind.status, media_type, bytes, kind.max_bytes)
 
 
 def fits(body: str | bytes) -> bool:

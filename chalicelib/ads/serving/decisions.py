@@ -1,7 +1,7 @@
 """A decision: the ads that answer one request for a zone."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -34,7 +34,8 @@ class AdRequest:
     """A request for ads; without a visitor it reads and writes no profile.
 
     A bot gets the ads that are due, so that a preview looks like the page. It leases nothing, and
-    its offers cost nothing.
+    its offers cost nothing. A page that a browser loads ahead pays for its ads once a person sees
+    them.
     """
 
     site_id: str
@@ -44,6 +45,7 @@ class AdRequest:
     count: int = 1
     repeat: bool = False
     is_bot: bool = False
+    is_ahead: bool = False
 
     def context(self, now: datetime, explore_rate: float) -> Context:
         """Return the input of the choice."""
@@ -83,6 +85,9 @@ def decide(runtime: Runtime, warm: ZoneCache, asked: AdRequest) -> Decision:
     """
     now = runtime.now()
     zone = warm.zone(asked.site_id, asked.zone_id, now)
+    if zone.counts_decisions and asked.is_ahead:
+        # The decision is all that such a zone counts, and nobody may ever see this page.
+        asked = replace(asked, visitor=None, is_bot=True)
     decision = Decision(new_id(now, runtime.random), now, asked, zone)
     if not zone.counts_decisions:
         return _decide(runtime, warm, decision, profile_reader(warm, decision))

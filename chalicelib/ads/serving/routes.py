@@ -33,7 +33,7 @@ def _declare_decisions(route: Route, warm: ZoneCache) -> None:
         kept of anybody.
         """
         runtime = request.runtime
-        bot = is_bot(request.user_agent)
+        bot = is_bot(request.user_agent) or request.raw.method == "HEAD"
         visitor = identify_visitor(
             request.raw.headers,
             query.visitor,
@@ -41,7 +41,11 @@ def _declare_decisions(route: Route, warm: ZoneCache) -> None:
             lambda: visitor_ids.make(runtime.random),
             consent=False if bot else query.consent,
         )
-        asked = AdRequest(site, zone, visitor.id, query.keywords, query.count, query.repeat, bot)
+        asked = AdRequest(
+            *(site, zone, visitor.id, query.keywords, query.count, query.repeat),
+            is_bot=bot,
+            is_ahead=request.is_ahead,
+        )
         headers = dict(NO_STORE)
         if visitor.is_new and visitor.id:
             headers["Set-Cookie"] = visitor_cookie(visitor.id, runtime.settings.signing_keys)

@@ -12,7 +12,6 @@ from chalicelib.ads.tracking.tokens import Offer, Purpose
 from chalicelib.ads.visitors import profiles
 from chalicelib.ads.visitors.histories import Served
 from chalicelib.ads.visitors.profiles import VisitorEvent
-from chalicelib.bots import is_bot
 from chalicelib.runtime import Runtime
 
 TOKEN_LIFETIME = timedelta(hours=24)
@@ -48,14 +47,14 @@ def urls(runtime: Runtime, offer: Offer, pricing: StoredPricing) -> Addresses:
     }
 
 
-def record_impression(runtime: Runtime, token: str, user_agent: str | None) -> None:
+def record_impression(runtime: Runtime, token: str, *, by_person: bool) -> None:
     """Record an impression of an ad; raises InvalidToken or TokenExpired."""
     now = runtime.now()
     offer = tokens.verify(token, "impression", runtime.settings.signing_keys, now)
-    _record(runtime, "impression", offer, now, by_bot=is_bot(user_agent))
+    _record(runtime, "impression", offer, now, by_bot=not by_person)
 
 
-def record_click(runtime: Runtime, token: str, user_agent: str | None) -> str:
+def record_click(runtime: Runtime, token: str, *, by_person: bool) -> str:
     """Record a click on an ad; return its landing page's URL.
 
     Raises InvalidToken, TokenExpired, and UnknownCampaign after the ad's removal.
@@ -63,7 +62,7 @@ def record_click(runtime: Runtime, token: str, user_agent: str | None) -> str:
     now = runtime.now()
     offer = tokens.verify(token, "click", runtime.settings.signing_keys, now)
     landing_url = _landing_url(runtime, offer.served)
-    _record(runtime, "click", offer, now, by_bot=is_bot(user_agent))
+    _record(runtime, "click", offer, now, by_bot=not by_person)
     return landing_url
 
 

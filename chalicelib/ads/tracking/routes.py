@@ -16,8 +16,7 @@ from chalicelib.ads.tracking.conversions import MAX_VALUE_MICROS, Conversion
 from chalicelib.ads.tracking.tokens import MAX_CHARACTERS
 from chalicelib.ads.visitors.consent import identify_visitor
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
-from chalicelib.bots import is_bot
-from chalicelib.http import Created, Found, Input, NoContent, Ok, Request, Route
+from chalicelib.http import Created, Found, Input, NoContent, Ok, Pixel, Request, Route
 from chalicelib.http.callers import Advertiser
 from chalicelib.limits import MONEY
 
@@ -54,12 +53,14 @@ def declare(route: Route) -> None:
 
         Nothing of the body is read. An impression counts once, however often it is reported.
         """
-        return _impression(request, token)
+        _impression(request, token)
+        return NoContent(headers=NO_STORE)
 
     @route("GET", "/ads/events/{token}/pixel", raises=(InvalidToken, TokenExpired))
-    def record_impression_by_pixel(request: Request, token: Token) -> NoContent:
+    def record_impression_by_pixel(request: Request, token: Token) -> Pixel:
         """Record that an ad was seen, by an image: for pages without scripts."""
-        return _impression(request, token)
+        _impression(request, token)
+        return Pixel()
 
     @route("GET", "/ads/click/{token}", raises=(InvalidToken, TokenExpired, UnknownCampaign))
     def follow_click(request: Request, token: Token) -> Found:
@@ -67,13 +68,12 @@ def declare(route: Route) -> None:
 
         A click counts once. If the ad was removed since it was shown, there is no page to lead to.
         """
-        url = beacons.record_click(request.runtime, token, request.user_agent)
+        url = beacons.record_click(request.runtime, token, by_person=request.is_by_person)
         return Found(headers={"Location": url, **NO_STORE})
 
 
-def _impression(request: Request, token: str) -> NoContent:
-    beacons.record_impression(request.runtime, token, request.user_agent)
-    return NoContent(headers=NO_STORE)
+def _impression(request: Request, token: str) -> None:
+    beacons.record_impression(request.runtime, token, by_person=request.is_by_person)
 
 
 class ConversionKeyAnswer(TypedDict):
@@ -135,9 +135,7 @@ def declare_conversions(route: Route) -> None:
     """Declare the routes of conversions; they refuse an unsigned conversion before any read."""
 
     @route("GET", "/ads/conversions/{advertiser}/pixel", raises=(InvalidSignature,))
-    def record_conversion(
-        request: Request, advertiser: PartId, query: ConversionQuery
-    ) -> NoContent:
+    def record_conversion(request: Request, advertiser: PartId, query: ConversionQuery) -> Pixel:
         """Record a conversion, and credit it to the ad that led to it.
 
         That is the visitor's last click within 30 days, else the last impression within a day.
@@ -146,10 +144,10 @@ def declare_conversions(route: Route) -> None:
         _check_signature(request, advertiser, query)
         headers, keys = request.raw.headers, request.runtime.settings.signing_keys
         visitor = identify_visitor(headers, query.visitor, keys, str, consent=query.consent)
-        if visitor.id and not visitor.is_new and not is_bot(request.user_agent):
+        if visitor.id and not visitor.is_new and request.is_by_person:
             happened = Conversion(advertiser, visitor.id, query.value_micros, query.order)
             conversions.record(request.runtime, happened)
-        return NoContent(headers=NO_STORE)
+        return Pixel()
 
     _declare_keys(route)
 

@@ -10,7 +10,7 @@ from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.counting.forms import SentHit
 from chalicelib.analytics.counting.reading import Read, ReadHit, read
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
-from chalicelib.analytics.hits import Dropped, Hits, PageHit
+from chalicelib.analytics.hits import Dropped, Hits, Kind, PageHit
 from chalicelib.analytics.reports.names import Pages
 from chalicelib.analytics.settings import SiteAnalytics
 from chalicelib.analytics.visitors import agents, sources
@@ -48,9 +48,10 @@ class Beacons:
         self._counter = HitCounter(runtime, pages)
 
     def take(self, reported: Reported) -> int:
-        """Send hits to the queue; return their number: 0 from a browser that does not count.
+        """Send hits to the queue; return their number.
 
-        If the queue refuses them, do the worker's work at once. Raises UnknownSite and
+        0: the browser counts none, or loads a page ahead. If the queue refuses them, do the
+        worker's work at once. Raises UnknownSite and
         OriginRefused; and, after counting the faults, InvalidRequest if no hit has a path.
         """
         now, headers = self._runtime.now(), reported.request.raw.headers
@@ -59,7 +60,7 @@ class Beacons:
             raise UnknownSite
         if site["origins"] and reported.origin and reported.origin not in site["origins"]:
             raise OriginRefused
-        if _is_uncounted(headers.get("cookie", "")):
+        if _is_uncounted(headers.get("cookie", "")) or reported.request.is_ahead:
             return 0
         found = read(reported.hits)
         message = self._message(reported, found, site, now)
@@ -77,7 +78,7 @@ class Beacons:
         return Hits(
             site=reported.site,
             kind=kind,
-            hits=tuple(self._hit(reported, hit, now, is_view=is_view) for hit in found.hits),
+            hits=tuple(self._hit(reported, hit, now, kind) for hit in found.hits),
             device=agents.device_of(request.user_agent) if is_view else None,
             country=agents.country_of(request.raw.headers) if is_view else None,
             user=reported.user if site["user_reports"] else None,
@@ -90,11 +91,14 @@ class Beacons:
         name = known or new_id(now, self._runtime.random)
         return Dropped(id=name, at=now, faults=dict(found.faults))
 
-    def _hit(self, reported: Reported, hit: ReadHit, now: datetime, *, is_view: bool) -> PageHit:
+    def _hit(self, reported: Reported, hit: ReadHit, now: datetime, kind: Kind) -> PageHit:
+        is_view = kind == "view"
+        # A bot that reads the page first does not take the place of its reader's hit.
+        known = None if kind == "bot" else hit.id
         ts = now - timedelta(milliseconds=hit.ago_ms)
         own_host = sources.host_of(reported.origin)
         return PageHit(
-            id=hit.id or new_id(now, self._runtime.random),
+            id=known or new_id(now, self._runtime.random),
             ts=ts,
             path=hit.path,
             visitor=self._visitor(reported, ts) if is_view else None,

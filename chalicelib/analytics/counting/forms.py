@@ -80,6 +80,8 @@ class NewHits(Input):
         },
     )
 
+    mends_json = True
+
     site: SiteId
     hits: Annotated[
         list[SentHit],

@@ -15,13 +15,12 @@ from chalicelib.analytics.counting.forms import BODY_BYTES, NewHits, PixelQuery,
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
 from chalicelib.analytics.hits import HITS_AT_ONCE
 from chalicelib.analytics.visitors.sources import origin_of
-from chalicelib.http import Accepted, NoContent, Request, Route
+from chalicelib.http import Accepted, NoContent, Pixel, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.sites.ids import SiteId
 
 # `sendBeacon` sends a text as text/plain.
 BEACON_TYPES = ("text/plain", "application/json")
-# A pixel in a cache would count once for all.
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -34,7 +33,7 @@ class Taken(TypedDict):
             ge=0,
             le=HITS_AT_ONCE,
             description="How many hits were taken; none from a browser whose visits are not "
-            "counted.",
+            "counted, or that loads the page ahead.",
         ),
     ]
 
@@ -68,12 +67,12 @@ def _declare_beacons(route: Route, beacons: Beacons) -> None:
         return Accepted({"hits": taken}, NO_STORE)
 
     @route("GET", "/hits/{site}/pixel", raises=(UnknownSite, OriginRefused))
-    def take_pixel(request: Request, site: SiteId, query: PixelQuery) -> NoContent:
+    def take_pixel(request: Request, site: SiteId, query: PixelQuery) -> Pixel:
         """Report that a page was opened, by an image: for pages without scripts."""
         hit = SentHit(id=query.id, path=query.path)
         origin = origin_of(request.raw.headers.get("referer"))
         beacons.take(Reported(request, site, [hit], None, origin, "path"))
-        return NoContent(headers=NO_STORE)
+        return Pixel()
 
 
 def _declare_cookie(route: Route) -> None:

@@ -16,7 +16,6 @@ from chalicelib.errors import Unavailable
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from tests.support.http_client import BROWSER
 
 # The messages on their way: deleted when they are done, taken by anyone as long as they are not.
 QUEUE = "test.queue"
@@ -65,7 +64,7 @@ class Container:
         for ad in answer(self.runtime, decision)["ads"]:
             token = ad["impression_url"].rpartition("/")[2]
             for _ in range(self.runtime.random.choice((1, 1, 2, 5))):
-                beacons.record_impression(self.runtime, token, BROWSER)
+                beacons.record_impression(self.runtime, token, by_person=True)
         return bool(decision.placements)
 
     def work(self) -> None:

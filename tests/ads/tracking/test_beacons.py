@@ -45,7 +45,7 @@ def test_a_beacon_is_counted_and_billed(page: Page, runtime: Runtime) -> None:
 def test_a_pixel_is_a_beacon_too(page: Page, runtime: Runtime) -> None:
     ad = page.ad()
 
-    assert [page.pixel(ad).status, page.see(ad).status] == [204, 204]
+    assert [page.pixel(ad).status, page.see(ad).status] == [200, 204]
 
     assert totals(runtime)["impressions"] == 1
 
@@ -222,3 +222,33 @@ def test_the_urls_are_below_the_public_url(runtime: Runtime, token: Any) -> None
 
     assert ad["impression_url"].startswith("https://ads.example/api/ads/events/")
     assert ad["click_url"].startswith("https://ads.example/api/ads/click/")
+
+
+def test_a_prefetched_click_is_no_click_and_takes_no_persons_place(
+    page: Page, client: Client, runtime: Runtime
+) -> None:
+    pricing = {"type": "cpc", "bid_micros": 60_000}
+    put_campaign(runtime, CLICKS, pricing=pricing, budget={"total_micros": 120_000})
+    activate(runtime, CLICKS)
+    ad = next(ad for ad in (page.ad() for _ in range(2)) if ad["campaign_id"] == CLICKS)
+
+    ahead = client.request("GET", ad["click_url"], headers={"Sec-Purpose": "prefetch;prerender"})
+    assert totals(runtime, campaign_id=CLICKS) == {"bots": 1}
+    clicked = page.click(ad)
+
+    assert (ahead.status, clicked.status) == (302, 302)
+    assert ahead.headers["Location"] == clicked.headers["Location"] == LANDING_URL
+    assert totals(runtime, campaign_id=CLICKS)["clicks"] == 1
+    assert totals(runtime, campaign_id=CLICKS)["spend_micros"] == 60_000
+
+
+def test_ads_of_a_page_that_is_rendered_ahead_pay_once_a_person_sees_them(
+    page: Page, client: Client, runtime: Runtime
+) -> None:
+    ahead = {"Sec-Purpose": "prefetch;prerender"}
+    (ad,) = client.request("GET", "/ads/blog/banner", headers=ahead).json["ads"]
+    assert totals(runtime) == {}
+
+    page.see(ad)
+
+    assert totals(runtime) == {"impressions": 1, "spend_micros": 250, "revenue_micros": 175}

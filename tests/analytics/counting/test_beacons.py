@@ -72,7 +72,7 @@ def test_a_beacon_that_is_sent_twice_counts_once(client: Client, runtime: Runtim
 def test_a_pixel_is_a_beacon_too(client: Client, runtime: Runtime) -> None:
     target = f"/hits/{SITE}/pixel?path=/a%3Futm_source%3Dletter&id={ID}"
 
-    assert [client.get(target).status, client.get(target).status] == [204, 204]
+    assert [client.get(target).status, client.get(target).status] == [200, 200]
 
     assert total(runtime)["hits"] == 1
     assert held(runtime)[0]["campaign"] == "letter"
@@ -294,3 +294,32 @@ def test_a_referrer_that_is_none_is_passed_over(client: Client, runtime: Runtime
         assert beacon(client, {"path": "/a", "ref": ref}).status == 202
 
     assert all("ref" not in hit for hit in held(runtime))
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("GET", {"User-Agent": GOOGLEBOT}),
+        ("GET", {"Sec-Purpose": "prefetch;prerender"}),
+        ("HEAD", {}),
+    ],
+)
+def test_who_comes_before_a_reader_does_not_take_the_readers_place(
+    client: Client, runtime: Runtime, method: str, headers: dict[str, str]
+) -> None:
+    target = f"/hits/{SITE}/pixel?path=/a&id={ID}"
+    before = client.request(method, target, headers=headers)
+
+    seen = client.get(target)
+
+    assert before.status == seen.status == 200
+    assert before.headers["Content-Type"] == seen.headers["Content-Type"] == "image/gif"
+    assert (total(runtime)["hits"], total(runtime)["visitors"]) == (1, 1)
+
+
+def test_a_browser_that_counts_nothing_gets_its_pixel(client: Client, runtime: Runtime) -> None:
+    target = f"/hits/{SITE}/pixel?path=/a"
+    seen = client.request("GET", target, headers={"Cookie": "plaza_uncounted=1"})
+
+    assert (seen.status, seen.body) == (200, client.get(target).body)
+    assert total(runtime)["hits"] == 1

@@ -17,7 +17,7 @@ ADS = (
         },
     ),
     Row("POST /ads/events/{event}", {204: "*"}, body={}),
-    Row("GET /ads/events/{event}/pixel", {204: "*"}),
+    Row("GET /ads/events/{event}/pixel", {200: "*"}),
     Row("GET /ads/click/{click}", {302: "*"}),
     Row("GET /ads/conversions/{advertiser}/pixel", {403: "*"}, "unsigned"),
     Row(

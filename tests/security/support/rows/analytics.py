@@ -11,7 +11,7 @@ ANALYTICS = (
         {202: "*"},
         body={"site": OWN_SITE, "hits": [{"path": "/page"}]},
     ),
-    Row("GET /hits/{site}/pixel", {204: "*"}, query="?path=/page"),
+    Row("GET /hits/{site}/pixel", {200: "*"}, query="?path=/page"),
     Row("PUT /hits/ignore", {204: "*"}),
     Row("DELETE /hits/ignore", {204: "*"}),
     Row("GET /sites/{site}/analytics", OWNERS),
