@@ -131,3 +131,12 @@ def test_a_body_beyond_the_gateways_own_limit_gets_the_same_answer(api: Client) 
     reply = api.request("PUT", "/things/abc", body=body, headers=JSON)
 
     assert (reply.status, reply.code) == (413, "body_too_large")
+
+
+def test_numbers_beyond_64_bits_are_named(api: Client) -> None:
+    body = b'{"size":9223372036854775808,"x":[1,{"y":-1e400}],"name":9223372036854775807}'
+
+    assert fields(api.request("PUT", "/things/abc", body=body, headers=JSON)) == {
+        "size": "number_out_of_range",
+        "x.1.y": "number_out_of_range",
+    }
