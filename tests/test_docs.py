@@ -29,6 +29,17 @@ def test_every_link_and_path_of_a_page_leads_somewhere(page: Path) -> None:
     assert links + paths == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_test_that_a_page_names_exists(page: Path) -> None:
+    named = re.findall(r"`(tests/[\w./-]+\.py)::(\w+)`", page.read_text())
+
+    assert [
+        f"{path}::{test}"
+        for path, test in named
+        if not re.search(rf"^def {test}\(", (ROOT / path).read_text(), re.MULTILINE)
+    ] == []
+
+
 def test_every_decision_is_in_the_index_once_by_its_number_and_title() -> None:
     folder = ROOT / "docs" / "decisions"
     entries = re.findall(
