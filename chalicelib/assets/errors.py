@@ -51,6 +51,14 @@ class TooManyVersions(Problem):
     title = "This asset has as many versions as it can have"
 
 
+class OtherKind(Problem):
+    """A version is of another kind than its asset: no picture, though things show the asset so."""
+
+    status = 409
+    code = "other_kind"
+    title = "An asset keeps its kind, such as image: make a new asset"
+
+
 class TooManyAssets(Problem):
     """The person has as many assets as people can have."""
 

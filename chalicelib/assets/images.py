@@ -1,33 +1,27 @@
-"""Pictures: their size from their header, and JPEG without metadata; pure.
+"""Pictures: their size on a screen, by their headers; pure.
 
-These functions decode no pixels. A JPEG keeps the segments that its pixels need. Without its
-metadata it reveals neither the place, the time nor the camera of the picture.
+These functions decode no pixels. They read a bounded number of headers, whatever the file says.
 """
 
-import io
 import struct
-from collections.abc import Iterator
 from typing import NamedTuple
 
+from chalicelib.assets import avif, jpeg, kinds
 from chalicelib.assets.errors import UnreadableImage
+from chalicelib.assets.exif import is_turned
 
 MAX_PIXELS = 100_000_000
 MAX_SIDE = 65_535
 
-_BEGINS, _END, _SCAN, _FILL = 0xFF, 0xD9, 0xDA, 0xFF
-_START = b"\xff\xd8"
-_LENGTH_BYTES = 2
-_METADATA = 0xE1
-# Markers without a length: TEM, and the restarts within a scan.
-_BARE = frozenset({0x01, *range(0xD0, 0xD8)})
-_COMMENT = 0xFE
-_APPLICATION = range(0xE0, 0xF0)
-_ORIENTATION, _SHORT = 0x0112, 3
-_ORIENTATIONS = range(1, 9)
-_EXIF = b"Exif\0\0"
-# The segments of applications that change the look of pixels: the density (JFIF), a colour profile
-# (ICC), and the colour transform of Adobe.
-_KEPT = ((0xE0, b"JFIF\0"), (0xE2, b"ICC_PROFILE\0"), (0xEE, b"Adobe"))
+# Before the pixels of a PNG, a writer has a dozen.
+MAX_CHUNKS = 1_000
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+# Length, name and checksum.
+_CHUNK_FRAME = 12
+_MOST_EXIF = 65_535
+_KEY_FRAME = b"\x9d\x01\x2a"
+_LOSSLESS = 0x2F
 
 
 class PixelSize(NamedTuple):
@@ -37,107 +31,74 @@ class PixelSize(NamedTuple):
     height: int
 
 
-class _Segment(NamedTuple):
-    marker: int
-    start: int
-    end: int
+def size_of(picture: bytes) -> PixelSize | None:
+    """Return a picture's size; None if its format has files without a size that is known.
 
-
-def size_of(head: bytes) -> PixelSize:
-    """Return a picture's size from its first bytes; raises UnreadableImage."""
-    # Late: it brings the readers of XML and of URLs, which few containers need.
-    import imagesize
-
-    # The size on a screen, after the orientation; -1 for an unreadable header.
-    width, height = imagesize.get(io.BytesIO(head))
+    Raises UnreadableImage for a header without a size, and for a size over the limits.
+    """
+    try:
+        found = _size_of(picture)
+    except struct.error:
+        raise UnreadableImage("Its header is cut") from None
+    if found is None:
+        return None
+    width, height = found
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise UnreadableImage("Its header says no size")
     if width * height > MAX_PIXELS:
         raise UnreadableImage(f"It has more than {MAX_PIXELS} pixels")
-    return PixelSize(int(width), int(height))
+    return PixelSize(width, height)
 
 
-def strip(jpeg: bytes) -> bytes:
-    """Return a JPEG without metadata except its orientation, and without bytes after its end.
-
-    Raises UnreadableImage.
-    """
-    parts, orientation = [_START], None
-    for segment in _segments(jpeg):
-        whole = jpeg[segment.start : segment.end]
-        if segment.marker == _METADATA and orientation is None:
-            orientation = _orientation(whole[4:])
-            if orientation is not None:
-                parts.append(_exif(orientation))
-        elif _is_kept(segment.marker, whole[4:]):
-            parts.append(whole)
-    return b"".join(parts)
+def _size_of(picture: bytes) -> tuple[int, int] | None:
+    match kinds.sniff(picture):
+        case "image/jpeg":
+            return jpeg.size_of(picture)
+        case "image/png":
+            return _png(picture)
+        case "image/gif":
+            return _gif(picture)
+        case "image/webp":
+            return _webp(picture)
+        case "image/avif":
+            return avif.size_of(picture)
+    raise UnreadableImage
 
 
-def _is_kept(marker: int, content: bytes) -> bool:
-    if marker in _APPLICATION:
-        return any(marker == kept and content.startswith(name) for kept, name in _KEPT)
-    return marker != _COMMENT
+def _png(picture: bytes) -> tuple[int, int]:
+    name, width, height = struct.unpack_from(">4sII", picture, 12)
+    if name != b"IHDR":
+        raise UnreadableImage("It does not begin with its header")
+    return (height, width) if is_turned(_exif_of(picture)) else (width, height)
 
 
-def _segments(jpeg: bytes) -> Iterator[_Segment]:
-    """Yield the segments after the start, up to the end; a scan includes its coded data."""
-    at = 2
-    if not jpeg.startswith(_START):
-        raise UnreadableImage
-    while True:
-        start = at
-        # A marker may have any number of fill bytes before it.
-        while jpeg[at : at + 2] == b"\xff\xff":
-            at += 1
-        if at + 2 > len(jpeg) or jpeg[at] != _BEGINS:
-            raise UnreadableImage("It ends within a segment")
-        marker = jpeg[at + 1]
-        start, at = at, at + 2
-        if marker not in {_END, *_BARE}:
-            size = int.from_bytes(jpeg[at : at + _LENGTH_BYTES])
-            at += size
-            if size < _LENGTH_BYTES or at > len(jpeg):
-                raise UnreadableImage("It ends within a segment")
-        if marker == _SCAN:
-            at = _end_of_scan(jpeg, at)
-        yield _Segment(marker, start, at)
-        if marker == _END:
-            return
-
-
-def _end_of_scan(jpeg: bytes, at: int) -> int:
-    """Return the position of the next marker; zeros and restarts after 0xFF belong to the scan."""
-    while (at := jpeg.find(b"\xff", at)) >= 0 and at + 1 < len(jpeg):
-        following = jpeg[at + 1]
-        if following and following not in _BARE and following != _FILL:
-            return at
-        at += 1 if following == _FILL else 2
-    raise UnreadableImage("It has no end")
-
-
-def _orientation(content: bytes) -> int | None:
-    """Return the orientation of an Exif segment, 1 to 8 (TIFF 6.0, tag 274), or None."""
-    tiff = content[len(_EXIF) :]
-    order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
-    if not content.startswith(_EXIF) or order is None:
-        return None
-    try:
-        (directory,) = struct.unpack_from(f"{order}I", tiff, 4)
-        (count,) = struct.unpack_from(f"{order}H", tiff, directory)
-        for number in range(count):
-            tag, kind, _, value = struct.unpack_from(
-                f"{order}HHIH", tiff, directory + 2 + 12 * number
-            )
-            if tag == _ORIENTATION and kind == _SHORT and value in _ORIENTATIONS:
-                return int(value)
-    except struct.error:
-        return None
+def _exif_of(png: bytes) -> bytes | None:
+    """Return the Exif chunk before the pixels, if it is among the first chunks."""
+    at = len(_PNG)
+    for _ in range(MAX_CHUNKS):
+        length, name = struct.unpack_from(">I4s", png, at)
+        if name in {b"eXIf", b"IDAT", b"IEND"}:
+            return png[at + 8 : at + 8 + min(length, _MOST_EXIF)] if name == b"eXIf" else None
+        at += _CHUNK_FRAME + length
     return None
 
 
-def _exif(orientation: int) -> bytes:
-    """Return an Exif segment with the orientation alone."""
-    directory = struct.pack(">HHHIHHI", 1, _ORIENTATION, _SHORT, 1, orientation, 0, 0)
-    content = _EXIF + b"MM\0\x2a" + struct.pack(">I", 8) + directory
-    return b"\xff\xe1" + struct.pack(">H", len(content) + 2) + content
+def _gif(picture: bytes) -> tuple[int, int] | None:
+    """Return the size of the screen; browsers take the first frame's where it is 0."""
+    width, height = struct.unpack_from("<HH", picture, 6)
+    return (width, height) if width and height else None
+
+
+def _webp(picture: bytes) -> tuple[int, int]:
+    """Return the size of a lossy, a lossless or an extended file (RFC 9649)."""
+    chunk = picture[12:16]
+    if chunk == b"VP8 " and picture[23:26] == _KEY_FRAME:
+        width, height = struct.unpack_from("<HH", picture, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    if chunk == b"VP8L" and picture[20:21] == bytes((_LOSSLESS,)):
+        (bits,) = struct.unpack_from("<I", picture, 21)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if chunk == b"VP8X":
+        low_width, high_width, low_height, high_height = struct.unpack_from("<HBHB", picture, 24)
+        return low_width + (high_width << 16) + 1, low_height + (high_height << 16) + 1
+    raise UnreadableImage("It has no picture")

@@ -7,7 +7,7 @@ from typing import Any
 from pymongo.database import Database
 
 from chalicelib.assets import catalogue, kinds
-from chalicelib.assets.errors import AssetTooLarge, TooManyAssets
+from chalicelib.assets.errors import TooManyAssets
 from chalicelib.assets.forms import NewVersion
 from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Upload, owner_of_person
 from chalicelib.database import Document, in_transaction
@@ -15,13 +15,11 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 
-MOST_BYTES = 8 * 1024 * 1024
-
 
 def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
     """Check that a person may have one more asset, of this content.
 
-    Raises InvalidRequest, AssetTooLarge and TooManyAssets.
+    Raises InvalidRequest and TooManyAssets.
     """
     check_picture(asked)
     most = runtime.bounds.assets.of_person
@@ -31,12 +29,10 @@ def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
 
 
 def check_picture(asked: NewVersion) -> None:
-    """Raise InvalidRequest unless the content is a picture, and AssetTooLarge."""
+    """Raise InvalidRequest unless the content is a picture."""
     if asked.type not in kinds.IMAGES:
         detail = f"a picture of one of these types: {', '.join(kinds.IMAGES)}"
         raise InvalidRequest(errors=[FieldError("type", "no_picture", detail)])
-    if asked.length > MOST_BYTES:
-        raise AssetTooLarge(f"The limit is {MOST_BYTES} bytes")
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:

@@ -37,7 +37,7 @@ def _declare_beginnings(route: Route) -> None:
     def begin_my_asset(
         request: Request, caller: Principal, body: NewAsset
     ) -> Created[UploadAnswer]:
-        """Begin an upload of a picture of your own, of at most 8 MiB."""
+        """Begin an upload of a picture of your own, of at most 4 MiB."""
         own.check(request.runtime, caller.id, body)
         return views.begin(request, owner_of_person(caller.id), _FOLDER, body)
 

@@ -12,7 +12,8 @@ from typing import ClassVar
 from pymongo.client_session import ClientSession
 
 from chalicelib.assets import catalogue
-from chalicelib.assets.blobs import BlobGone, Blobs, hash_of, pieces, store_of, write
+from chalicelib.assets.blobs import BlobGone, Blobs, hash_of, most_bytes, pieces, store_of, write
+from chalicelib.assets.kinds import IMAGES
 from chalicelib.assets.shapes import (
     ASSETS,
     LIBRARIES,
@@ -69,7 +70,8 @@ def move_pending(runtime: Runtime, owner: str) -> None:
     target = store_of(runtime, library["store"])
     for asset in ASSETS.of(runtime.database).find(_elsewhere(owner, target)):
         for version in asset["versions"]:
-            if version["store"] == target.name or version["length"] > target.max_bytes:
+            most = most_bytes(target, version["type"])
+            if version["store"] == target.name or version["length"] > most:
                 continue
             if runtime.now() >= until:
                 return
@@ -89,7 +91,12 @@ def resend_pending(runtime: Runtime) -> None:
 
 
 def _elsewhere(owner: str, target: Blobs) -> Document:
-    other = {"store": {"$ne": target.name}, "length": {"$lte": target.max_bytes}}
+    """Return the condition of assets with a version in another store, if the target takes it."""
+    limits = [
+        {"type": {"$in": IMAGES}, "length": {"$lte": target.max_picture_bytes}},
+        {"type": {"$nin": IMAGES}, "length": {"$lte": target.max_bytes}},
+    ]
+    other = {"store": {"$ne": target.name}, "$or": limits}
     return {"owner": owner, "versions": {"$elemMatch": other}}
 
 

@@ -43,6 +43,13 @@ class Asset(TypedDict):
     made: datetime
 
 
+class Refusal(TypedDict):
+    """The problem of an upload's bytes, which never change."""
+
+    code: str
+    detail: str | None
+
+
 class Upload(TypedDict):
     """Parts on their way to a version; `_id` is the blob that they make.
 
@@ -50,6 +57,7 @@ class Upload(TypedDict):
     clean: the blob of the picture without metadata; None: no stripping.
     handle: the store's own name of the upload.
     finished: the version's number; None: unfinished.
+    refused: the reason why it can never finish.
     """
 
     _id: str
@@ -64,6 +72,7 @@ class Upload(TypedDict):
     parts: Annotated[list[str], AtMost(MAX_PARTS)]
     clean: str | None
     finished: int | None
+    refused: NotRequired[Refusal]
     at: datetime
     by: str | None
     expires_at: datetime

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from pymongo.client_session import ClientSession
 
-from chalicelib.assets import catalogue, images, kinds
+from chalicelib.assets import catalogue, images, jpeg, kinds
 from chalicelib.assets.blobs import (
     BlobGone,
     Blobs,
     hash_of,
+    most_bytes,
     part_count,
     part_length,
     pieces,
@@ -22,26 +23,37 @@ from chalicelib.assets.blobs import (
 )
 from chalicelib.assets.errors import (
     AssetTooLarge,
+    OtherKind,
     OtherStore,
     PartsMissing,
     TooManyUploads,
     TooManyVersions,
     UnknownAsset,
     UnknownUpload,
+    UnreadableImage,
     UploadFinished,
     WrongContent,
 )
 from chalicelib.assets.forms import NewAsset, NewVersion
-from chalicelib.assets.shapes import ASSETS, MAX_VERSIONS, UPLOADS, WASTE, Asset, Upload, Version
+from chalicelib.assets.shapes import (
+    ASSETS,
+    MAX_VERSIONS,
+    UPLOADS,
+    WASTE,
+    Asset,
+    Refusal,
+    Upload,
+    Version,
+    Waste,
+)
 from chalicelib.database import in_transaction
-from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.errors import FieldError, InvalidRequest, Problem
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 
-# The end of an upload checks its bytes and makes them a version.
-
-# The picture is in memory twice, in a function that has 512 MB.
-MOST_STRIPPED_BYTES = 64 * 1024 * 1024
+KEPT = timedelta(hours=24)
+_NAMED_PARTS = 20
+_REFUSALS: dict[str, type[Problem]] = {each.code: each for each in (WrongContent, UnreadableImage)}
 
 
 class Content(NamedTuple):
@@ -62,16 +74,14 @@ def content_of(blobs: Blobs, upload: Upload) -> Content:
     blob, length = upload["_id"], upload["length"]
     try:
         blobs.finish(blob, upload["handle"], length)
-        head = blobs.read(blob, 0, min(length, kinds.HEAD_BYTES))
-        media_type = _type_of(head, upload["type"])
-        if upload["clean"] is not None and media_type == "image/jpeg":
-            return _strip(blobs, upload, upload["clean"])
+        if upload["type"] in kinds.IMAGES:
+            return _picture(blobs, upload)
+        media_type = _type_of(blobs.read(blob, 0, min(length, kinds.HEAD_BYTES)), upload["type"])
         if blobs.is_checked(length) and hash_of(pieces(blobs, blob, length)) != upload["sha256"]:
             raise WrongContent("Their SHA-256 is another one")
     except BlobGone:
         raise PartsMissing from None
-    size = images.size_of(head) if media_type in kinds.IMAGES else None
-    return Content(blob, media_type, length, upload["sha256"], size)
+    return Content(blob, media_type, length, upload["sha256"], None)
 
 
 def _type_of(head: bytes, claimed: str) -> str:
@@ -82,15 +92,24 @@ def _type_of(head: bytes, claimed: str) -> str:
     return found
 
 
-def _strip(blobs: Blobs, upload: Upload, clean: str) -> Content:
-    """Write a JPEG without its metadata to the blob `clean`, the same at every attempt."""
-    raw = b"".join(pieces(blobs, upload["_id"], upload["length"]))
+def _picture(blobs: Blobs, upload: Upload) -> Content:
+    """Return a picture as content; a JPEG without its metadata is a blob of its own, `clean`.
+
+    Every attempt writes the same bytes to `clean`.
+    """
+    blob, length, clean = upload["_id"], upload["length"], upload["clean"]
+    if length > blobs.max_picture_bytes:
+        raise UnreadableImage(f"The limit is {blobs.max_picture_bytes} bytes")
+    raw = b"".join(pieces(blobs, blob, length))
+    media_type = _type_of(raw[: kinds.HEAD_BYTES], upload["type"])
     if hash_of([raw]) != upload["sha256"]:
         raise WrongContent("Their SHA-256 is another one")
-    jpeg = images.strip(raw)
-    size = images.size_of(jpeg[: kinds.HEAD_BYTES])
-    write(blobs, clean, "image/jpeg", [jpeg], len(jpeg))
-    return Content(clean, "image/jpeg", len(jpeg), hash_of([jpeg]), size)
+    if clean is None or media_type != "image/jpeg":
+        return Content(blob, media_type, length, upload["sha256"], images.size_of(raw))
+    stripped = jpeg.strip(raw)
+    size = images.size_of(stripped)
+    write(blobs, clean, media_type, [stripped], len(stripped))
+    return Content(clean, media_type, len(stripped), hash_of([stripped]), size)
 
 
 def publish_version(
@@ -98,7 +117,7 @@ def publish_version(
 ) -> Asset:
     """Make the content the current version, once for all calls; return the asset.
 
-    Raises UnknownUpload, UnknownAsset and TooManyVersions.
+    Raises UnknownUpload, UnknownAsset, TooManyVersions and OtherKind.
     """
     assets, uploads = ASSETS.of(runtime.database), UPLOADS.of(runtime.database)
     noted = uploads.find_one({"_id": upload["_id"]}, session=session)
@@ -109,6 +128,8 @@ def publish_version(
         return asset
     if noted["finished"] is not None or (asset is None and upload["name"] is None):
         raise UnknownAsset
+    if asset is not None:
+        _check_version(asset, content.type)
     asset = _with(runtime, upload, asset, _version(runtime, upload, content, asset))
     assets.replace_one({"_id": asset["_id"]}, asset, upsert=True, session=session)
     done = {"$set": {"finished": asset["current"]}}
@@ -127,12 +148,18 @@ def publish_version(
     return asset
 
 
-def _version(runtime: Runtime, upload: Upload, content: Content, asset: Asset | None) -> Version:
-    number = len(asset["versions"]) + 1 if asset else 1
-    if number > MAX_VERSIONS:
+def _check_version(asset: Asset, media_type: str) -> None:
+    """Raise TooManyVersions, or OtherKind unless a version may have this type."""
+    if len(asset["versions"]) >= MAX_VERSIONS:
         raise TooManyVersions
+    kind = kinds.kind_of(asset["versions"][asset["current"] - 1]["type"])
+    if kinds.kind_of(media_type) != kind:
+        raise OtherKind(f"Its kind is: {kind}")
+
+
+def _version(runtime: Runtime, upload: Upload, content: Content, asset: Asset | None) -> Version:
     version: Version = {
-        "n": number,
+        "n": len(asset["versions"]) + 1 if asset else 1,
         "blob": content.blob,
         "store": upload["store"],
         "type": content.type,
@@ -161,20 +188,15 @@ def _with(runtime: Runtime, upload: Upload, asset: Asset | None, version: Versio
     }
 
 
-KEPT = timedelta(hours=24)
-_NAMED_PARTS = 20
-
-
 def begin(runtime: Runtime, owner: str, asked: NewVersion, by: str, asset_id: str = "") -> Upload:
     """Store an upload of a new asset; with `asset_id`, of a new version of this asset.
 
-    Raises AssetTooLarge, StoreUnavailable, TooManyUploads, UnknownAsset, TooManyVersions and
-    InvalidRequest.
+    Raises AssetTooLarge, StoreUnavailable, TooManyUploads, UnknownAsset, TooManyVersions,
+    OtherKind and InvalidRequest.
     """
     if asset_id:
         asset = catalogue.find(runtime.database, asset_id, owner)
-        if len(asset["versions"]) >= MAX_VERSIONS:
-            raise TooManyVersions
+        _check_version(asset, asked.type)
     now = runtime.now()
     blobs = store_of(runtime, catalogue.store_name_of(runtime.database, owner))
     _check(runtime, owner, blobs, asked)
@@ -202,15 +224,19 @@ def begin(runtime: Runtime, owner: str, asked: NewVersion, by: str, asset_id: st
 
 
 def _check(runtime: Runtime, owner: str, blobs: Blobs, asked: NewVersion) -> None:
-    # Stripping needs the picture in memory.
-    most = MOST_STRIPPED_BYTES if asked.strip and asked.type == "image/jpeg" else None
-    if asked.length > min(blobs.max_bytes, most or blobs.max_bytes):
-        raise AssetTooLarge(f"The limit is {min(blobs.max_bytes, most or blobs.max_bytes)} bytes")
+    most = most_bytes(blobs, asked.type)
+    if asked.length > most:
+        raise AssetTooLarge(f"The limit is {most} bytes")
     count = part_count(blobs, asked.length)
     if blobs.needs_digests and len(asked.part_sha256) != count:
         detail = f"this store needs the SHA-256 of each of the {count} parts"
         raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", detail)])
-    unfinished = {"owner": owner, "finished": None, "expires_at": {"$gt": runtime.now()}}
+    unfinished = {
+        "owner": owner,
+        "finished": None,
+        "refused": None,
+        "expires_at": {"$gt": runtime.now()},
+    }
     held = UPLOADS.of(runtime.database).count_documents(
         unfinished, limit=runtime.bounds.assets.unfinished_uploads
     )
@@ -251,10 +277,13 @@ def put_part(runtime: Runtime, owner: str, upload_id: str, number: int, data: by
 def finish(runtime: Runtime, owner: str, upload_id: str) -> Asset:
     """Make an upload the current version of its asset; a repeat returns the same asset.
 
-    Raises UnknownUpload, PartsMissing, WrongContent, UnreadableImage, UnknownAsset and
-    TooManyVersions.
+    A refusal of its bytes is final, since they never change; a repeat reads none of them. Raises
+    UnknownUpload, PartsMissing, WrongContent, UnreadableImage, UnknownAsset, TooManyVersions and
+    OtherKind.
     """
     upload = find(runtime, owner, upload_id)
+    if (refusal := upload.get("refused")) is not None:
+        raise _REFUSALS[refusal["code"]](refusal["detail"])
     if upload["finished"] is not None:
         return catalogue.find(runtime.database, upload["asset"], owner)
     blobs = store_of(runtime, upload["store"])
@@ -263,9 +292,34 @@ def finish(runtime: Runtime, owner: str, upload_id: str) -> Asset:
     if missing:
         named = ", ".join(str(number + 1) for number in missing[:_NAMED_PARTS])
         raise PartsMissing(f"{len(missing)} are missing: {named}")
-    content = content_of(blobs, upload)
+    try:
+        content = content_of(blobs, upload)
+    except tuple(_REFUSALS.values()) as refused:
+        _refuse(runtime, upload, refused)
+        raise
 
     def publish(session: ClientSession) -> Asset:
         return publish_version(runtime, session, upload, content)
 
     return in_transaction(runtime.database, publish)
+
+
+def _refuse(runtime: Runtime, upload: Upload, problem: Problem) -> None:
+    """Note the refusal of an upload's bytes, which are waste from then on."""
+    refusal: Refusal = {"code": problem.code, "detail": problem.detail}
+    due = runtime.now() + catalogue.GRACE
+    blobs = [each for each in (upload["_id"], upload["clean"]) if each is not None]
+    rows: list[Waste] = [
+        {"_id": blob, "store": upload["store"], "asset": upload["asset"], "due": due}
+        for blob in blobs
+    ]
+
+    def note(session: ClientSession) -> None:
+        still = {"_id": upload["_id"], "finished": None, "refused": None}
+        noted = UPLOADS.of(runtime.database).update_one(
+            still, {"$set": {"refused": refusal}}, session=session
+        )
+        if noted.modified_count:
+            WASTE.of(runtime.database).insert_many(rows, session=session)
+
+    in_transaction(runtime.database, note)

@@ -9,6 +9,7 @@ from chalicelib.assets.blobs import store_of
 from chalicelib.assets.blobs.gridfs import PART_BYTES
 from chalicelib.assets.errors import (
     AssetTooLarge,
+    OtherKind,
     OtherStore,
     PartsMissing,
     TooManyUploads,
@@ -34,7 +35,7 @@ from chalicelib.http import Created, NoContent, Ok, Request
 # A thousand digests of parts, and the other fields of a new upload.
 BEGIN_BYTES = 131_072
 OF_BEGIN = (AssetTooLarge, TooManyUploads)
-OF_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions)
+OF_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions, OtherKind)
 # People choose no store, so their parts always come through this API.
 OF_OWN_PART = (UnknownUpload, UploadFinished)
 OF_PART = (*OF_OWN_PART, OtherStore)
@@ -45,6 +46,7 @@ OF_FINISH = (
     UnreadableImage,
     UnknownAsset,
     TooManyVersions,
+    OtherKind,
 )
 # For the route of a part: the body is its bytes alone.
 PART = {"content_types": ("application/octet-stream",), "body_limit_bytes": PART_BYTES}

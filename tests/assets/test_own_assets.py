@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.assets import own
+from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.assets.shapes import ASSETS, CHUNKS, UPLOADS
 from chalicelib.assets.upkeep import sweep_waste
 from chalicelib.people.follows import Step
@@ -50,11 +51,11 @@ def test_an_upload_goes_on_where_it_ended(ann: Uploader) -> None:
     [
         ("video/mp4", 1, 422, "invalid_request"),
         ("text/csv", 1, 422, "invalid_request"),
-        ("image/png", own.MOST_BYTES + 1, 413, "asset_too_large"),
-        ("image/png", own.MOST_BYTES, 201, None),
+        ("image/png", MOST_BYTES + 1, 413, "asset_too_large"),
+        ("image/png", MOST_BYTES, 201, None),
     ],
 )
-def test_a_person_has_pictures_of_eight_mebibytes(
+def test_a_person_has_pictures_of_four_mebibytes(
     ann: Uploader, kind: str, length: int, status: int, code: str | None
 ) -> None:
     asset = ann.upload(png(), "image/png")

@@ -12,11 +12,11 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from chalice.local import LocalChalice
 
 from app import create_app
-from chalicelib.assets import images
 from chalicelib.assets.blobs import s3 as s3_blobs
 from chalicelib.assets.blobs.s3 import PART_BYTES, S3Blobs
 from chalicelib.assets.forms import MOST_BYTES
 from chalicelib.assets.jobs import run_due
+from chalicelib.assets.jpeg import strip
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.assets.support.files import GPS, exif, jpeg, png
@@ -142,12 +142,12 @@ def test_a_picture_loses_where_it_was_taken(
 
     asset = uploaded(editor, picture, "image/jpeg")
 
-    assert asset["current"]["sha256"] == digest(images.strip(picture))
+    assert asset["current"]["sha256"] == digest(strip(picture))
     clock.advance(minutes=15)
     run_due(runtime)
     (key,) = keys()
     content = boto3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
-    assert content == images.strip(picture)
+    assert content == strip(picture)
     assert GPS not in content
 
 

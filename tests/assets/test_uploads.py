@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 
-from chalicelib.assets import images
 from chalicelib.assets.blobs.gridfs import CHUNK_BYTES, MAX_BYTES, PART_BYTES
+from chalicelib.assets.jpeg import strip
+from chalicelib.assets.kinds import IMAGES
+from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.assets.shapes import ASSETS, CHUNKS, FILES, MAX_VERSIONS, UPLOADS
 from chalicelib.assets.upkeep import sweep_uploads, sweep_waste
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from tests.assets.support.files import GPS, JFIF, XMP, exif, jpeg, png
+from tests.assets.support.files import GPS, JFIF, XMP, exif, gif, jpeg, png
 from tests.assets.support.uploading import BYTES, SITE, Uploader, digest, orphans
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -190,7 +192,7 @@ def test_a_picture_comes_back_without_where_it_was_taken(
     asset = editor.upload(picture, "image/jpeg")
 
     clean = read(client, asset["current"]["url"])
-    assert clean == images.strip(picture)
+    assert clean == strip(picture)
     assert GPS not in clean
     assert asset["current"]["sha256"] == digest(clean)
     # As it is shown: the orientation is still there.
@@ -234,6 +236,44 @@ def test_an_asset_has_fifty_versions(editor: Uploader, runtime: Runtime) -> None
         editor.finish(late),
     ):
         assert (refused.status, refused.code) == (409, "too_many_versions")
+
+
+FILES_BY_KIND = {
+    "image/png": png(),
+    "image/gif": gif(),
+    "application/pdf": b"%PDF-1.7",
+    "video/mp4": b"\0\0\0\x14ftypisom\0\0\0\0isom",
+    "text/csv": b"a,b",
+    "text/plain": b"words",
+}
+
+
+@pytest.mark.parametrize("first", FILES_BY_KIND)
+def test_an_asset_keeps_its_kind(editor: Uploader, first: str) -> None:
+    asset = editor.upload(FILES_BY_KIND[first], first)
+    kinds = [{"image/png", "image/gif"}, {"text/csv", "text/plain"}]
+    same = next((each for each in kinds if first in each), {first})
+
+    for kind, content in FILES_BY_KIND.items():
+        reply = editor.begin(content, kind, f"/assets/{asset['id']}/versions")
+        expected = (201, None) if kind in same else (409, "other_kind")
+        assert (reply.status, reply.json.get("code")) == expected, kind
+
+
+def test_an_upload_that_was_begun_before_changes_no_kind(
+    editor: Uploader, runtime: Runtime
+) -> None:
+    picture = editor.upload(png(), "image/png")
+    begun = editor.begin(b"%PDF-1.7", "application/pdf").json
+    editor.send(begun, b"%PDF-1.7")
+    late = {"$set": {"asset": picture["id"], "name": None}}
+    UPLOADS.of(runtime.database).update_one({"_id": begun["id"]}, late)
+
+    reply = editor.finish(begun)
+
+    assert (reply.status, reply.code) == (409, "other_kind")
+    whole = editor.client.get(f"/content/{SITE}/assets/{picture['id']}").json
+    assert len(whole["versions"]) == 1
 
 
 def test_what_is_deleted_gets_no_version(editor: Uploader) -> None:
@@ -280,12 +320,37 @@ def test_an_upload_is_announced_as_the_rules_say(editor: Uploader, given: Docume
     assert (reply.status, reply.code) == (422, "invalid_request")
 
 
-@pytest.mark.parametrize("kind", ["video/mp4", "image/jpeg"])
-def test_a_file_is_as_large_as_the_store_takes(editor: Uploader, kind: str) -> None:
-    reply = editor.begin(b"", kind, length=MAX_BYTES + 1)
+@pytest.mark.parametrize(
+    ("kind", "most"), [("video/mp4", MAX_BYTES), *((each, MOST_BYTES) for each in IMAGES)]
+)
+def test_a_file_is_as_large_as_the_store_takes(editor: Uploader, kind: str, most: int) -> None:
+    for strip_it in (False, True):
+        reply = editor.begin(b"", kind, length=most + 1, strip=strip_it)
+        assert (reply.status, reply.code) == (413, "asset_too_large")
 
-    assert (reply.status, reply.code) == (413, "asset_too_large")
-    assert editor.begin(b"", kind, length=MAX_BYTES).status == 201
+        assert editor.begin(b"", kind, length=most, strip=strip_it).status == 201
+
+
+def test_the_largest_picture_is_answered_whole(editor: Uploader, client: Client) -> None:
+    picture = png() + bytes(MOST_BYTES - len(png()))
+
+    asset = editor.upload(picture, "image/png")
+
+    assert read(client, asset["current"]["url"]) == picture
+
+
+def test_a_larger_picture_of_an_older_upload_is_refused(editor: Uploader, runtime: Runtime) -> None:
+    picture = png() + bytes(MOST_BYTES - len(png()) + 1)
+    begun = editor.begin(picture[:MOST_BYTES], "image/png").json
+    told = {"length": len(picture), "sha256": digest(picture)}
+    UPLOADS.of(runtime.database).update_one({"_id": begun["id"]}, {"$set": told})
+    begun = editor.client.get(f"/content/{SITE}/uploads/{begun['id']}").json
+    editor.send(begun, picture)
+
+    reply = editor.finish(begun)
+
+    assert (reply.status, reply.code) == (422, "unreadable_image")
+    assert reply.json["detail"] == f"The limit is {MOST_BYTES} bytes"
 
 
 @pytest.mark.bounds(assets={"unfinished_uploads": 2})
@@ -348,7 +413,7 @@ def test_the_sweep_leaves_what_may_still_be_written(
     (file,) = FILES.of(runtime.database).find()
     assert set(CHUNKS.of(runtime.database).distinct("files_id")) == {file["_id"]}
     assert UPLOADS.of(runtime.database).count_documents({}) == 0
-    assert read(editor.client, finished["current"]["url"]) == images.strip(content)
+    assert read(editor.client, finished["current"]["url"]) == strip(content)
 
 
 @pytest.mark.bounds(assets={"swept_at_once": 2})

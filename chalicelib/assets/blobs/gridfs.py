@@ -13,6 +13,7 @@ from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.assets.blobs.protocol import BlobGone, PartAddress
+from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.assets.shapes import CHUNKS, FILES, Chunk, File, StoreName
 from chalicelib.database import Document, insert_missing
 
@@ -28,6 +29,7 @@ class GridFsBlobs:
     name: StoreName = "gridfs"
     part_bytes = PART_BYTES
     max_bytes = MAX_BYTES
+    max_picture_bytes = MOST_BYTES
     needs_digests = False
 
     def __init__(self, database: Database[Document], now: Callable[[], datetime]) -> None:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from chalicelib.assets.kinds import IMAGES
 from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.assets.shapes import StoreName
 
@@ -29,6 +30,8 @@ class Blobs(Protocol):
     name: StoreName
     part_bytes: int
     max_bytes: int
+    # Pages show a picture by one GET, so the store takes no picture that it cannot answer whole.
+    max_picture_bytes: int
     # Whether clients send parts to the store itself, which holds them to their SHA-256.
     needs_digests: bool
 
@@ -70,6 +73,11 @@ class Blobs(Protocol):
     def drop(self, blob: str) -> None:
         """Remove a blob, finished or not; a missing blob is no error."""
         ...
+
+
+def most_bytes(blobs: Blobs, media_type: str) -> int:
+    """Return the limit of a store for files of a type, in bytes."""
+    return blobs.max_picture_bytes if media_type in IMAGES else blobs.max_bytes
 
 
 def part_count(blobs: Blobs, length: int) -> int:

@@ -26,6 +26,9 @@ PART_BYTES = 8 * 1024 * 1024
 MAX_BYTES = 5 * 1024**3
 # The largest blob that the end of an upload reads once more and hashes: a second's work.
 _CHECKED_BYTES = 64 * 1024 * 1024
+# Readers get any length from the bucket; but the end of an upload has the picture in memory, a
+# JPEG twice, in a function that has 512 MB.
+MAX_PICTURE_BYTES = 64 * 1024 * 1024
 _ADDRESS_SECONDS = 3_600
 _FOREVER = "public, max-age=31536000, immutable"
 _OF_A_PART = ("PartNumber", "ETag", "ChecksumSHA256")
@@ -46,6 +49,7 @@ class S3Blobs:
     name: StoreName = "s3"
     part_bytes = PART_BYTES
     max_bytes = MAX_BYTES
+    max_picture_bytes = MAX_PICTURE_BYTES
     needs_digests = True
 
     def __init__(self, bucket: str) -> None:

@@ -10,10 +10,10 @@ GPS = b"GPS 54.7936 N 9.4317 E"
 def png(width: int = 3, height: int = 2) -> bytes:
     """Return a PNG with a header, no pixels and an end."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IEND", b"")
 
 
-def _chunk(name: bytes, content: bytes) -> bytes:
+def chunk(name: bytes, content: bytes) -> bytes:
     checksum = struct.pack(">I", zlib.crc32(name + content))
     return struct.pack(">I", len(content)) + name + content + checksum
 
@@ -29,15 +29,15 @@ def webp(width: int = 3, height: int = 2) -> bytes:
 
 
 def avif(width: int = 3, height: int = 2) -> bytes:
-    ispe = _box(b"ispe", bytes(4) + struct.pack(">II", width, height))
-    ipma = _box(b"ipma", bytes(4) + struct.pack(">IHBB", 1, 1, 1, 1))
-    pitm = _box(b"pitm", bytes(4) + struct.pack(">H", 1))
-    iprp = _box(b"iprp", _box(b"ipco", ispe) + ipma)
-    meta = _box(b"meta", bytes(4) + pitm + iprp)
-    return _box(b"ftyp", b"avif" + bytes(4) + b"avifmif1") + meta + _box(b"mdat", bytes(9_000))
+    ispe = box(b"ispe", bytes(4) + struct.pack(">II", width, height))
+    ipma = box(b"ipma", bytes(4) + struct.pack(">IHBB", 1, 1, 1, 1))
+    pitm = box(b"pitm", bytes(4) + struct.pack(">H", 1))
+    iprp = box(b"iprp", box(b"ipco", ispe) + ipma)
+    meta = box(b"meta", bytes(4) + pitm + iprp)
+    return box(b"ftyp", b"avif" + bytes(4) + b"avifmif1") + meta + box(b"mdat", bytes(9_000))
 
 
-def _box(name: bytes, content: bytes) -> bytes:
+def box(name: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content) + 8) + name + content
 
 
