@@ -1,5 +1,7 @@
 """The comments API: all its routes in one blueprint. Most follow a node to its new id."""
 
+from datetime import datetime
+
 from chalice.app import Blueprint
 
 from chalicelib.comments import moderation_routes, nodes, profiles, reading_routes
@@ -216,11 +218,19 @@ def _declare_posting(route: Route) -> None:
             request.count(NODE_COMMENTS)
             return posting.post_comment(runtime, node, body, author, sender_of(request))
 
+        def find(comment: str, at: datetime) -> PlacedComment:
+            found = reading.get_comment(request.runtime, node, comment, author)
+            if found.comment["posted"] < at:
+                # An older comment, whose id this call has drawn again.
+                raise UnknownComment
+            return found
+
         placed = once(
             request,
             post,
-            lambda made, _at: reading.get_comment(request.runtime, node, made, author),
+            find,
             lambda _at, rng: composing.new_comment_id(rng),
+            lambda placed: placed.comment["id"],
         )
         request.details["made"] = made = placed.comment["id"]
         address = request.location(f"/nodes/{node}/comments/{made}")

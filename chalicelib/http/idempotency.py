@@ -3,7 +3,8 @@
 A row records a caller, a path, a key, a digest of the body and the time of the first attempt. Every
 attempt runs at that time and draws random numbers from a generator seeded by the row, so all
 attempts choose the same id. A repeated call answers with the thing of that id; if that thing is
-missing, the call runs again. Calls without the header skip all of this.
+missing, the call runs again. A key used again after its day has a new row with another seed. Calls
+without the header skip all of this.
 """
 
 import math
@@ -11,14 +12,15 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, TypedDict, TypeVar
+from typing import Annotated, Any, NotRequired, TypedDict, TypeVar
 
 from pydantic import ConfigDict, SecretStr, StringConstraints, TypeAdapter, ValidationError
 from pymongo import ASCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
+from pymongo.results import UpdateResult
 
 from chalicelib import signing
-from chalicelib.database import Collection
+from chalicelib.database import Collection, Document
 from chalicelib.errors import (
     FieldError,
     IdempotencyKeyReused,
@@ -44,10 +46,16 @@ Draw = Callable[[datetime, random.Random], str]
 
 
 class KeyRow(TypedDict):
-    """A used key; `_id` and `digest` reveal neither the caller nor the body."""
+    """A used key; `_id` and `digest` reveal neither the caller nor the body.
+
+    - `seed`: of the attempts' random numbers; missing in rows of release 0.3.0: the id.
+    - `made`: the thing's id, if it may be another than the first that is drawn.
+    """
 
     _id: str
     digest: str
+    seed: NotRequired[str]
+    made: NotRequired[str]
     at: datetime
     held: datetime
     done: bool
@@ -87,11 +95,13 @@ def once(
     make: Callable[[Runtime], Made],
     find: Callable[[str, datetime], Made],
     draw: Draw = new_id,
+    id_of: Callable[[Made], str] | None = None,
 ) -> Made:
     """Return `make(runtime)`, or `find(id, made_at)` if an earlier call with the key made it.
 
-    The new thing's id is the first that `draw` draws from the runtime of `make`. `find` raises a
-    Problem of 4xx if the thing is missing. Raises IdempotencyKeyReused for another body,
+    The new thing's id is the first that `draw` draws from the runtime of `make`, or `id_of` the
+    thing where `make` draws again for a taken id. `find` raises a Problem of 4xx if the thing is
+    missing, or if another call made it. Raises IdempotencyKeyReused for another body,
     RequestInProgress while another attempt may be running, and the errors of `make` and `find`.
     """
     key = key_of(request)
@@ -102,7 +112,7 @@ def once(
         found = attempt.earlier(find, draw)
         if found is not None:
             return found
-    return attempt.run(make, find, draw)
+    return attempt.run(make, find, draw, id_of)
 
 
 class _Attempt:
@@ -117,21 +127,24 @@ class _Attempt:
         self._digest = _digest(secret, text)
         self._runtime = runtime
         self._rows = KEYS.of(runtime.database)
-        self._at = runtime.now()
+        self._row = self._new_row()
 
-    def begin(self) -> bool:
-        """Insert the row; return False if it exists."""
-        now = self._at
-        row = KeyRow(
+    def _new_row(self) -> KeyRow:
+        now = self._runtime.now()
+        return KeyRow(
             _id=self._id,
             digest=self._digest,
+            seed=f"{self._id} {now.isoformat()}",
             at=now,
             held=now + HELD,
             done=False,
             expires=now + KEPT,
         )
+
+    def begin(self) -> bool:
+        """Insert the row; return False if it exists."""
         try:
-            self._rows.insert_one({**row})
+            self._rows.insert_one({**self._row})
         except DuplicateKeyError:
             return False
         return True
@@ -141,28 +154,35 @@ class _Attempt:
         row = self._rows.find_one({"_id": self._id})
         if row is None:
             raise RequestInProgress(retry_after_seconds=1)
+        now = self._runtime.now()
+        if row["expires"] <= now:
+            # MongoDB deletes expired rows once a minute, or later.
+            _check_taken(self._rows.replace_one(_as_seen(row), self._row))
+            return None
         if row["digest"] != self._digest:
             raise IdempotencyKeyReused
-        self._at = row["at"]
+        self._row = row
         try:
             return self._find_made(find, draw)
         except Problem as problem:
             if row["done"] or problem.status >= _SERVER_ERROR:
                 raise
-        now = self._runtime.now()
         if row["held"] > now:
             seconds = math.ceil((row["held"] - now).total_seconds())
             raise RequestInProgress(retry_after_seconds=seconds)
-        taken = {"_id": self._id, "held": row["held"], "done": False}
-        if not self._rows.update_one(taken, {"$set": {"held": now + HELD}}).matched_count:
-            raise RequestInProgress(retry_after_seconds=1)
+        _check_taken(self._rows.update_one(_as_seen(row), {"$set": {"held": now + HELD}}))
         return None
 
     def run(
-        self, make: Callable[[Runtime], Made], find: Callable[[str, datetime], Made], draw: Draw
+        self,
+        make: Callable[[Runtime], Made],
+        find: Callable[[str, datetime], Made],
+        draw: Draw,
+        id_of: Callable[[Made], str] | None,
     ) -> Made:
         """Return the thing that `make` makes. A refusal deletes the key; a failure keeps it."""
-        runtime = replace(self._runtime, now=lambda: self._at, random=self._random())
+        at = self._row["at"]
+        runtime = replace(self._runtime, now=lambda: at, random=self._random())
         try:
             made = make(runtime)
         except DuplicateKeyError:
@@ -172,15 +192,28 @@ class _Attempt:
             if _CLIENT_ERROR <= problem.status < _SERVER_ERROR:
                 self._rows.delete_one({"_id": self._id})
             raise
-        self._rows.update_one({"_id": self._id}, {"$set": {"done": True}})
+        changes = {"done": True, **({"made": id_of(made)} if id_of else {})}
+        self._rows.update_one({"_id": self._id}, {"$set": changes})
         return made
 
     def _find_made(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made:
-        return find(draw(self._at, self._random()), self._at)
+        at = self._row["at"]
+        return find(self._row.get("made") or draw(at, self._random()), at)
 
     def _random(self) -> random.Random:
         """Return a generator of the same numbers for every attempt; no number is secret."""
-        return random.Random(self._id)  # noqa: S311 - ids, which others see
+        return random.Random(self._row.get("seed", self._id))  # noqa: S311 - ids, which others see
+
+
+def _as_seen(row: KeyRow) -> Document:
+    """Return the filter of a row that no other attempt has changed."""
+    return {"_id": row["_id"], "at": row["at"], "held": row["held"], "done": row["done"]}
+
+
+def _check_taken(result: UpdateResult) -> None:
+    """Raise RequestInProgress if another attempt has the row."""
+    if not result.matched_count:
+        raise RequestInProgress(retry_after_seconds=1)
 
 
 def _digest(key: SecretStr, message: bytes) -> str:

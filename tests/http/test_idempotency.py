@@ -1,6 +1,7 @@
 """Calls that are repeated with the same Idempotency-Key."""
 
 import json
+import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from pymongo.errors import AutoReconnect
 
+from chalicelib.comments.discussion import composing
 from chalicelib.database import Document
 from chalicelib.http import idempotency
 from chalicelib.http.idempotency import HELD, KEPT, KEYS
@@ -146,6 +148,77 @@ def fail(*_: Any) -> Any:
 
 
 @every_call
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "not yet deleted"])
+def test_a_key_used_again_after_its_day_makes_another_thing(
+    town: Town,
+    call: Call,
+    clock: Clock,
+    runtime: Runtime,
+    is_deleted: bool,  # noqa: FBT001 - a row of the table
+) -> None:
+    before = town.count(call)
+    monday = town.send(call)
+    clock.advance(hours=24)
+    if is_deleted:
+        runtime.database[KEYS.name].delete_many({"expires": {"$lte": clock()}})
+
+    tuesday = town.send(call)
+
+    assert tuesday.status == 201
+    assert tuesday.json["id"] != monday.json["id"]
+    assert town.send(call).json["id"] == tuesday.json["id"]
+    assert town.count(call) == before + 2
+
+
+@every_call
+def test_a_row_of_the_last_release_finds_its_thing(
+    town: Town, call: Call, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        as_before = lambda self: random.Random(self._id)  # noqa: E731
+        patched.setattr(idempotency._Attempt, "_random", as_before)
+        first = town.send(call)
+    runtime.database[KEYS.name].update_one({}, {"$unset": {"seed": 1, "made": 1}})
+
+    assert town.send(call).json["id"] == first.json["id"]
+
+
+def draw_of_few(rng: random.Random) -> str:
+    return "000000000" + rng.choice("0123456789abcdef")
+
+
+@pytest.mark.parametrize("is_done", [True, False], ids=["done", "stopped before the end"])
+def test_calls_whose_first_ids_were_taken_find_their_own_comments(
+    town: Town,
+    runtime: Runtime,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    is_done: bool,  # noqa: FBT001 - a row of the table
+) -> None:
+    monkeypatch.setattr(composing, "new_comment_id", draw_of_few)
+    call, keys = CALLS["comment"], [f"k{number}" for number in range(10)]
+    made = {}
+    for key in keys:
+        clock.advance(seconds=1)
+        made[key] = town.send(call, key, text=f"Comment {key}").json["id"]
+    redrawn = [
+        row for row in rows(runtime) if row["made"] != draw_of_few(random.Random(row["seed"]))
+    ]
+    assert redrawn
+    if not is_done:
+        runtime.database[KEYS.name].update_many(
+            {}, {"$set": {"done": False}, "$unset": {"made": 1}}
+        )
+
+    again = {key: town.send(call, key, text=f"Comment {key}") for key in keys}
+
+    if is_done:
+        assert {key: reply.json["id"] for key, reply in again.items()} == made
+    for key, reply in again.items():
+        assert reply.status == 409 or reply.json["text"] == f"Comment {key}"
+
+
+@every_call
 def test_a_key_stands_for_one_body(town: Town, call: Call) -> None:
     before = town.count(call)
     town.send(call)
@@ -202,7 +275,7 @@ def test_an_attempt_that_was_taken_for_dead_and_wrote_after_all_is_found(
 
 def take_time_of(attempt: Any, runtime: Runtime) -> None:
     """Find nothing yet, as one who looked just before the other wrote."""
-    attempt._at = rows(runtime)[0]["at"]
+    attempt._row = rows(runtime)[0]
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 65, "é", "$where"])
