@@ -62,6 +62,14 @@ def without_all_blanks(text: str) -> str:
     return _BLANKS.sub("", text)
 
 
+def look_of(text: str) -> str:
+    """Return a text's form for comparison: texts with the same form look the same to readers.
+
+    Neither kinds of spaces nor characters without width make a difference.
+    """
+    return " ".join(normalise(without_all_blanks(text)).split())
+
+
 def is_visible(text: str) -> bool:
     """Return whether a text has a visible character other than a combining mark."""
     return any(unicodedata.category(shown[0])[0] != "M" for shown in _SHOWN.finditer(text))

@@ -9,7 +9,7 @@ from chalicelib.assets import pictures
 from chalicelib.assets.pictures import PictureUrl
 from chalicelib.http import Input
 from chalicelib.settings import InvalidSettings
-from chalicelib.texts import Line, Paragraphs, Url, at_most
+from chalicelib.texts import Line, Paragraphs, Url, at_most, look_of
 
 # A copy with three comments then has at most 60 KB, and a wall's document of 100 copies 6 MB.
 MAX_POST_CHARACTERS = 5_000
@@ -79,8 +79,8 @@ class CheckInDetail(Input):
 
 
 def distinct(values: list[str]) -> list[str]:
-    """Return the list unchanged; raises ValueError for duplicate values."""
-    if len(set(values)) < len(values):
+    """Return the list unchanged; raises ValueError for values that look the same."""
+    if len(set(map(look_of, values))) < len(values):
         raise ValueError("duplicate values are not allowed")
     return values
 

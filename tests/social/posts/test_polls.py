@@ -89,6 +89,35 @@ def test_what_cannot_be_voted_in_or_for_is_refused(client: Client) -> None:
     assert vote(client, "bob", secret, "18:00").code == "unknown_post"
 
 
+@pytest.mark.parametrize(
+    "twin",
+    ["Mole\u200b", "\u2060Mole", "Mo\u00adle", "\u2066Mole\u2069", "Mole\ufe0f"],
+    ids=ascii,
+)
+def test_options_that_look_the_same_are_refused(client: Client, twin: str) -> None:
+    settle(client, "ann")
+    detail = {"question": "Where?", "options": ["Mole", twin]}
+
+    reply = client.as_("ann").post("/posts", type="poll", detail=detail, circles=["*public*"])
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+    assert [each["field"] for each in reply.json["errors"]] == ["detail.options"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("m\u00b2", "m2"), ("yes", "Yes"), ("caf\u00e9", "cafe"), ("\uff11", "1")],
+    ids=ascii,
+)
+def test_options_that_look_different_are_taken(client: Client, one: str, other: str) -> None:
+    settle(client, "ann")
+    detail = {"question": "Where?", "options": [one, other]}
+
+    post = publish(client, "ann", type="poll", detail=detail)
+
+    assert vote(client, "ann", post, other).json["poll"]["own_vote"] == other
+
+
 def test_a_poll_is_edited_until_somebody_has_voted(client: Client, runtime: Runtime) -> None:
     settle(client, "ann", "bob")
     post = publish(client, "ann", **POLL)
