@@ -6,7 +6,7 @@ from chalicelib import limits
 from chalicelib.ads import accounts
 from chalicelib.ads.billing import settlements, transfers
 from chalicelib.ads.budgets import leases, ledger
-from chalicelib.ads.inventory import campaigns, click_rates, creatives, waiting, zones
+from chalicelib.ads.inventory import campaigns, click_rates, creatives, former, waiting, zones
 from chalicelib.ads.reports import counters, progress
 from chalicelib.ads.tracking import conversion_keys, events
 from chalicelib.ads.visitors import profiles
@@ -53,6 +53,8 @@ from chalicelib.social.timelines import news, references, walls
 COLLECTIONS: tuple[Collection[Any], ...] = (
     campaigns.CAMPAIGNS,
     creatives.CREATIVES,
+    former.FORMER_PAGES,
+    former.FORMER_MARKUP,
     zones.ZONES,
     waiting.WAITING,
     click_rates.AD_COUNTS,

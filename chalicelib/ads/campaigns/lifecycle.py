@@ -18,7 +18,7 @@ from chalicelib.ads.campaigns import asset_pictures
 from chalicelib.ads.campaigns.asset_pictures import ShownAsset
 from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.errors import CampaignDeleted, FlightOver
-from chalicelib.ads.inventory import campaigns, creatives, placing, zones
+from chalicelib.ads.inventory import campaigns, creatives, former, placing, zones
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Status, StoredCampaign, StoredTarget, get
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, Problem
@@ -55,6 +55,8 @@ def put(
         stored = _update(database, session, campaign_id, {**definition, "status": status})
         after = exhaustion.follow(database, session, stored, now)
         creatives.follow(database, session, before, after)
+        if before is not None:
+            former.keep(database, session, before, after["ad_units"], now)
         _place_or_clear(database, session, before, after)
         return after, before is None
 

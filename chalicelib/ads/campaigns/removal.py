@@ -2,7 +2,7 @@
 
     any status --delete--> deleting --finish, after the grace and the last lease--> deleted
 
-The mark, the rows and the large creatives change in one transaction. A `deleting` campaign still
+The mark, the rows and the creatives change in one transaction. A `deleting` campaign still
 pays its promises, as if paused: impressions out of open leases, and clicks. The sweep finishes
 it once, however often it runs: it takes the rest of the budget back, and reduces the document to
 its money. That document stays for good, and so do ledger, reports, events and settlements: they
@@ -18,7 +18,7 @@ from pymongo.database import Database
 
 from chalicelib.ads.budgets import balances
 from chalicelib.ads.budgets.leases import LEASES
-from chalicelib.ads.inventory import campaigns, creatives, placing
+from chalicelib.ads.inventory import campaigns, creatives, former, placing
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
@@ -44,6 +44,7 @@ def delete(database: Database[Document], campaign_id: str, now: datetime) -> Non
             CAMPAIGNS.of(database).update_one(this, mark, session=session)
             placing.clear(database, session, campaign_id)
         creatives.follow(database, session, before, {"_id": campaign_id, "ad_units": []})
+        former.keep(database, session, before, (), now)
 
     in_transaction(database, work)
 

@@ -1,5 +1,5 @@
 """The ads that each zone may show, and their worth.
 
-Public face: `campaigns`, `click_rates`, `creatives`, `fitting`, `placing`, `refilling`,
-`repricing`, `routes`, `rows`, `waiting`, `zones`.
+Public face: `campaigns`, `click_rates`, `creatives`, `fitting`, `former`, `placing`,
+`refilling`, `repricing`, `routes`, `rows`, `waiting`, `zones`.
 """

@@ -14,7 +14,7 @@ from pymongo.database import Database
 
 from chalicelib import signing
 from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCreative
-from chalicelib.ads.inventory import creatives
+from chalicelib.ads.inventory import creatives, former
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.database import Document
@@ -63,9 +63,17 @@ def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, d
 
 
 def markup(database: Database[Document], creative_id: str) -> str:
-    """Return the markup of an HTML creative; raises UnknownCreative after its removal."""
+    """Return the markup of an HTML creative, also for two days after its removal.
+
+    Raises UnknownCreative.
+    """
     creative = creatives.find(database, creative_id) or _small(database, creative_id)
-    if creative is None or creative["type"] != "html":
+    if creative is None:
+        markup = former.find_markup(database, creative_id)
+        if markup is None:
+            raise UnknownCreative
+        return markup
+    if creative["type"] != "html":
         raise UnknownCreative
     return creative["html"]
 

@@ -5,6 +5,7 @@ from typing import TypedDict
 
 from chalicelib.ads.errors import UnknownCampaign
 from chalicelib.ads.ids import advertiser_of
+from chalicelib.ads.inventory import former
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredPricing, price_micros
 from chalicelib.ads.tracking import counting, tokens
 from chalicelib.ads.tracking.events import AdEvent
@@ -55,13 +56,16 @@ def record_impression(runtime: Runtime, token: str, *, by_person: bool) -> None:
 
 
 def record_click(runtime: Runtime, token: str, *, by_person: bool) -> str:
-    """Record a click on an ad; return its landing page's URL.
+    """Record a click on an ad; return its landing page's URL, the last one known.
 
-    Raises InvalidToken, TokenExpired, and UnknownCampaign after the ad's removal.
+    An old link still leads there, but counts nothing. Raises InvalidToken, and UnknownCampaign
+    long after the ad's removal.
     """
     now = runtime.now()
-    offer = tokens.verify(token, "click", runtime.settings.signing_keys, now)
+    offer = tokens.read(token, "click", runtime.settings.signing_keys)
     landing_url = _landing_url(runtime, offer.served)
+    if now >= offer.expires_at:
+        return landing_url
     _record(runtime, "click", offer, now, by_bot=not by_person)
     return landing_url
 
@@ -98,4 +102,7 @@ def _landing_url(runtime: Runtime, served: Served) -> str:
     for unit in campaign["ad_units"] if campaign else ():
         if unit["ad_unit_id"] == served.ad_unit_id:
             return unit["creative"]["landing_url"]
-    raise UnknownCampaign
+    landing_url = former.find_page(runtime.database, served.campaign_id, served.ad_unit_id)
+    if landing_url is None:
+        raise UnknownCampaign
+    return landing_url

@@ -1,5 +1,6 @@
 """The interface for pages and links: beacons, pixels, clicks and conversions."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
 
@@ -23,7 +24,7 @@ from chalicelib.limits import MONEY
 Token = Annotated[
     str,
     StringConstraints(max_length=MAX_CHARACTERS),
-    Field(description="What an address of a served ad ends with; it is good for a day."),
+    Field(description="What an address of a served ad ends with; it counts for a day."),
 ]
 
 
@@ -56,17 +57,22 @@ def declare(route: Route) -> None:
         _impression(request, token)
         return NoContent(headers=NO_STORE)
 
-    @route("GET", "/ads/events/{token}/pixel", raises=(InvalidToken, TokenExpired))
+    @route("GET", "/ads/events/{token}/pixel", raises=(InvalidToken,))
     def record_impression_by_pixel(request: Request, token: Token) -> Pixel:
-        """Record that an ad was seen, by an image: for pages without scripts."""
-        _impression(request, token)
+        """Record that an ad was seen, by an image: for pages without scripts.
+
+        The picture of an old page counts nothing.
+        """
+        with suppress(TokenExpired):
+            _impression(request, token)
         return Pixel()
 
-    @route("GET", "/ads/click/{token}", raises=(InvalidToken, TokenExpired, UnknownCampaign))
+    @route("GET", "/ads/click/{token}", raises=(InvalidToken, UnknownCampaign))
     def follow_click(request: Request, token: Token) -> Found:
         """Record a click on an ad and lead to its page: the `click_url` of an ad.
 
-        A click counts once. If the ad was removed since it was shown, there is no page to lead to.
+        A click counts once, and within a day. A later click leads there as well, and so does the
+        click of a removed ad, for a year: to its last page.
         """
         url = beacons.record_click(request.runtime, token, by_person=request.is_by_person)
         return Found(headers={"Location": url, **NO_STORE})

@@ -48,9 +48,20 @@ def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
 
 
 def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetime) -> Offer:
-    """Return the offer of a token for this purpose; every key verifies.
+    """Return the offer of a token for this purpose, which may still count.
 
-    Raises InvalidToken for an altered or cut token or another purpose, and TokenExpired.
+    Raises InvalidToken, and TokenExpired.
+    """
+    offer = read(token, purpose, keys)
+    if now >= offer.expires_at:
+        raise TokenExpired
+    return offer
+
+
+def read(token: str, purpose: Purpose, keys: Sequence[SecretStr]) -> Offer:
+    """Return the offer of a token for this purpose, however old; every key verifies.
+
+    Raises InvalidToken for an altered or cut token, or another purpose.
     """
     signed = signing.decode(token) or b""
     tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
@@ -59,8 +70,6 @@ def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetim
         raise InvalidToken
     *fields, sealed, price_micros, lease_id, expiry = orjson.loads(payload)
     served, expires_at = Served(*fields), datetime.fromtimestamp(expiry, UTC)
-    if now >= expires_at:
-        raise TokenExpired
     visitor = _unseal(sealed, served.decision, signer)
     return Offer(served, visitor, price_micros, lease_id, expires_at)
 

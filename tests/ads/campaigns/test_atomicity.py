@@ -11,7 +11,7 @@ from pymongo.client_session import ClientSession
 from pymongo.errors import OperationFailure
 
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.inventory import campaigns, creatives, placing, zones
+from chalicelib.ads.inventory import campaigns, creatives, former, placing, zones
 from chalicelib.ads.inventory.forms import Zone
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import ChangeTooLarge, Unavailable
@@ -215,7 +215,8 @@ class Crash(Exception):
 
 
 def state(runtime: Runtime) -> list[Document]:
-    names = (campaigns.CAMPAIGNS.name, zones.ZONES.name, creatives.CREATIVES.name)
+    kept = (campaigns.CAMPAIGNS, zones.ZONES, creatives.CREATIVES, former.FORMER_PAGES)
+    names = [each.name for each in (*kept, former.FORMER_MARKUP)]
     return [row for name in names for row in runtime.database[name].find().sort("_id", 1)]
 
 
@@ -231,8 +232,8 @@ def active(runtime: Runtime) -> Runtime:
 
 @pytest.mark.parametrize(
     ("module", "step"),
-    [(lifecycle, "_update"), (creatives, "follow"), (placing, "place")],
-    ids=["campaign", "creatives", "zones"],
+    [(lifecycle, "_update"), (creatives, "follow"), (former, "keep"), (placing, "place")],
+    ids=["campaign", "creatives", "former", "zones"],
 )
 def test_a_change_that_dies_after_any_of_its_writes_leaves_nothing(
     active: Runtime, monkeypatch: pytest.MonkeyPatch, module: Any, step: str

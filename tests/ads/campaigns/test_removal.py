@@ -16,6 +16,7 @@ from chalicelib.runtime import Runtime
 from tests.ads.campaigns.support.removal import Crash
 from tests.ads.support.events import count, impression, stored
 from tests.ads.support.factories import (
+    LANDING_URL,
     activate,
     ad_unit,
     add_zones,
@@ -128,7 +129,7 @@ def test_clicks_are_billed_up_to_the_grace_and_refused_after_it(
     assert money(runtime) == {"released": 1, "available": 0, "leased": 0, "spent": 1}
 
 
-def test_a_click_leads_to_its_page_until_the_deletion_is_finished(
+def test_a_click_leads_to_its_page_after_the_deletion_too(
     runtime: Runtime, client: Client, clock: Clock
 ) -> None:
     funded(runtime, 100)
@@ -141,7 +142,7 @@ def test_a_click_leads_to_its_page_until_the_deletion_is_finished(
     for _ in range(2):
         jobs.run_minute(runtime)
     assert document(runtime)["status"] == "deleted"
-    assert client.get(ad["click_url"]).code == "unknown_campaign"
+    assert client.get(ad["click_url"]).headers["Location"] == LANDING_URL
 
 
 def test_the_schedule_finishes_a_deletion_once_and_leaves_only_the_money(

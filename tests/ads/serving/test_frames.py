@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from app import create_app
-from chalicelib.ads.campaigns import lifecycle
+from chalicelib.ads.campaigns import removal
 from chalicelib.ads.errors import InvalidToken
-from chalicelib.ads.inventory import creatives
+from chalicelib.ads.inventory import creatives, former
 from chalicelib.ads.inventory.creatives import StoredNative
 from chalicelib.ads.serving import frames
 from chalicelib.ads.serving.cache import ZoneCache
@@ -112,18 +112,65 @@ def test_the_two_containers_of_a_zone_give_out_one_address(
     assert other["ads"][0]["creative"] == sign_url(client)[0]
 
 
-def test_a_creative_that_was_changed_has_no_frame_at_its_old_address(
-    runtime: Runtime, client: Client
+@pytest.mark.parametrize("markup", [EVIL, LARGE], ids=["in its row", "apart"])
+@pytest.mark.parametrize("change", ["other markup", "other unit", "other kind", "deleted"])
+def test_a_creative_that_was_changed_keeps_its_frame_until_its_address_expires(
+    runtime: Runtime, client: Client, clock: Clock, markup: str, change: str
 ) -> None:
-    for markup in (EVIL, LARGE):
-        add(runtime, markup)
-        (creative,) = sign_url(client)
-        put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=html("<b>new</b>"))])
+    add(runtime, markup)
+    (creative,) = sign_url(client)
+    unit = {
+        "other markup": ad_unit(creative=html("<b>new</b>")),
+        "other unit": ad_unit("two", creative=html("<b>new</b>")),
+        "other kind": ad_unit(),
+    }.get(change)
 
-        reply = frame(client, creative["frame_url"])
+    if unit is None:
+        removal.delete(runtime.database, SPRING, runtime.now())
+    else:
+        put_campaign(runtime, SPRING, ad_units=[unit])
 
-        assert (reply.status, reply.code) == (404, "unknown_creative")
-        lifecycle.deactivate(runtime.database, SPRING)
+    assert frame(client, creative["frame_url"], BROWSER).body.decode() == markup
+    clock.advance(hours=36, milliseconds=-1)
+    assert frame(client, creative["frame_url"], BROWSER).body.decode() == markup
+    clock.advance(milliseconds=1)
+    assert frame(client, creative["frame_url"]).code == "token_expired"
+    assert sign_url(client) != [creative]
+
+
+def test_markup_that_a_campaign_shows_again_has_one_frame(runtime: Runtime, client: Client) -> None:
+    add(runtime)
+    (creative,) = sign_url(client)
+    for markup in ("<b>new</b>", EVIL, "<b>new</b>", EVIL):
+        put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=html(markup))])
+
+        assert frame(client, creative["frame_url"]).body.decode() == EVIL
+    assert sign_url(client) == [creative]
+
+
+def test_a_draft_s_markup_is_kept_by_nothing(runtime: Runtime) -> None:
+    add_zones(runtime, "blog/banner")
+    put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=html(LARGE))])
+    put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=html(EVIL))])
+    removal.delete(runtime.database, SPRING, runtime.now())
+
+    for collection in (former.FORMER_MARKUP, former.FORMER_PAGES, creatives.CREATIVES):
+        assert collection.of(runtime.database).count_documents({}) == 0
+
+
+def test_a_campaign_keeps_a_bounded_number_of_former_creatives(
+    runtime: Runtime, client: Client, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(former, "MAX_MARKUP", 2)
+    add(runtime, "0")
+    addresses = []
+    for number in range(4):
+        addresses += [each["frame_url"] for each in sign_url(client)]
+        clock.advance(seconds=1)
+        units = [ad_unit(creative=html(str(number + 1)))]
+        put_campaign(runtime, SPRING, ad_units=units)
+
+    assert [frame(client, each).status for each in addresses] == [404, 404, 200, 200]
 
 
 @pytest.mark.parametrize("text", ["", "x", "é", "%00", "a" * 512, "a" * 513, "..", "$where"])

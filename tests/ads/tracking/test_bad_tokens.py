@@ -2,15 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from chalice.local import LocalChalice
 from pydantic import SecretStr
 
 from app import create_app
+from chalicelib.ads.campaigns import lifecycle, removal
 from chalicelib.runtime import Runtime
 from tests.ads.support.events import PRICE, SPRING, Page, stored, totals
-from tests.ads.support.factories import activate, add_zones, cpm, put_campaign
+from tests.ads.support.factories import (
+    LANDING_URL,
+    activate,
+    ad_unit,
+    add_zones,
+    cpm,
+    creative,
+    put_campaign,
+)
 from tests.ads.tracking.support.pages import Refusing, profile
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -63,14 +73,90 @@ def test_a_bad_token_changes_nothing(page: Page, runtime: Runtime, fault: str) -
     assert (totals(runtime), stored(runtime), profile(runtime, "ann")) == ({}, [], None)
 
 
-def test_an_expired_token_changes_nothing(page: Page, runtime: Runtime, clock: Clock) -> None:
-    ad = page.ad()
+def test_an_old_token_counts_nothing(page: Page, runtime: Runtime, clock: Clock) -> None:
+    ad = page.ad("ann")
     clock.advance(hours=24)
 
-    replies = [page.see(ad), page.pixel(ad), page.click(ad)]
+    seen, pixel, click = page.see(ad), page.pixel(ad), page.click(ad)
 
-    assert [(reply.status, reply.code) for reply in replies] == [(410, "token_expired")] * 3
-    assert stored(runtime) == []
+    assert (seen.status, seen.code) == (410, "token_expired")
+    assert (pixel.status, pixel.headers["Content-Type"]) == (200, "image/gif")
+    assert (click.status, click.headers["Location"]) == (302, LANDING_URL)
+    assert (stored(runtime), profile(runtime, "ann")) == ([], None)
+
+
+def test_a_token_counts_up_to_its_last_moment(page: Page, runtime: Runtime, clock: Clock) -> None:
+    ad = page.ad()
+    clock.advance(hours=24, milliseconds=-1)
+
+    page.click(ad)
+    clock.advance(milliseconds=1)
+    page.click(ad)
+
+    assert totals(runtime) == {"clicks": 1}
+
+
+@pytest.mark.parametrize("age_days", [0, 1, 30, 364])
+@pytest.mark.parametrize("change", ["replaced", "moved", "paused", "deleted"])
+def test_a_click_leads_to_the_last_page_of_its_ad(
+    page: Page, runtime: Runtime, clock: Clock, change: str, age_days: int
+) -> None:
+    old, new = "https://mercedes.example/old", "https://mercedes.example/new"
+    put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=creative(landing_url=old))])
+    ad = page.ad()
+
+    match change:
+        case "replaced":
+            units = [ad_unit("two", creative=creative(landing_url=new))]
+            put_campaign(runtime, SPRING, ad_units=units)
+        case "moved":
+            put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=creative(landing_url=new))])
+        case "paused":
+            lifecycle.deactivate(runtime.database, SPRING)
+        case "deleted":
+            removal.delete(runtime.database, SPRING, runtime.now())
+            clock.advance(hours=2)
+            removal.finish(runtime.database, timedelta(hours=1), runtime.now())
+    clock.advance(days=age_days)
+
+    reply = page.click(ad)
+
+    assert reply.status == 302
+    assert reply.headers["Location"] == (new if change == "moved" else old)
+    assert len(stored(runtime)) == (1 if age_days == 0 else 0)
+
+
+def test_a_page_of_an_ad_that_comes_back_is_its_present_one(page: Page, runtime: Runtime) -> None:
+    first, second = "https://mercedes.example/first", "https://mercedes.example/second"
+    ad = page.ad()
+    for unit_id, url in (("two", first), ("one", second)):
+        put_campaign(
+            runtime, SPRING, ad_units=[ad_unit(unit_id, creative=creative(landing_url=url))]
+        )
+
+    assert page.click(ad).headers["Location"] == second
+
+
+@pytest.mark.parametrize("fault", ["altered", "cut", "swapped"])
+def test_a_forged_click_leads_nowhere_however_old(page: Page, clock: Clock, fault: str) -> None:
+    ad = page.ad()
+    clock.advance(days=2)
+    bad = ad["impression_url"].replace("/events/", "/click/")
+    bad = bad if fault == "swapped" else BAD[fault](ad["click_url"])
+
+    reply = page.click({"click_url": bad})
+
+    assert (reply.status, reply.code) == (400, "invalid_token")
+    assert "Location" not in reply.headers
+
+
+def test_a_browser_gets_a_page_of_a_click_that_leads_nowhere(page: Page, runtime: Runtime) -> None:
+    ad = page.ad()
+    runtime.database["ad.campaign"].delete_many({})
+
+    reply = page.client.request("GET", ad["click_url"], headers={"Accept": "text/html"})
+
+    assert (reply.status, reply.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
 
 
 def test_a_token_of_a_foreign_key_changes_nothing(page: Page, runtime: Runtime) -> None:
