@@ -7,6 +7,7 @@ from chalice.utils import to_cfn_resource_name
 
 from chalicelib.observability.metrics import (
     AD_EVENTS,
+    DISPUTES,
     FAN_OUTS_FAILED,
     LATE_PAYMENTS,
     REFUNDS_FAILED,
@@ -104,6 +105,8 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     yield _alarm("orders", "paid-late", _metric(namespace, late, "Sum"), Threshold=0)
     (came_back,) = REFUNDS_FAILED.units
     yield _alarm("refunds", "came-back", _metric(namespace, came_back, "Sum"), Threshold=0)
+    (disputed,) = DISPUTES.units
+    yield _alarm("payments", "disputed", _metric(namespace, disputed, "Sum"), Threshold=0)
     total, unpaid = AD_EVENTS.units
     share = {"Id": "share", "Expression": "unpaid / total", "Label": "Share of unpaid ad events"}
     parts = [_part("total", namespace, total), _part("unpaid", namespace, unpaid)]

@@ -42,6 +42,7 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "tend_assets": (MoveAssets,),
     "tend_content": (TellDiscussion,),
     "tend_catalogue": (Relist,),
+    "tend_shop": (ResumeOrder,),
 }
 
 _INTERFACES = filled(

@@ -60,6 +60,8 @@ WAITING = Metrics(
 LATE_PAYMENTS = Metrics({"late_payments": "Count"})
 # Refunds that a provider accepted and then failed.
 REFUNDS_FAILED = Metrics({"refunds_failed": "Count"})
+# Payments that a buyer's bank has taken back.
+DISPUTES = Metrics({"disputes": "Count"})
 
 ALL = (
     REQUEST,
@@ -74,4 +76,5 @@ ALL = (
     WAITING,
     LATE_PAYMENTS,
     REFUNDS_FAILED,
+    DISPUTES,
 )

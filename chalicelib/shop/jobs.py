@@ -56,7 +56,7 @@ def declare_workers(app: Chalice, runtime: Runtime) -> None:
     @app.on_sqs_message(queue=queue(ResumeOrder.queue), batch_size=10)
     def resume_orders(event: SQSEvent) -> dict[str, Any]:
         def handle(message: ResumeOrder) -> None:
-            resuming.resume(runtime, message.order)
+            resuming.resume(runtime, message.order, reconciles=True)
 
         return consume(event.to_dict(), RESUME_ORDER, handle)
 

@@ -35,6 +35,7 @@ from chalicelib.shop.catalogue import rows as products
 from chalicelib.shop.catalogue import skus
 from chalicelib.shop.categories import messages as shop_messages
 from chalicelib.shop.categories import rows as trees
+from chalicelib.shop.orders import reconciliation
 from chalicelib.shop.orders import shapes as orders
 from chalicelib.shop.payments import fake, records
 from chalicelib.shop.stock import shapes as stock
@@ -100,6 +101,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     stock.MOVEMENTS,
     carts.CARTS,
     orders.ORDERS,
+    reconciliation.RECONCILIATIONS,
     records.PAYMENTS,
     fake.FAKE_PAYMENTS,
     users.USERS,

@@ -10,6 +10,7 @@ from chalicelib.comments import nodes
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from chalicelib.shop.payments.fake import FAKE_PAYMENTS
 from chalicelib.wiring import marks
 from deploy import permissions
 from local.schedules import declared_schedules, scheduled_event
@@ -150,6 +151,9 @@ def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     with monkeypatch.context() as lost:
         lost.setattr(Queues, "send", lambda *_: False)
         live(office, "dan", "documents")
+    dispute = {"id": "dp_1", "amount_micros": 1, "state": "opened", "at": office.clock()}
+    rows = FAKE_PAYMENTS.of(office.runtime.database)
+    assert rows.update_many({}, {"$set": {"disputes": [dispute]}}).matched_count
     office.clock.advance(milliseconds=office.runtime.settings.lease_ms)
     for schedule in declared_schedules(app):
         app.handler_map[schedule.name](scheduled_event(schedule.name), None)

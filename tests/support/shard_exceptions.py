@@ -86,6 +86,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "marks.removal.remove_below: delete mark",
         "marks.removal.remove_from: delete mark",
         "marks.verification._is_exact: find mark",
+        "comments.entries.shadows.read_own: aggregate comments.entry",
     ),
     "a recount of all marks, by hand": (
         "marks.verification._with_counts: find mark",
@@ -97,7 +98,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "assets of an owner, by editors: they are read by their ids, by everybody and far more often": (
         "assets.catalogue.page: find content.asset",
-        "assets.uploads._check: aggregate content.upload",
+        "assets.uploads._check: find content.upload",
+        "assets.quotas.used: aggregate content.asset",
         "assets.own.check: aggregate content.asset",
     ),
     "moving a site's assets to another store, in the background": (
@@ -115,6 +117,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "what an advertiser's campaigns have committed: when it is given a credit line, and hourly": (
         "ads.billing.funds._total: aggregate ad.campaign",
         "ads.billing.funds._total: aggregate ad.transfer",
+    ),
+    "an event that names a payment alone: a payment lies where its order's id puts it": (
+        "shop.orders.reconciliation.orders_of: find shop.payment",
+        "shop.payments.fake.FakeProvider.hints: find shop.fake_payment",
     ),
     "a stock's books, by hand: its shop's orders lie where their ids put them": (
         "shop.orders.books.verify: aggregate shop.order",

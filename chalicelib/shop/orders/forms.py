@@ -14,8 +14,14 @@ from chalicelib.shop.ids import SkuId
 from chalicelib.shop.money import Currency
 from chalicelib.shop.orders.allocation import paid_by_line
 from chalicelib.shop.orders.shapes import Address, Order, State
-from chalicelib.shop.payments.port import Name, Status
-from chalicelib.shop.payments.records import MAX_REFUNDS, OrderPayment, Refund, RefundState
+from chalicelib.shop.payments.port import DisputeState, Name, Status
+from chalicelib.shop.payments.records import (
+    MAX_DISPUTES,
+    MAX_REFUNDS,
+    OrderPayment,
+    Refund,
+    RefundState,
+)
 from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind, Place
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownLine, ShownUrl
@@ -211,6 +217,24 @@ class RefundAnswer(TypedDict):
     at: datetime
 
 
+class DisputeAnswer(TypedDict):
+    """A dispute: the buyer's bank takes a payment back, or asks about it."""
+
+    id: Annotated[
+        Annotated[str, Field(max_length=255)], Field(description="As the provider names it.")
+    ]
+    amount_micros: int
+    state: Annotated[
+        DisputeState,
+        Field(
+            description="`inquiry`: the bank asks, and no money has moved. `opened`: the bank has "
+            "the money until it decides; answer in the provider's dashboard. `won`: the seller has "
+            "it. `lost`: the buyer has it."
+        ),
+    ]
+    at: datetime
+
+
 class OrderAnswer(TypedDict):
     """An order."""
 
@@ -226,8 +250,22 @@ class OrderAnswer(TypedDict):
     lines: Annotated[list[OrderLineAnswer], Field(max_length=MAX_LINES)]
     adjustments: Annotated[list[AdjustmentAnswer], Field(max_length=MAX_ADJUSTMENTS)]
     total_micros: int
-    refunded_micros: int
+    refunded_micros: Annotated[
+        int, Field(description="All that was given back, wherever the seller did it.")
+    ]
+    refunded_elsewhere_micros: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="The part that was not given back by `refunds`, as in the provider's "
+            "dashboard.",
+        ),
+    ]
     refunds: Annotated[list[RefundAnswer], Field(max_length=MAX_REFUNDS)]
+    disputed_micros: Annotated[
+        int, Field(ge=0, description="What the buyer's bank has by disputes, opened or lost.")
+    ]
+    disputes: Annotated[list[DisputeAnswer], Field(max_length=MAX_DISPUTES)]
     currency: Currency
     email: Annotated[
         Annotated[str, Field(max_length=254)] | None,
@@ -255,6 +293,7 @@ class OrdersAnswer(TypedDict):
 
 def order_answer(order: Order, payment: OrderPayment | None) -> OrderAnswer:
     """Return an order as the API shows it."""
+    elsewhere = payment.get("elsewhere_micros", 0) if payment else 0
     return {
         "id": order["_id"],
         "site": order["site"],
@@ -266,8 +305,11 @@ def order_answer(order: Order, payment: OrderPayment | None) -> OrderAnswer:
         ],
         "adjustments": [{**each} for each in order["adjustments"]],
         "total_micros": order["total_micros"],
-        "refunded_micros": payment["refunded_micros"] if payment else 0,
+        "refunded_micros": payment["refunded_micros"] + elsewhere if payment else 0,
+        "refunded_elsewhere_micros": elsewhere,
         "refunds": [_refund(each) for each in payment["refunds"]] if payment else [],
+        "disputed_micros": payment.get("disputed_micros", 0) if payment else 0,
+        "disputes": [{**each} for each in payment.get("disputes", [])] if payment else [],
         "currency": order["currency"],
         "email": order["email"],
         "address": {**order["address"]} if order["address"] else None,

@@ -6,21 +6,29 @@ A refund has a key. If a call stops in between, the refund stays owed, and the s
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from pymongo import ASCENDING
 
 from chalicelib.database import Document
 from chalicelib.errors import IdempotencyKeyReused, Problem
 from chalicelib.observability.logs import log
-from chalicelib.observability.metrics import REFUNDS_FAILED
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import OrderNotPaid, RefundRefused, RefundTooLarge
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.allocation import paid_for
+from chalicelib.shop.orders.reconciliation import reconcile
 from chalicelib.shop.orders.shapes import Order, charge_of, find
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import PaymentRefused
-from chalicelib.shop.payments.records import MAX_REFUNDS, PAYMENTS, OrderPayment, Refund
+from chalicelib.shop.payments.records import (
+    MAX_REFUNDS,
+    PAYMENTS,
+    OrderPayment,
+    Refund,
+    left_micros,
+    refund_name,
+)
 from chalicelib.shop.stock import movements
 from chalicelib.shop.stock.movements import NewMovement
 
@@ -30,7 +38,14 @@ LATE = "paid-late"
 PATIENCE = timedelta(hours=1)
 _ATTEMPTS = 5
 _UNFINISHED = frozenset({"owed", "made"})
-_MADE = frozenset({"made", "done"})
+
+
+class _Wanted(NamedTuple):
+    """A refund to make, as its seller wants it. `units` None: all that is left."""
+
+    key: str
+    units: Mapping[str, int] | None
+    restock: bool
 
 
 def refund_order(
@@ -39,28 +54,66 @@ def refund_order(
     """Refund units of a paid order once for each key, and return the payment.
 
     `units` None: all that is left. A failed refund repeats under its key, without a second restock.
-    Raises OrderNotPaid, RefundTooLarge, RefundRefused, IdempotencyKeyReused for another refund with
-    the key, and Unavailable.
+    If the provider refuses since money moved elsewhere, refund the part that is left. Raises
+    OrderNotPaid, RefundTooLarge, RefundRefused, IdempotencyKeyReused for another refund with the
+    key, and Unavailable.
     """
     if order["state"] not in {"paid", "done"}:
         raise OrderNotPaid
+    wanted = _Wanted(key, units, restock)
     for _ in range(_ATTEMPTS):
-        payment = records.find(runtime.database, order["_id"])
-        if payment is None:
-            raise OrderNotPaid
-        known = _find(payment, key)
-        if known is not None:
-            _check_same(known, units, restock=restock)
-            if known["state"] != "failed" or _owe_again(runtime, payment, known):
-                break
+        if not _record(runtime, order, wanted):
             continue
-        wanted = _units_of(order, payment, units)
-        amount = _amount(order, payment, wanted, is_whole=units is None)
-        refund = _new(runtime, key, wanted, amount, restock=restock)
-        refund["whole"] = units is None
-        if _owe(runtime, payment, refund):
-            break
+        try:
+            return _settle(runtime, order, key)
+        except RefundRefused:
+            if not _owe_less(runtime, order, wanted):
+                raise
     return _settle(runtime, order, key)
+
+
+def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
+    """Record a refund unless it is; return whether it is recorded. False: the payment changed."""
+    payment = records.find(runtime.database, order["_id"])
+    if payment is None:
+        raise OrderNotPaid
+    known = _find(payment, wanted.key)
+    if known is not None:
+        _check_same(known, wanted.units, restock=wanted.restock)
+        if known["state"] != "failed":
+            return True
+        # Other refunds may have used the money meanwhile.
+        if known["amount_micros"] > left_micros(payment):
+            raise RefundTooLarge
+        return _owe_again(runtime, payment, known, known["units"], known["amount_micros"])
+    if len(payment["refunds"]) >= MAX_REFUNDS:
+        raise RefundTooLarge("A payment has at most 100 refunds")
+    units = _units_of(order, payment, wanted.units)
+    is_whole = wanted.units is None
+    amount = _amount(order, payment, units, is_whole=is_whole)
+    refund = _new(runtime, wanted.key, units, amount, restock=wanted.restock)
+    refund["whole"] = is_whole
+    return _owe(runtime, payment, refund)
+
+
+def _owe_less(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
+    """Record a refused refund again if less is left than it asked for; return whether to go on.
+
+    A dispute that is open keeps the refusal: if the seller wins, the money is there again.
+    """
+    reconcile(runtime, order)
+    payment = records.find(runtime.database, order["_id"])
+    refund = _find(payment, wanted.key) if payment else None
+    if payment is None or refund is None or refund["state"] != "refused":
+        return True
+    if any(each["state"] == "opened" for each in payment.get("disputes", [])):
+        return False
+    units = _units_of(order, payment, wanted.units)
+    amount = _amount(order, payment, units, is_whole=wanted.units is None)
+    if amount >= refund["amount_micros"]:
+        return False
+    _owe_again(runtime, payment, refund, units, amount)
+    return True
 
 
 def refund_late_payment(runtime: Runtime, order: Order) -> None:
@@ -76,25 +129,8 @@ def refund_late_payment(runtime: Runtime, order: Order) -> None:
         raise RefundRefused
     key = f"{LATE}-{len(refused) + 1}" if refused else LATE
     if _find(payment, key) is None and len(payment["refunds"]) < MAX_REFUNDS:
-        left = payment["amount_micros"] - payment["refunded_micros"]
-        _owe(runtime, payment, _new(runtime, key, {}, left, restock=False))
+        _owe(runtime, payment, _new(runtime, key, {}, left_micros(payment), restock=False))
     _settle(runtime, order, key)
-
-
-def note_failures(runtime: Runtime, order: Order) -> None:
-    """Record the refunds that failed after the provider accepted them; raises Unavailable."""
-    payment = records.find(runtime.database, order["_id"])
-    made = [each for each in payment["refunds"] if each["state"] in _MADE] if payment else []
-    if payment is None or not made:
-        return
-    provider = providers.provider_of(runtime, payment["provider"])
-    failed = provider.failed_refunds(order["_id"], payment["intent"])
-    for refund in made:
-        if _name(refund) in failed and _note(
-            runtime, payment, refund, "failed", -refund["amount_micros"]
-        ):
-            fields = {"order": order["_id"], "refund": refund["key"], "refunds_failed": 1}
-            log.error("refund failed", extra={"fields": fields, "metrics": REFUNDS_FAILED})
 
 
 def sweep(runtime: Runtime, until: datetime) -> int:
@@ -149,7 +185,7 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
         try:
             # A free unit can be returned, too; providers refuse an amount of 0.
             if amount:
-                provider.refund(charge, payment["intent"], amount, _name(refund))
+                provider.refund(charge, payment["intent"], amount, refund_name(refund))
         except PaymentRefused:
             _note(runtime, payment, refund, "refused", -amount)
             return
@@ -165,60 +201,50 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
 
 def _note(
     runtime: Runtime, payment: OrderPayment, refund: Refund, state: str, by_micros: int = 0
-) -> bool:
-    """Record the next state of a refund; return whether this call was first."""
+) -> None:
+    """Record the next state of a refund, unless another call has."""
     rows = PAYMENTS.of(runtime.database)
     before = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
-    change = {"$set": {"refunds.$.state": state}, "$inc": {"refunded_micros": by_micros}}
-    is_news = rows.update_one({"_id": payment["_id"], "refunds": before}, change).matched_count > 0
+    counted = {"refunded_micros": by_micros, "version": 1}
+    change = {"$set": {"refunds.$.state": state}, "$inc": counted}
+    rows.update_one({"_id": payment["_id"], "refunds": before}, change)
     if state in _UNFINISHED:
-        return is_news
+        return
     unfinished = {"$elemMatch": {"state": {"$in": [*_UNFINISHED]}}}
     finished = {"_id": payment["_id"], "refunds": {"$not": unfinished}}
     rows.update_one(finished, {"$unset": {"owed": ""}})
-    return is_news
 
 
 def _owe(runtime: Runtime, payment: OrderPayment, refund: Refund) -> bool:
     """Record a refund if the payment has not changed; return whether it is recorded."""
-    this: Document = {
-        "_id": payment["_id"],
-        "refunded_micros": payment["refunded_micros"],
-        "refunds": {"$size": len(payment["refunds"])},
-        "refunds.key": {"$ne": refund["key"]},
-    }
+    this: Document = {**records.version_filter(payment), "refunds.key": {"$ne": refund["key"]}}
     change = {
         "$push": {"refunds": refund},
-        "$inc": {"refunded_micros": refund["amount_micros"]},
+        "$inc": {"refunded_micros": refund["amount_micros"], "version": 1},
         "$set": {"owed": _next(runtime)},
     }
     return PAYMENTS.of(runtime.database).update_one(this, change).matched_count > 0
 
 
-def _owe_again(runtime: Runtime, payment: OrderPayment, refund: Refund) -> bool:
-    """Record a failed refund as owed again, if it has not changed; return whether it is recorded.
-
-    Raises RefundTooLarge if other refunds have used the money meanwhile.
-    """
-    if refund["amount_micros"] > payment["amount_micros"] - payment["refunded_micros"]:
-        raise RefundTooLarge
-    failed = {"$elemMatch": {"key": refund["key"], "state": "failed"}}
-    this = {
-        "_id": payment["_id"],
-        "refunded_micros": payment["refunded_micros"],
-        "refunds": failed,
-    }
+def _owe_again(
+    runtime: Runtime,
+    payment: OrderPayment,
+    refund: Refund,
+    units: Mapping[str, int],
+    amount_micros: int,
+) -> bool:
+    """Record a refund as owed again, if the payment has not changed; return whether it is."""
+    ended = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
+    this = {**records.version_filter(payment), "$and": [{"refunds": ended}]}
+    owed = {"state": "owed", "units": dict(units), "amount_micros": amount_micros}
     change = {
-        "$set": {"refunds.$.state": "owed", "owed": _next(runtime)},
-        "$inc": {"refunds.$.again": 1, "refunded_micros": refund["amount_micros"]},
+        "$set": {
+            **{f"refunds.$.{name}": value for name, value in owed.items()},
+            "owed": _next(runtime),
+        },
+        "$inc": {"refunds.$.again": 1, "refunded_micros": amount_micros, "version": 1},
     }
     return PAYMENTS.of(runtime.database).update_one(this, change).matched_count > 0
-
-
-def _name(refund: Refund) -> str:
-    """Return the key of a refund at the provider, a new key for each repetition."""
-    again = refund.get("again", 0)
-    return f"{refund['key']}.{again}" if again else refund["key"]
 
 
 def _new(
@@ -242,8 +268,6 @@ def _units_of(
     back = _units_back(payment)
     left = {line["sku"]: line["qty"] - back.get(line["sku"], 0) for line in order["lines"]}
     wanted = {sku: qty for sku, qty in left.items() if qty} if units is None else dict(units)
-    if len(payment["refunds"]) >= MAX_REFUNDS:
-        raise RefundTooLarge("A payment has at most 100 refunds")
     if any(qty > left.get(sku, 0) for sku, qty in wanted.items()):
         raise RefundTooLarge
     return wanted
@@ -257,7 +281,7 @@ def _amount(
     All refunds by units add up to the paid amount of their units, whatever the first amounted to.
     Raises RefundTooLarge if neither units nor money are left.
     """
-    left = payment["amount_micros"] - payment["refunded_micros"]
+    left = left_micros(payment)
     if is_whole:
         if not (wanted or left):
             raise RefundTooLarge

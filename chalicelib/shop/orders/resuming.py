@@ -14,6 +14,7 @@ from chalicelib.shop.carts import carts
 from chalicelib.shop.errors import RefundRefused
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import refunds
+from chalicelib.shop.orders.reconciliation import reconcile
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, charge_of, find
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import Status
@@ -26,17 +27,22 @@ WATCHED = timedelta(hours=1)
 _LET_GO: dict[Status, str] = {"failed": "declined", "cancelled": "cancelled"}
 
 
-def resume(runtime: Runtime, order_id: str, *, cancels: bool = False) -> Order | None:
+def resume(
+    runtime: Runtime, order_id: str, *, cancels: bool = False, reconciles: bool = False
+) -> Order | None:
     """Take every step of an order that is possible now; return the order.
 
-    `cancels`: ask the provider to cancel a pending payment. Raises Unavailable in an outage of the
-    provider; the order stays as before.
+    `cancels`: ask the provider to cancel a pending payment. `reconciles`: also read the refunds and
+    disputes of an order that ends in this call, as after an event. Raises Unavailable in an outage
+    of the provider; the order stays as before.
     """
     order = find(runtime.database, order_id)
+    # Do not watch an order that ends in this call.
+    unread = {"void"} if reconciles else {"void", "done"}
     for number in range(_STEPS):
-        # Do not watch an order that became `void` in this call.
-        is_let_go = bool(number) and order is not None and order["state"] == "void"
-        if order is None or is_let_go or not _step(runtime, order, cancels=cancels):
+        if order is None or (number and order["state"] in unread):
+            return order
+        if not _step(runtime, order, cancels=cancels):
             return order
         order = find(runtime.database, order_id)
     return order
@@ -68,9 +74,9 @@ def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
             _settle(runtime, order)
             return True
         case "done":
-            refunds.note_failures(runtime, order)
+            reconcile(runtime, order)
         case "void":
-            refunds.note_failures(runtime, order)
+            reconcile(runtime, order)
             _watch(runtime, order)
     return False
 
@@ -120,7 +126,7 @@ def _watch(runtime: Runtime, order: Order) -> None:
     payment = records.find(runtime.database, order["_id"])
     if payment is not None:
         status = providers.look(runtime, order["provider"], charge_of(order))
-        if status == "succeeded" and payment["refunded_micros"] < payment["amount_micros"]:
+        if status == "succeeded" and records.left_micros(payment):
             fields = {"order": order["_id"], "late_payments": 1}
             log.error(
                 "paid after it was let go", extra={"fields": fields, "metrics": LATE_PAYMENTS}

@@ -14,7 +14,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import Cart
-from chalicelib.shop.orders import personal_data, refunds, resuming, strays
+from chalicelib.shop.orders import personal_data, reconciliation, refunds, resuming, strays
 from chalicelib.shop.orders.checkout import order_of
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.stock import expiry
@@ -39,6 +39,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         "buyers_forgotten": personal_data.forget_buyers(runtime),
         "refunds_made": refunds.sweep(runtime, until),
         "orders_resumed": _resume_orders(runtime, until),
+        "orders_reconciled": reconciliation.read_changes(runtime, until),
     }
 
 

@@ -1,27 +1,25 @@
 """Stripe's webhooks: hints to read the payment of an order again.
 
-Events come twice, late and out of order. So Plaza reads only the order's id from an event.
+Events come twice, late and out of order. So Plaza reads only the order's id and the payment's id
+from an event.
 """
 
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from chalicelib.errors import Unavailable
 from chalicelib.http import NoContent, Request, Route
-from chalicelib.ids import Id
 from chalicelib.observability.logs import log
 from chalicelib.shop.errors import InvalidWebhook
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.shop.orders.shapes import find
+from chalicelib.shop.orders.reconciliation import orders_of
+from chalicelib.shop.payments.events import hint_of
+from chalicelib.shop.payments.port import Hint
 from chalicelib.shop.payments.signatures import is_signed
 
 # An event may contain a whole object with its history.
 MAX_BYTES = 256 * 1024
-_ORDER: TypeAdapter[str] = TypeAdapter(
-    Annotated[str, Id, StringConstraints()], config=ConfigDict(defer_build=True)
-)
 
 
 def declare(route: Route) -> None:
@@ -48,19 +46,16 @@ def declare(route: Route) -> None:
         header = request.raw.headers.get("stripe-signature") or ""
         if len(body) > MAX_BYTES or not is_signed(body, header, secrets, request.runtime.now()):
             raise InvalidWebhook
-        order_id = _order_of(body)
-        if order_id is not None and find(request.runtime.database, order_id) is not None:
-            is_sent = request.runtime.queues.send(ResumeOrder(order=order_id))
-            if not is_sent:
-                # No schedule looks at a finished order; Stripe repeats the event after an error.
-                raise Unavailable
+        orders = orders_of(request.runtime.database, [_hint_of(body)])
+        messages = [ResumeOrder(order=each) for each in orders]
+        if messages and not request.runtime.queues.send(*messages):
+            # Stripe repeats the event after an error; the next daily reading may be far.
+            raise Unavailable
         return NoContent()
 
 
-def _order_of(body: bytes) -> str | None:
-    """Return the order id in an event's metadata. None: it has no valid id."""
+def _hint_of(body: bytes) -> Hint:
     try:
-        found = orjson.loads(body)["data"]["object"]["metadata"]["order"]
-        return _ORDER.validate_python(found)
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValidationError):
-        return None
+        return hint_of(orjson.loads(body))
+    except orjson.JSONDecodeError:
+        return Hint(None, None)

@@ -1,4 +1,4 @@
 """Payments: the port to payment providers, and the records of payments and refunds.
 
-Public face: `fake`, `port`, `providers`, `records`, `signatures`.
+Public face: `events`, `fake`, `port`, `providers`, `records`, `signatures`.
 """

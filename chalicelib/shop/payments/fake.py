@@ -8,6 +8,7 @@ refund-fails@…  its first refund fails at the first look
 any other       it succeeds at the first look
 """
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import ReturnDocument
@@ -16,20 +17,42 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Unavailable
-from chalicelib.shop.payments.port import Charge, PaymentRefused, Started, Status
+from chalicelib.shop.payments.port import (
+    Charge,
+    DisputeState,
+    Hint,
+    Hints,
+    PaymentRefused,
+    Started,
+    StatedDispute,
+    StatedRefund,
+    Statement,
+    Status,
+)
 
 Script = Literal["pays", "declines", "slow", "late", "lost-answer", "refund-fails"]
 _SCRIPTS: tuple[Script, ...] = ("declines", "slow", "late", "lost-answer", "refund-fails")
 MAX_REFUNDS = 1_000
+MAX_DISPUTES = 20
 _SLOW_LOOKS = 3
+_PAGE = 100
 
 
 class FakeRefund(TypedDict):
-    """A refund."""
+    """A refund. `key` None: not by a call of Plaza."""
 
-    key: str
+    key: str | None
     amount_micros: int
     failed: NotRequired[bool]
+
+
+class FakeDispute(TypedDict):
+    """A dispute."""
+
+    id: str
+    amount_micros: int
+    state: DisputeState
+    at: datetime
 
 
 class FakePayment(TypedDict):
@@ -41,6 +64,7 @@ class FakePayment(TypedDict):
     amount_micros: int
     looks: int
     refunds: Annotated[list[FakeRefund], AtMost(MAX_REFUNDS)]
+    disputes: NotRequired[Annotated[list[FakeDispute], AtMost(MAX_DISPUTES)]]
 
 
 FAKE_PAYMENTS = Collection("shop.fake_payment", FakePayment, shard_key={"_id": "hashed"})
@@ -97,9 +121,9 @@ class FakeProvider:
         del intent
         back = {"key": key, "amount_micros": amount_micros}
         not_failed = {"$ne": ["$$this.failed", True]}
-        kept = {"$filter": {"input": "$refunds", "as": "this", "cond": not_failed}}
-        each = {"$map": {"input": kept, "as": "this", "in": "$$this.amount_micros"}}
-        given = {"$add": [{"$sum": each}, amount_micros]}
+        taken = {"$in": ["$$this.state", ["opened", "lost"]]}
+        disputes = {"$ifNull": ["$disputes", []]}
+        given = {"$add": [_sum("$refunds", not_failed), _sum(disputes, taken), amount_micros]}
         this = {
             "_id": charge.order,
             "status": "succeeded",
@@ -111,20 +135,41 @@ class FakeProvider:
         if self._rows.find_one({"_id": charge.order, "refunds.key": key}, {"_id": 1}) is None:
             raise PaymentRefused("more_than_was_paid")
 
-    def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
-        """Return the keys of failed refunds; the look may cause a failure."""
+    def statement(self, charge: Charge, intent: str) -> Statement:
+        """Return the refunds and disputes of a payment; the look may cause a failure."""
         del intent
-        fails: Any = {"_id": order, "script": "refund-fails", "refunds.0": {"$exists": True}}
+        this: Any = {"_id": charge.order}
+        fails = {**this, "script": "refund-fails", "refunds.0": {"$exists": True}}
         self._rows.update_one(fails, {"$set": {"refunds.0.failed": True}})
-        row = self._rows.find_one({"_id": order}, {"refunds": 1})
-        refunds = row["refunds"] if row else []
-        return frozenset(each["key"] for each in refunds if each.get("failed"))
+        row = self._rows.find_one(this)
+        if row is None:
+            raise PaymentRefused("unknown_payment")
+        refunds = [
+            StatedRefund(each["key"], each["amount_micros"], each.get("failed", False))
+            for each in row["refunds"]
+        ]
+        return Statement(refunds, [StatedDispute(**each) for each in row.get("disputes", [])])
+
+    def hints(self, since: datetime, until: datetime, after: str | None) -> Hints:
+        """Return the payments whose money moved without Plaza, whenever that was."""
+        del since, until
+        moved: Any = {"$or": [{"disputes.0": {"$exists": True}}, {"refunds.key": None}]}
+        behind: Document = {"_id": {"$gt": after or ""}}
+        rows = list(self._rows.find({**moved, **behind}, {"_id": 1}).sort("_id", 1).limit(_PAGE))
+        last = rows[-1]["_id"] if len(rows) == _PAGE else None
+        return Hints([Hint(each["_id"], None) for each in rows], last)
 
     def _decide(self, order: str, before: Status, after: Status) -> Status:
         """Change a payment's status from `before` to `after`; return its current status."""
         self._rows.update_one({"_id": order, "status": before}, {"$set": {"status": after}})
         row = self._rows.find_one({"_id": order}, {"status": 1})
         return row["status"] if row else "unknown"
+
+
+def _sum(rows: Any, condition: Document) -> Document:
+    """Return the expression of the amounts of the rows that meet a condition."""
+    kept = {"$filter": {"input": rows, "as": "this", "cond": condition}}
+    return {"$sum": {"$map": {"input": kept, "as": "this", "in": "$$this.amount_micros"}}}
 
 
 def script_of(email: str) -> Script:

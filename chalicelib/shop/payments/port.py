@@ -4,11 +4,15 @@ The order is the idempotency key of each call, so any call may be repeated. An o
 Unavailable; a repeated call finds every effect of the failed call.
 """
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 # `succeeded`, `failed` and `cancelled` are final; treat `unknown` as `pending`.
 Status = Literal["succeeded", "pending", "failed", "cancelled", "unknown"]
 Name = Literal["fake", "stripe"]
+# `inquiry`: the bank asks, and no money has moved. `opened` and `lost`: the bank has the money.
+DisputeState = Literal["inquiry", "opened", "won", "lost"]
 
 
 class Charge(NamedTuple):
@@ -26,6 +30,44 @@ class Started(NamedTuple):
     intent: str
     client_secret: str | None = None
     redirect_url: str | None = None
+
+
+class StatedRefund(NamedTuple):
+    """A refund in the provider's books. `key`: the key of Plaza's call, if Plaza made it."""
+
+    key: str | None
+    amount_micros: int
+    is_failed: bool
+
+
+class StatedDispute(NamedTuple):
+    """A dispute in the provider's books: the buyer's bank takes a payment back."""
+
+    id: str
+    amount_micros: int
+    state: DisputeState
+    at: datetime
+
+
+class Statement(NamedTuple):
+    """All refunds and disputes of a payment, however they were made."""
+
+    refunds: Sequence[StatedRefund]
+    disputes: Sequence[StatedDispute]
+
+
+class Hint(NamedTuple):
+    """A payment that may have changed, by its order or by its intent."""
+
+    order: str | None
+    intent: str | None
+
+
+class Hints(NamedTuple):
+    """A page of hints. `after`: the position of the next page; None: the last page."""
+
+    found: Sequence[Hint]
+    after: str | None
 
 
 class PaymentRefused(Exception):
@@ -55,6 +97,10 @@ class Provider(Protocol):
         """Refund a part of a payment, once for each key; raises PaymentRefused."""
         ...
 
-    def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
-        """Return the keys of the refunds that the provider accepted and that failed later."""
+    def statement(self, charge: Charge, intent: str) -> Statement:
+        """Return the refunds and disputes of a payment; raises PaymentRefused if it is unknown."""
+        ...
+
+    def hints(self, since: datetime, until: datetime, after: str | None) -> Hints:
+        """Return a page of the payments whose refunds or disputes changed in this time."""
         ...

@@ -8,9 +8,11 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
-from chalicelib.shop.payments.port import Name, Status
+from chalicelib.shop.payments.port import DisputeState, Name, Status
 
 MAX_REFUNDS = 100
+# The newest are stored; `disputed_micros` counts all.
+MAX_DISPUTES = 20
 
 RefundState = Literal["owed", "made", "done", "refused", "failed"]
 
@@ -38,10 +40,21 @@ class Refund(TypedDict):
     again: NotRequired[int]
 
 
+class Dispute(TypedDict):
+    """A dispute: the buyer's bank takes a payment back, or asks about it."""
+
+    id: str
+    amount_micros: int
+    state: DisputeState
+    at: datetime
+
+
 class OrderPayment(TypedDict):
     """An order's payment. `refunded_micros` includes owed refunds.
 
-    `owed`: the next sweep of its unfinished refunds.
+    `owed`: the next sweep of its unfinished refunds. `elsewhere_micros`: refunds that Plaza did not
+    make. `disputed_micros`: the money that banks have by disputes. `version` rises with each change
+    of these sums; payments of earlier releases lack the three.
     """
 
     _id: str
@@ -54,6 +67,10 @@ class OrderPayment(TypedDict):
     refunded_micros: int
     refunds: Annotated[list[Refund], AtMost(MAX_REFUNDS)]
     owed: NotRequired[datetime]
+    elsewhere_micros: NotRequired[int]
+    disputed_micros: NotRequired[int]
+    disputes: NotRequired[Annotated[list[Dispute], AtMost(MAX_DISPUTES)]]
+    version: NotRequired[int]
 
 
 PAYMENTS = Collection(
@@ -61,6 +78,8 @@ PAYMENTS = Collection(
     OrderPayment,
     indexes=(
         IndexModel([("owed", ASCENDING)], partialFilterExpression={"owed": {"$exists": True}}),
+        # For hints that name a payment alone, as of refunds in the provider's dashboard.
+        IndexModel([("intent", ASCENDING)]),
     ),
     shard_key={"_id": "hashed"},
 )
@@ -69,6 +88,28 @@ PAYMENTS = Collection(
 def find(database: Database[Document], order_id: str) -> OrderPayment | None:
     """Return an order's payment. None: it never started."""
     return PAYMENTS.of(database).find_one({"_id": order_id})
+
+
+def version_filter(payment: OrderPayment) -> Document:
+    """Return the filter of a payment whose sums are still those read."""
+    return {
+        "_id": payment["_id"],
+        "version": payment.get("version"),
+        "refunded_micros": payment["refunded_micros"],
+        "refunds": {"$size": len(payment["refunds"])},
+    }
+
+
+def refund_name(refund: Refund) -> str:
+    """Return the key of a refund at the provider, a new key for each repetition."""
+    again = refund.get("again", 0)
+    return f"{refund['key']}.{again}" if again else refund["key"]
+
+
+def left_micros(payment: OrderPayment) -> int:
+    """Return the amount that can still be refunded, never negative."""
+    moved = payment.get("elsewhere_micros", 0) + payment.get("disputed_micros", 0)
+    return max(payment["amount_micros"] - payment["refunded_micros"] - moved, 0)
 
 
 def note_status(database: Database[Document], order_id: str, status: Status) -> None:

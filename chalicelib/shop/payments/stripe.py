@@ -7,8 +7,9 @@ Source: Stripe's API reference, "PaymentIntents", "Refunds", "Idempotent request
 """
 
 import http.client
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -18,7 +19,18 @@ from chalicelib import outgoing
 from chalicelib.errors import Misconfigured, Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.shop.money import smallest_micros
-from chalicelib.shop.payments.port import Charge, PaymentRefused, Started, Status
+from chalicelib.shop.payments.events import EVENT_TYPES, hint_of
+from chalicelib.shop.payments.port import (
+    Charge,
+    DisputeState,
+    Hints,
+    PaymentRefused,
+    Started,
+    StatedDispute,
+    StatedRefund,
+    Statement,
+    Status,
+)
 
 SECONDS = 10.0
 # Of a hundred refunds, with room.
@@ -32,6 +44,15 @@ _NOT_OURS = frozenset({401, 403})
 _SERVER_ERROR, _ERROR = 500, 400
 _SILENT = "The payment's provider did not answer"
 _NOT_REFUNDED = frozenset({"failed", "canceled"})
+# Any other status is `opened`: the bank has the money.
+_DISPUTES: dict[str, DisputeState] = {
+    "warning_needs_response": "inquiry",
+    "warning_under_review": "inquiry",
+    "warning_closed": "won",
+    "prevented": "won",
+    "won": "won",
+    "lost": "lost",
+}
 # Keys of one purpose, each for use after a failure of Stripe under the former.
 _KEYS = 5
 
@@ -107,22 +128,56 @@ class StripeProvider:
                 return
         raise Unavailable(_SILENT)
 
-    def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
-        """Return the keys of the refunds that the buyer's bank refused, or Stripe cancelled."""
-        del order
-        refunds = self._refunds(intent)
-        return frozenset(key for key, status in refunds.items() if status in _NOT_REFUNDED)
+    def statement(self, charge: Charge, intent: str) -> Statement:
+        """Return the refunds and disputes of a payment.
+
+        A refund is failed if the buyer's bank refused it, or Stripe cancelled it.
+        """
+        refunds = [
+            StatedRefund(
+                _key_of(each),
+                micros_of(int(each["amount"]), charge.currency),
+                each["status"] in _NOT_REFUNDED,
+            )
+            for each in self._list("/v1/refunds", intent)
+        ]
+        disputes = [
+            StatedDispute(
+                str(each["id"]),
+                micros_of(int(each["amount"]), str(each["currency"]).upper()),
+                _DISPUTES.get(str(each["status"]), "opened"),
+                datetime.fromtimestamp(int(each["created"]), UTC),
+            )
+            for each in self._list("/v1/disputes", intent)
+        ]
+        return Statement(refunds, disputes)
+
+    def hints(self, since: datetime, until: datetime, after: str | None) -> Hints:
+        """Return a page of Stripe's events of refunds and disputes; it keeps them for 30 days."""
+        query = [
+            ("limit", "100"),
+            ("created[gte]", str(int(since.timestamp()))),
+            ("created[lte]", str(int(until.timestamp()))),
+            *(("types[]", each) for each in EVENT_TYPES),
+            *([("starting_after", after)] if after else []),
+        ]
+        page = self._call("GET", f"/v1/events?{urlencode(query)}")
+        found = [hint_of(each) for each in page["data"]]
+        return Hints(found, str(page["data"][-1]["id"]) if page.get("has_more") else None)
 
     def _refunds(self, intent: str) -> dict[str, str]:
-        """Return the status of each refund of a payment, by key."""
-        found: dict[str, str] = {}
+        """Return the status of each refund that Plaza made, by key."""
+        made = self._list("/v1/refunds", intent)
+        return {key: str(each["status"]) for each in made if (key := _key_of(each)) is not None}
+
+    def _list(self, path: str, intent: str) -> Iterator[Mapping[str, Any]]:
+        """Yield all objects of a payment in a list of Stripe's."""
         query = {"payment_intent": intent, "limit": "100"}
         while True:
-            page = self._call("GET", f"/v1/refunds?{urlencode(query)}")
-            for each in page["data"]:
-                found[str((each.get("metadata") or {}).get("refund"))] = str(each["status"])
+            page = self._call("GET", f"{path}?{urlencode(query)}")
+            yield from page["data"]
             if not page.get("has_more"):
-                return found
+                return
             query["starting_after"] = page["data"][-1]["id"]
 
     def _call(
@@ -159,6 +214,17 @@ def units_of(amount_micros: int, currency: str) -> int:
     """Return an amount in Stripe's units: the currency's smallest, or hundredths."""
     units = amount_micros // smallest_micros(currency)
     return units * 100 if currency in _WITH_DECIMALS else units
+
+
+def micros_of(units: int, currency: str) -> int:
+    """Return the micros of an amount in Stripe's units."""
+    return units * smallest_micros(currency) // (100 if currency in _WITH_DECIMALS else 1)
+
+
+def _key_of(refund: Mapping[str, Any]) -> str | None:
+    """Return the key of a refund that Plaza made. None: made elsewhere."""
+    key = (refund.get("metadata") or {}).get("refund")
+    return key if isinstance(key, str) else None
 
 
 def _keys(purpose: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from chalicelib.shop import pricing
 from chalicelib.shop.errors import RefundRefused, RefundTooLarge
 from chalicelib.shop.money import step_micros
 from chalicelib.shop.orders import allocation, refunds
+from chalicelib.shop.orders.reconciliation import reconcile
 from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
@@ -344,4 +345,4 @@ def come_back(runtime: Runtime, order: Order, key: str) -> None:
     """Have a refund that was made come back from the bank."""
     this = {"_id": order["_id"], "refunds.key": key}
     FAKE_PAYMENTS.of(runtime.database).update_one(this, {"$set": {"refunds.$.failed": True}})
-    refunds.note_failures(runtime, order)
+    reconcile(runtime, order)

@@ -1,14 +1,14 @@
 """A stand-in of Stripe's API on this machine.
 
-It keeps keys, with the failures of its own that were answered under them, loses answers, and sends
-no events.
+It keeps keys, with the failures of its own that were answered under them, loses answers, and lists
+events, but sends none.
 """
 
 import hashlib
 import hmac
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
@@ -27,6 +27,11 @@ class Stripe:
         self.url = ""
         self.intents: dict[str, dict[str, Any]] = {}
         self.refunds: list[dict[str, Any]] = []
+        self.disputes: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
+        # The number of objects of a page, and what is done before the next refund is looked at.
+        self.page = 100
+        self.before_refund: list[Callable[[], object]] = []
         self.answers: dict[str, tuple[int, dict[str, Any]]] = {}
         # Paths whose next answers are lost after they were acted upon.
         self.losing: list[str] = []
@@ -38,6 +43,32 @@ class Stripe:
     def pay(self, intent: str) -> None:
         """Let the buyer's card be charged, whatever Plaza thinks of the order."""
         self.intents[intent]["status"] = "succeeded"
+
+    def refund_by_hand(self, intent: str, units: int, at: int = 0) -> dict[str, Any]:
+        """Let the seller refund in the dashboard; return the event of it."""
+        made = {"id": f"re_{len(self.refunds) + 1}", "status": "succeeded", "amount": str(units)}
+        self.refunds.append({**made, "payment_intent": intent})
+        charge = {"object": "charge", "payment_intent": intent, "metadata": {}}
+        return self._happened("charge.refunded", charge, at)
+
+    def dispute(self, intent: str, units: int, status: str, at: int = 0) -> dict[str, Any]:
+        """Let the buyer's bank open a dispute, or decide it; return the event of it."""
+        found = next((each for each in self.disputes if each["payment_intent"] == intent), None)
+        if found is None:
+            found = {
+                "id": f"dp_{len(self.disputes) + 1}",
+                "object": "dispute",
+                "created": 1_700_000_000,
+            }
+            self.disputes.append(found)
+        currency = self.intents[intent]["currency"]
+        found |= {"payment_intent": intent, "amount": units, "status": status, "currency": currency}
+        return self._happened("charge.dispute.updated", found, at)
+
+    def _happened(self, kind: str, found: dict[str, Any], at: int) -> dict[str, Any]:
+        event = {"id": f"evt_{len(self.events) + 1}", "type": kind, "created": at}
+        self.events.append({**event, "data": {"object": dict(found)}})
+        return self.events[-1]
 
     def event(self, kind: str, order: str) -> bytes:
         """Return the body of an event about an order's payment."""
@@ -52,13 +83,18 @@ class Stripe:
             case "GET", ["payment_intents", intent] if intent in self.intents:
                 return 200, dict(self.intents[intent])
             case "POST", ["payment_intents", intent, "cancel"] if intent in self.intents:
-                if self.intents[intent]["status"] in {"succeeded", "processing"}:
-                    return 400, {"error": {"code": "payment_intent_unexpected_state"}}
-                self.intents[intent]["status"] = "canceled"
-                return 200, dict(self.intents[intent])
-            case _, ["refunds"]:
-                return self._refund(form) if method == "POST" else self._refunds_of(form)
+                return self._cancel(intent)
+            case "POST", ["refunds"]:
+                return self._refund(form)
+            case "GET", [("refunds" | "disputes" | "events") as name]:
+                return self._listed(self._rows(name, form), form)
         return 404, {"error": {"code": "resource_missing"}}
+
+    def _cancel(self, intent: str) -> tuple[int, dict[str, Any]]:
+        if self.intents[intent]["status"] in {"succeeded", "processing"}:
+            return 400, {"error": {"code": "payment_intent_unexpected_state"}}
+        self.intents[intent]["status"] = "canceled"
+        return 200, dict(self.intents[intent])
 
     def _intent(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         if _is_uneven(form["amount"], form["currency"]):
@@ -68,18 +104,39 @@ class Stripe:
         self.intents[name] = {**made, **form}
         return 200, dict(self.intents[name])
 
-    def _refunds_of(self, query: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        found = [
-            {**each, "metadata": {"refund": each["metadata[refund]"]}}
-            for each in self.refunds
-            if each["payment_intent"] == query["payment_intent"]
+    def _rows(self, name: str, query: dict[str, str]) -> list[dict[str, Any]]:
+        """Return the objects of a list, as Stripe orders them."""
+        if name == "events":
+            since, until = int(query["created[gte]"]), int(query["created[lte]"])
+            return [each for each in self.events[::-1] if since <= each["created"] <= until]
+        if name == "disputes":
+            return self._of(self.disputes, query)
+        return [
+            {**each, "metadata": {"refund": each.get("metadata[refund]")}}
+            for each in self._of(self.refunds, query)
         ]
-        return 200, {"data": found, "has_more": False}
+
+    def _of(self, rows: list[dict[str, Any]], query: dict[str, str]) -> list[dict[str, Any]]:
+        return [each for each in rows if each["payment_intent"] == query["payment_intent"]]
+
+    def _listed(
+        self, rows: list[dict[str, Any]], query: dict[str, str]
+    ) -> tuple[int, dict[str, Any]]:
+        ids = [each["id"] for each in rows]
+        after = query.get("starting_after")
+        left = rows[ids.index(after) + 1 :] if after else rows
+        return 200, {"data": left[: self.page], "has_more": len(left) > self.page}
 
     def _refund(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if self.before_refund:
+            self.before_refund.pop()()
+        if any(each["status"] == "needs_response" for each in self._of(self.disputes, form)):
+            return 400, {"error": {"code": "charge_disputed"}}
         if _is_uneven(form["amount"], self.intents[form["payment_intent"]]["currency"]):
             return 400, {"error": {"type": "invalid_request_error", "param": "amount"}}
-        given = sum(int(each["amount"]) for each in self.refunds if each["status"] != "failed")
+        refunded = [each for each in self.refunds if each["status"] != "failed"]
+        lost = [each for each in self.disputes if each["status"] == "lost"]
+        given = sum(int(each["amount"]) for each in self._of([*refunded, *lost], form))
         if given + int(form["amount"]) > int(self.intents[form["payment_intent"]]["amount"]):
             return 400, {"error": {"code": "charge_already_refunded"}}
         made = {"id": f"re_{len(self.refunds) + 1}", "status": "succeeded", **form}

@@ -1,0 +1,242 @@
+"""The provider's books of an order's payment: refunds that failed, and money that moved elsewhere.
+
+A publisher can refund in the provider's dashboard, and a buyer's bank can take a payment back.
+Events are hints: each reading takes the whole statement of a payment, so they may come twice, late
+or in any order.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TypedDict
+
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+from chalicelib.errors import Problem, Unavailable
+from chalicelib.observability.logs import log
+from chalicelib.observability.metrics import DISPUTES, REFUNDS_FAILED
+from chalicelib.runtime import Runtime
+from chalicelib.shop.orders.messages import ResumeOrder
+from chalicelib.shop.orders.shapes import ORDERS, Order, charge_of
+from chalicelib.shop.payments import providers, records
+from chalicelib.shop.payments.port import Hint, Name, PaymentRefused, StatedDispute, Statement
+from chalicelib.shop.payments.records import (
+    MAX_DISPUTES,
+    PAYMENTS,
+    Dispute,
+    OrderPayment,
+    Refund,
+    refund_name,
+)
+
+_ATTEMPTS = 10
+_EACH = timedelta(days=1)
+# Events that the provider lists late.
+_OVERLAP = timedelta(hours=1)
+# Stripe keeps its events for so long.
+_FIRST = timedelta(days=30)
+_MADE = frozenset({"made", "done"})
+_OURS = frozenset({"owed", "made", "done"})
+_UNFINISHED = frozenset({"owed", "made"})
+_AT_THE_BANK = frozenset({"opened", "lost"})
+
+
+class Reconciliation(TypedDict):
+    """The daily reading of a provider's changes: between two times, up to a position."""
+
+    _id: Name
+    since: datetime
+    until: datetime
+    after: str | None
+    due: datetime
+
+
+RECONCILIATIONS = Collection("shop.reconciliation", Reconciliation)
+
+
+class _Sums(TypedDict):
+    """The fields of a payment that follow from a statement."""
+
+    refunds: list[Refund]
+    refunded_micros: int
+    elsewhere_micros: int
+    disputed_micros: int
+    disputes: list[Dispute]
+
+
+def reconcile(runtime: Runtime, order: Order) -> None:
+    """Record the refunds and disputes of an order's payment from the provider's books.
+
+    Raises Unavailable in an outage, or if the payment keeps changing meanwhile.
+    """
+    for _ in range(_ATTEMPTS):
+        # Before the statement: a refund of Plaza that is newer than this read fails the write.
+        payment = records.find(runtime.database, order["_id"])
+        if payment is None:
+            return
+        provider = providers.provider_of(runtime, payment["provider"])
+        try:
+            statement = provider.statement(charge_of(order), payment["intent"])
+        except PaymentRefused as refusal:
+            fields = {"order": order["_id"], "reason": refusal.reason}
+            log.error("payment not found at its provider", extra={"fields": fields})
+            return
+        before, after = _sums_of(payment), _sums_in(payment, statement)
+        if before == after:
+            return
+        if _record(runtime, payment, after):
+            _report(order, before, after)
+            return
+    raise Unavailable("The payment changes at this moment")
+
+
+def orders_of(database: Database[Document], hints: Iterable[Hint]) -> list[str]:
+    """Return the orders that hints name, by id or by payment, each once."""
+    given = list(hints)
+    named = {"_id": {"$in": list({each.order for each in given if each.order})}}
+    found = {row["_id"] for row in ORDERS.of(database).find(named, {"_id": 1})}
+    intents = {each.intent for each in given if each.intent and each.order not in found}
+    if intents:
+        paid = {"intent": {"$in": list(intents)}}
+        found |= {row["_id"] for row in PAYMENTS.of(database).find(paid, {"_id": 1})}
+    return sorted(found)
+
+
+def read_changes(runtime: Runtime, until: datetime) -> int:
+    """Once a day, resume each order whose payment changed at the provider; return their number.
+
+    The events reach Plaza by webhooks, too; this finds the events whose webhooks failed. A run
+    that ends early goes on in the next.
+    """
+    name = runtime.settings.payments
+    row = _begin(runtime, name) if name else None
+    resumed = 0
+    while row is not None and runtime.now() < until:
+        try:
+            row, orders = _read_page(runtime, row)
+        except Problem as problem:
+            fields = {"provider": name, "reason": problem.code}
+            log.warning("changes of payments not read", extra={"fields": fields})
+            break
+        resumed += orders
+    return resumed
+
+
+def _begin(runtime: Runtime, name: Name) -> Reconciliation | None:
+    """Return the reading to do now, under a lease. None: it is not due, or another run does it."""
+    rows, now = RECONCILIATIONS.of(runtime.database), runtime.now()
+    row = rows.find_one({"_id": name})
+    if row is None:
+        first = {"since": now - _FIRST, "until": now, "after": None, "due": now}
+        rows.update_one({"_id": name}, {"$setOnInsert": first}, upsert=True)
+        row = rows.find_one({"_id": name})
+    if row is None or row["due"] > now:
+        return None
+    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    until = row["until"] if row["after"] else now
+    taken: Document = {"until": until, "due": now + lease}
+    this = {"_id": name, "due": row["due"]}
+    is_taken = rows.update_one(this, {"$set": taken}).matched_count
+    return {**row, "until": until} if is_taken else None
+
+
+def _read_page(runtime: Runtime, row: Reconciliation) -> tuple[Reconciliation | None, int]:
+    """Resume the orders of a page; return the reading that is left, and the number of orders."""
+    provider = providers.provider_of(runtime, row["_id"])
+    try:
+        page = provider.hints(row["since"], row["until"], row["after"])
+    except PaymentRefused as refusal:
+        fields = {"provider": row["_id"], "reason": refusal.reason}
+        log.error("changes of payments refused", extra={"fields": fields})
+        _move(runtime, row, {"after": None, "due": runtime.now() + _EACH})
+        return None, 0
+    orders = orders_of(runtime.database, page.found)
+    if orders and not runtime.queues.send(*(ResumeOrder(order=each) for each in orders)):
+        raise Unavailable
+    if page.after is not None:
+        _move(runtime, row, {"after": page.after})
+        return {**row, "after": page.after}, len(orders)
+    since, due = row["until"] - _OVERLAP, runtime.now() + _EACH
+    _move(runtime, row, {"since": since, "after": None, "due": due})
+    return None, len(orders)
+
+
+def _move(runtime: Runtime, row: Reconciliation, change: Document) -> None:
+    this = {"_id": row["_id"], "until": row["until"]}
+    RECONCILIATIONS.of(runtime.database).update_one(this, {"$set": change})
+
+
+def _sums_of(payment: OrderPayment) -> _Sums:
+    return {
+        "refunds": payment["refunds"],
+        "refunded_micros": payment["refunded_micros"],
+        "elsewhere_micros": payment.get("elsewhere_micros", 0),
+        "disputed_micros": payment.get("disputed_micros", 0),
+        "disputes": payment.get("disputes", []),
+    }
+
+
+def _sums_in(payment: OrderPayment, statement: Statement) -> _Sums:
+    """Return the fields of a payment as the provider states them."""
+    failed = {each.key for each in statement.refunds if each.is_failed}
+    refunds = [
+        Refund({**each, "state": "failed"}) if _is_failure(each, failed) else each
+        for each in payment["refunds"]
+    ]
+    came_back = sum(
+        each["amount_micros"] for each in payment["refunds"] if _is_failure(each, failed)
+    )
+    ours = {refund_name(each) for each in refunds if each["state"] in _OURS}
+    disputes = sorted(statement.disputes, key=lambda each: (each.at, each.id))
+    return {
+        "refunds": refunds,
+        "refunded_micros": payment["refunded_micros"] - came_back,
+        "elsewhere_micros": sum(
+            each.amount_micros
+            for each in statement.refunds
+            if not each.is_failed and each.key not in ours
+        ),
+        "disputed_micros": sum(
+            each.amount_micros for each in disputes if each.state in _AT_THE_BANK
+        ),
+        "disputes": [_to_dispute(each) for each in disputes[-MAX_DISPUTES:]],
+    }
+
+
+def _to_dispute(stated: StatedDispute) -> Dispute:
+    return {
+        "id": stated.id,
+        "amount_micros": stated.amount_micros,
+        "state": stated.state,
+        "at": stated.at,
+    }
+
+
+def _is_failure(refund: Refund, failed: set[str | None]) -> bool:
+    return refund["state"] in _MADE and refund_name(refund) in failed
+
+
+def _record(runtime: Runtime, payment: OrderPayment, sums: _Sums) -> bool:
+    """Store the fields if the payment has not changed; return whether they are stored."""
+    change: Document = {"$set": dict(sums), "$inc": {"version": 1}}
+    if not any(each["state"] in _UNFINISHED for each in sums["refunds"]):
+        change["$unset"] = {"owed": ""}
+    this = records.version_filter(payment)
+    return PAYMENTS.of(runtime.database).update_one(this, change).matched_count > 0
+
+
+def _report(order: Order, before: _Sums, after: _Sums) -> None:
+    """Log the refunds that failed, the disputes that opened, and money that moved elsewhere."""
+    this = {"order": order["_id"], "site": order["site"]}
+    for old, new in zip(before["refunds"], after["refunds"], strict=True):
+        if old["state"] != new["state"]:
+            fields = {**this, "refund": new["key"], "refunds_failed": 1}
+            log.error("refund failed", extra={"fields": fields, "metrics": REFUNDS_FAILED})
+    known = {each["id"] for each in before["disputes"] if each["state"] != "inquiry"}
+    for dispute in after["disputes"]:
+        if dispute["state"] in _AT_THE_BANK and dispute["id"] not in known:
+            fields = {**this, "dispute": dispute["id"], "disputes": 1}
+            log.error("payment disputed", extra={"fields": fields, "metrics": DISPUTES})
+    if before["elsewhere_micros"] != after["elsewhere_micros"]:
+        fields = {**this, "elsewhere_micros": after["elsewhere_micros"]}
+        log.warning("refunded elsewhere", extra={"fields": fields})
