@@ -1,8 +1,13 @@
 """Checks and settings that schemathesis loads beside its own; runs in its environment alone."""
 
+import base64
 import json
+import os
 import re
 import zlib
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import schemathesis
@@ -37,9 +42,68 @@ NAMES = {
     "tag": ("new",),
     "account": ("advertiser:north",),
 }
+# For each operation, by `GET /nodes/{}`, a call that succeeds: see `contract.successes`.
+_PREPARED: Mapping[str, Any] = json.loads(Path(os.environ["PLAZA_CONTRACT_CALLS"]).read_text())
+# The file that takes the operations that succeeded.
+_SUCCEEDED = Path(os.environ["PLAZA_CONTRACT_SUCCEEDED"])
+_PICTURE = "picture"
+_seen: set[str] = set()
 _REFUSALS = frozenset({400, 413, 415, 422})
 _PLAIN = re.compile(r"[A-Za-z0-9:_-]{1,64}")
 _OWNED = re.compile(r"[a-z0-9_-]{1,60}:[a-z0-9_-]{1,60}")
+
+
+def _operation(method: str, path: str) -> str:
+    return f"{method.upper()} {re.sub(r'{[^}]+}', '{}', path)}"
+
+
+@schemathesis.hook
+def before_load_schema(_context: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
+    """Give each operation the call that succeeds as its example, which the fuzz varies."""
+    for path, methods in raw_schema["paths"].items():
+        for method, operation in methods.items():
+            call = _PREPARED["successes"].get(_operation(method, path))
+            if call is not None:
+                _exemplify(operation, re.findall(r"{([^}]+)}", path), call)
+
+
+def _exemplify(operation: dict[str, Any], names: list[str], call: Mapping[str, Any]) -> None:
+    values = {**call["query"], **dict(zip(names, call["path"], strict=True))}
+    for parameter in operation.get("parameters", []):
+        if parameter["name"] in values:
+            value = values[parameter["name"]]
+            is_number = parameter["schema"].get("type") == "integer"
+            parameter["example"] = int(value) if is_number else value
+    body = _PICTURE if call["is_picture"] else call["body"]
+    if body is not None and "requestBody" in operation:
+        for media in operation["requestBody"]["content"].values():
+            media["example"] = body
+
+
+@schemathesis.hook
+def before_call(
+    _context: schemathesis.HookContext, case: schemathesis.Case, _kwargs: dict[str, Any]
+) -> None:
+    """Add the headers and the bytes that no example of the document can have."""
+    call = _PREPARED["successes"].get(_operation(case.method, case.path))
+    if call is None:
+        return
+    for name, value in call["headers"].items():
+        case.headers.setdefault(name, value)
+    if case.body == _PICTURE:
+        case.body = base64.b64decode(_PREPARED["picture"])
+
+
+@schemathesis.hook
+def after_call(
+    _context: schemathesis.HookContext, case: schemathesis.Case, response: schemathesis.Response
+) -> None:
+    """Note each operation that succeeds."""
+    operation = _operation(case.method, case.path)
+    if response.status_code < HTTPStatus.BAD_REQUEST and operation not in _seen:
+        _seen.add(operation)
+        with _SUCCEEDED.open("a") as file:
+            file.write(f"{operation}\n")
 
 
 def _fits(value: str, known: str) -> bool:

@@ -1,28 +1,47 @@
 """Fuzz every operation of the document on servers of its own: no 5xx, nothing undeclared.
 
-Twice, at once: as an admin, whom most operations let in, and as nobody. Each has a database and a
-server of its own, so that a seed leads to the same calls and the same state.
+At once as an admin, whom most operations let in, as nobody, and as an author where only authors
+succeed. Each has a database and a server of its own, so that a seed leads to the same calls and the
+same state. Each run begins with calls that succeed, and each operation has to succeed once.
 """
 
 import argparse
+import base64
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.stage import Stage, fresh_stage
 from contract.programs import program
+from contract.successes import WEBHOOK_SECRET, Prepared, operation_of, prepare
 from deploy.declared import ROOT
-from local.tokens import mint
+from deploy.openapi.files import KEPT
+from tests.security.support.world import PICTURE
 
 # API Gateway answers 404 to a method that a path has not, where 405 is expected. The last is
 # replaced by our own, which knows the faults that no schema can foresee.
 LEFT_OUT = "unsupported_method,positive_data_acceptance"
 _CASES = re.compile(r"^\s*(\d+) generated", re.MULTILINE)
+
+
+# The callers of the access matrix for whom the fuzz calls.
+_CALLERS = {"an admin": "admin", "nobody": "anonymous", "an author": "owner"}
+
+
+class Run(NamedTuple):
+    """A run of the fuzz: its output, its exit code, and the operations that succeeded."""
+
+    output: str
+    code: int
+    succeeded: set[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,17 +56,51 @@ def main(arguments: Sequence[str] | None = None) -> None:
         fresh_stage(Path(name)) as stage,
         ThreadPoolExecutor() as pool,
     ):
-        stages = {"an admin": stage, "nobody": stage.with_database("plaza-nobody")}
-        tokens = {"an admin": _admin(stage), "nobody": None}
-        runs = {who: pool.submit(_fuzz, stages[who], command, tokens[who]) for who in stages}
-        outputs = {who: run.result() for who, run in runs.items()}
-    cases = sum(int(found) for text, _ in outputs.values() for found in _CASES.findall(text))
-    failed = [who for who, (_, code) in outputs.items() if code]
+        stages = {
+            who: replace(stage.with_database(f"plaza-{caller}"), folder=Path(name) / caller)
+            for who, caller in _CALLERS.items()
+        }
+        prepared = {who: prepare(stages[who], caller) for who, caller in _CALLERS.items()}
+        begun = {
+            who: pool.submit(_fuzz, stages[who], [*command, *_only(who, prepared)], prepared[who])
+            for who in _CALLERS
+        }
+        runs = {who: run.result() for who, run in begun.items()}
+    failed = [who for who in runs if runs[who].code]
     for who in failed:
-        print(f"As {who}:\n{outputs[who][0]}")
+        print(f"As {who}:\n{runs[who].output}")
+    refused = [] if further else _find_refused(runs.values())
+    if refused:
+        print("Never answered with success:", *refused, sep="\n  ")
+    cases = sum(int(found) for run in runs.values() for found in _CASES.findall(run.output))
     told = f"failed as {' and '.join(failed)}" if failed else "all as declared"
     print(f"{cases} cases: {told}")
-    sys.exit(bool(failed))
+    sys.exit(bool(failed or refused))
+
+
+def _only(who: str, prepared: Mapping[str, Prepared]) -> list[str]:
+    """Return options that leave to an author the operations where nobody else succeeds."""
+    if who != "an author":
+        return []
+    others = {name for each in prepared if each != who for name in prepared[each].successes}
+    left = set(prepared[who].successes) - others
+    return [f"--include-name={each}" for each in _operations() if operation_of(each) in left]
+
+
+def _operations() -> list[str]:
+    document = json.loads(KEPT.read_bytes())
+    return [
+        f"{method.upper()} {path}"
+        for path, methods in document["paths"].items()
+        for method in methods
+    ]
+
+
+def _find_refused(runs: Iterable[Run]) -> list[str]:
+    succeeded = {name for run in runs for name in run.succeeded}
+    # The fuzz itself reads the document.
+    succeeded.add("GET /openapi.json")
+    return [each for each in _operations() if operation_of(each) not in succeeded]
 
 
 def _command(examples: int, seed: int, further: Sequence[str]) -> list[str]:
@@ -57,28 +110,32 @@ def _command(examples: int, seed: int, further: Sequence[str]) -> list[str]:
     return [program("schemathesis"), *config, "run", "--no-color", *options, *checks, *further]
 
 
-def _admin(stage: Stage) -> str:
-    return mint(stage.runtime.settings, stage.runtime.now(), "admin", roles=["admin"])
-
-
-def _fuzz(stage: Stage, command: Sequence[str], token: str | None) -> tuple[str, int]:
-    """Start a server and fuzz it; return the output of schemathesis, and its exit code."""
-    with stage.server() as url:
-        return _run([*command, f"{url}/openapi.json"], token)
-
-
-def _run(command: Sequence[str], token: str | None) -> tuple[str, int]:
-    """Run schemathesis; return what it printed, and its exit code."""
+def _fuzz(stage: Stage, command: Sequence[str], prepared: Prepared) -> Run:
+    """Start a server and fuzz it."""
+    stage.folder.mkdir()
+    calls, succeeded = stage.folder / "calls.json", stage.folder / "succeeded"
+    picture = base64.b64encode(PICTURE).decode()
+    calls.write_text(json.dumps({"successes": prepared.successes, "picture": picture}))
+    succeeded.touch()
+    environment = {
+        **os.environ,
+        "SCHEMATHESIS_HOOKS": "contract.checks",
+        "PYTHONPATH": str(ROOT),
+        "PLAZA_CONTRACT_CALLS": str(calls),
+        "PLAZA_CONTRACT_SUCCEEDED": str(succeeded),
+    }
+    token = prepared.token
     header = ["--header", f"Authorization: Bearer {token}"] if token else []
-    done = subprocess.run(  # noqa: S603 - our own environment's program
-        [*command, *header],
-        env={**os.environ, "SCHEMATHESIS_HOOKS": "contract.checks", "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout + done.stderr, done.returncode
+    with stage.server(PLAZA_STRIPE_WEBHOOK_SECRETS=WEBHOOK_SECRET) as url:
+        done = subprocess.run(  # noqa: S603 - our own environment's program
+            [*command, f"{url}/openapi.json", *header],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    return Run(done.stdout + done.stderr, done.returncode, set(succeeded.read_text().splitlines()))
 
 
 if __name__ == "__main__":

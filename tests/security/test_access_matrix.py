@@ -7,9 +7,8 @@ import pytest
 from chalice.app import Chalice
 
 from chalicelib.runtime import Runtime
-from tests.security.support.callers import CALLERS, named
 from tests.security.support.matrix import FEATURES
-from tests.security.support.row import Row
+from tests.security.support.row import Row, expected_of
 from tests.security.support.world import World, build
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -18,19 +17,6 @@ from tests.support.workers import Workers
 @pytest.fixture
 def world(client: Client, runtime: Runtime, workers: Workers) -> World:
     return build(client, runtime, workers)
-
-
-def expected_of(row: Row) -> dict[str, int]:
-    """Return the status for each caller; callers that the row does not name get that of `*`."""
-    stated = {
-        caller: status
-        for status, text in row.expected.items()
-        if text != "*"
-        for caller in named(text)
-    }
-    others = [status for status, text in row.expected.items() if text == "*"]
-    assert len(others) <= 1
-    return dict.fromkeys(CALLERS, *others) | stated if others else stated
 
 
 def target_of(world: World, row: Row) -> str:

@@ -12,9 +12,9 @@ import pytest
 from chalicelib.runtime import Runtime
 from deploy.openapi.files import KEPT
 from tests.security.support.matrix import FEATURES
-from tests.security.support.row import Row
+from tests.security.support.row import Row, expected_of
 from tests.security.support.world import World, build
-from tests.security.test_access_matrix import expected_of, target_of
+from tests.security.test_access_matrix import target_of
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 

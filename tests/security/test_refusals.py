@@ -4,8 +4,9 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from tests.security.support.matrix import FEATURES
+from tests.security.support.row import expected_of
 from tests.security.support.world import World, build
-from tests.security.test_access_matrix import call, expected_of, target_of
+from tests.security.test_access_matrix import call, target_of
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 

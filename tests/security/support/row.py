@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.security.support.callers import CALLERS, named
 from tests.security.support.world import Maker
 
 # What every call answers that only who has the site may make.
@@ -27,3 +28,16 @@ class Row:
 
     def __str__(self) -> str:
         return f"{self.call} {self.title}".strip()
+
+
+def expected_of(row: Row) -> dict[str, int]:
+    """Return the status for each caller; callers that the row does not name get that of `*`."""
+    stated = {
+        caller: status
+        for status, text in row.expected.items()
+        if text != "*"
+        for caller in named(text)
+    }
+    others = [status for status, text in row.expected.items() if text == "*"]
+    assert len(others) <= 1
+    return dict.fromkeys(CALLERS, *others) | stated if others else stated

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -328,9 +329,15 @@ def new_node(world: World) -> dict[str, str]:
 def campaign(world: World) -> dict[str, str]:
     """Make a campaign that is a draft."""
     name = f"{OWN_ADVERTISER}:{world.fresh()}"
-    body = campaign_body(f"{OWN_SITE}/banner")
+    body = campaign_body(f"{OWN_SITE}/banner", flight=flight(world.runtime.now()))
     made(world.as_("admin").put(f"/campaigns/{name}", **body))
     return {"campaign": name}
+
+
+def flight(now: datetime) -> dict[str, str]:
+    """Return the flight of a campaign that runs now."""
+    ends_at = now + timedelta(days=30)
+    return {"starts_at": now.isoformat(), "ends_at": ends_at.isoformat()}
 
 
 def zone(world: World) -> dict[str, str]:
