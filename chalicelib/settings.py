@@ -297,6 +297,19 @@ class Settings(BaseModel):
         "unset, all assets are in MongoDB.",
     )
 
+    person_assets_mib: int = Field(
+        default=1_024,
+        ge=1,
+        le=1_048_576,
+        description="MiB that the [assets](operations/features.md#assets) of a person may have.",
+    )
+    site_assets_mib: int = Field(
+        default=102_400,
+        ge=1,
+        le=1_073_741_824,
+        description="MiB that the assets of a site may have.",
+    )
+
     @model_validator(mode="after")
     def _check_audience(self) -> Self:
         if self.jwks_url and not self.jwt_audience:

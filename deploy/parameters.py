@@ -35,6 +35,8 @@ SETTINGS = {
     "jwt_issuer": "What a token's iss must say; empty for anything",
     "jwt_audience": "What a token's aud must say; empty for anything, without JwksUrl",
     "buyer_days": "How many days an order keeps its buyer's address; empty for 730",
+    "person_assets_mib": "How many MiB a person's assets may have; empty for 1024",
+    "site_assets_mib": "How many MiB a site's assets may have; empty for 102400",
     "prepayment": "Whether advertisers pay first; false to bill afterwards, empty for true",
     "limits": "How many times the limits of writing people have; off for none, empty for 1",
     "trusted_hops": "How many proxies of your own stand before API Gateway; empty for Cdn alone",

@@ -7,6 +7,7 @@ from pymongo import ASCENDING, DESCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib.assets import quotas
 from chalicelib.assets.errors import AssetInUse, UnknownAsset
 from chalicelib.assets.forms import AssetsAnswer, asset_answer
 from chalicelib.assets.shapes import (
@@ -16,7 +17,6 @@ from chalicelib.assets.shapes import (
     WASTE,
     Asset,
     Library,
-    StoreName,
     Version,
     Waste,
 )
@@ -59,6 +59,7 @@ def page(runtime: Runtime, owner: str, query: PageQuery) -> AssetsAnswer:
     base = runtime.settings.public_url
     return {
         "assets": [asset_answer(base, asset) for asset in shown],
+        "storage": quotas.answer(runtime, owner),
         "next": cursors.following(position),
     }
 
@@ -72,6 +73,7 @@ def delete(runtime: Runtime, owner: str, asset_id: str) -> None:
             raise UnknownAsset
         if asset["used_by"]:
             raise AssetInUse(f"Things that show it: {asset['used_by']}")
+        quotas.change(runtime, session, owner, -quotas.length_of(asset["versions"]))
         ASSETS.of(runtime.database).delete_one({"_id": asset_id}, session=session)
         due = runtime.now() + GRACE
         rows = [waste(asset_id, version, due) for version in asset["versions"]]
@@ -89,8 +91,3 @@ def library_of(database: Database[Document], owner: str) -> Library:
     """Return an owner's library: the store of its assets, and a move to it."""
     found = LIBRARIES.of(database).find_one({"_id": owner})
     return found or {"_id": owner, "store": DEFAULT_STORE, "due": None}
-
-
-def store_name_of(database: Database[Document], owner: str) -> StoreName:
-    """Return the store of an owner's new assets."""
-    return library_of(database, owner)["store"]

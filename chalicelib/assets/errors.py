@@ -67,6 +67,14 @@ class TooManyAssets(Problem):
     title = "You have as many pictures as you can have: delete some first"
 
 
+class StorageFull(Problem):
+    """The owner's versions would have more bytes than the quota; `facts` have the numbers."""
+
+    status = 409
+    code = "storage_full"
+    title = "The storage for assets is full: delete some first"
+
+
 class TooManyUploads(Problem):
     """The owner has as many unfinished uploads as allowed."""
 

@@ -133,10 +133,18 @@ class WholeAssetAnswer(AssetAnswer):
     versions: Annotated[list[VersionAnswer], Field(max_length=MAX_VERSIONS)]
 
 
+class StorageAnswer(TypedDict):
+    """The bytes of all versions of an owner's assets, and their limit."""
+
+    bytes: int
+    bytes_limit: int
+
+
 class AssetsAnswer(TypedDict):
     """A page of an owner's assets, newest first."""
 
     assets: Annotated[list[AssetAnswer], Field(max_length=MAX_PAGE)]
+    storage: StorageAnswer
     next: Next
 
 
@@ -168,6 +176,7 @@ class LibraryAnswer(TypedDict):
 
     store: StoreName
     is_moving: Annotated[bool, Field(description="Whether some are still in another store.")]
+    storage: StorageAnswer
 
 
 def version_answer(base: str, asset_id: str, version: Version) -> VersionAnswer:

@@ -9,7 +9,15 @@ from pymongo.database import Database
 from chalicelib.assets import catalogue, kinds
 from chalicelib.assets.errors import TooManyAssets
 from chalicelib.assets.forms import NewVersion
-from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Upload, owner_of_person
+from chalicelib.assets.shapes import (
+    ASSETS,
+    LIBRARIES,
+    UPLOADS,
+    WASTE,
+    Asset,
+    Upload,
+    owner_of_person,
+)
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
@@ -60,6 +68,12 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
     return [
         Trace("assets", ASSETS.of(database), assets, show_asset),
         Trace("uploads", UPLOADS.of(database), begun, show_upload),
+        Trace(
+            "asset_library",
+            LIBRARIES.of(database),
+            {"_id": owner},
+            not_shown="the number of bytes of the assets, which are shown",
+        ),
     ]
 
 
@@ -81,7 +95,11 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     found = list(ASSETS.of(runtime.database).find(owned).limit(most))
     for asset in found:
         _delete(runtime, asset)
-    return Step.MORE if len(found) == most else Step.DONE
+    if len(found) == most:
+        return Step.MORE
+    # The next upload counts anew.
+    LIBRARIES.of(runtime.database).delete_one({"_id": owned["owner"]})
+    return Step.DONE
 
 
 def _forget(database: Database[Document], user_id: str, until: datetime | None) -> None:

@@ -45,17 +45,16 @@ class MoveAssets(Message):
     owner: str
 
 
-def choose(runtime: Runtime, owner: str, store: StoreName) -> Library:
+def choose(runtime: Runtime, owner: str, store: StoreName) -> None:
     """Choose the store of an owner's assets, and have a worker move the existing assets.
 
     Raises StoreUnavailable.
     """
     store_of(runtime, store)
     due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
-    chosen: Library = {"_id": owner, "store": store, "due": due}
-    LIBRARIES.of(runtime.database).replace_one({"_id": owner}, chosen, upsert=True)
+    change = {"$set": {"store": store, "due": due}, "$unset": {"resends": "", "resent_by": ""}}
+    LIBRARIES.of(runtime.database).update_one({"_id": owner}, change, upsert=True)
     runtime.queues.send(MoveAssets(owner=owner))
-    return chosen
 
 
 def move_pending(runtime: Runtime, owner: str) -> None:

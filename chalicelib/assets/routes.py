@@ -5,7 +5,7 @@ from typing import Annotated
 from chalice.app import Blueprint
 from pydantic import Field
 
-from chalicelib.assets import catalogue, own_routes, promotion, serving, views
+from chalicelib.assets import catalogue, own_routes, promotion, quotas, serving, views
 from chalicelib.assets.errors import (
     AssetInUse,
     RangeNeeded,
@@ -177,10 +177,10 @@ def _declare_assets(route: Route) -> None:
 def _declare_store(route: Route) -> None:
     @route("GET", "/content/{site}/assets/store")
     def get_asset_store(request: Request, site: SiteId, publisher: Publisher) -> Ok[LibraryAnswer]:
-        """Read where a site's assets are kept."""
+        """Read where a site's assets are kept, and how many bytes they have."""
         check_publisher(publisher, site)
         library = catalogue.library_of(request.runtime.database, site)
-        return Ok({"store": library["store"], "is_moving": library["due"] is not None})
+        return Ok(quotas.library_answer(request.runtime, library))
 
     @route("POST", "/content/{site}/assets/store", raises=(StoreUnavailable,))
     def choose_asset_store(
@@ -191,8 +191,9 @@ def _declare_store(route: Route) -> None:
         They are read as before meanwhile, at the same addresses.
         """
         check_publisher(publisher, site)
-        library = promotion.choose(request.runtime, site, body.store)
-        return Ok({"store": library["store"], "is_moving": True})
+        promotion.choose(request.runtime, site, body.store)
+        library = catalogue.library_of(request.runtime.database, site)
+        return Ok(quotas.library_answer(request.runtime, library))
 
 
 def _declare_reading(route: Route) -> None:

@@ -17,7 +17,10 @@ MAX_PARTS = 1_000
 
 
 class Version(TypedDict):
-    """One content of an asset, which never changes; `by` is None after the person's erasure."""
+    """One content of an asset, which never changes; `by` is None after the person's erasure.
+
+    `gone`: the time of its removal, if only the rest of the asset stays.
+    """
 
     n: int
     blob: str
@@ -29,6 +32,7 @@ class Version(TypedDict):
     height: NotRequired[int]
     at: datetime
     by: str | None
+    gone: NotRequired[datetime]
 
 
 class Asset(TypedDict):
@@ -90,11 +94,13 @@ class Waste(TypedDict):
 class Library(TypedDict):
     """An owner's assets as a whole, and their chosen store.
 
+    `bytes`: of all versions; a document of a former release has no number.
     `due`: the time to send the message of an unfinished move again; None: no move.
     """
 
     _id: str
     store: StoreName
+    bytes: NotRequired[int]
     due: datetime | None
     resends: NotRequired[int]
     resent_by: NotRequired[str]

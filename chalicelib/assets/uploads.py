@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pymongo.client_session import ClientSession
 
-from chalicelib.assets import catalogue, images, jpeg, kinds
+from chalicelib.assets import catalogue, images, jpeg, kinds, quotas
 from chalicelib.assets.blobs import (
     BlobGone,
     Blobs,
@@ -41,6 +41,7 @@ from chalicelib.assets.shapes import (
     UPLOADS,
     WASTE,
     Asset,
+    Library,
     Refusal,
     Upload,
     Version,
@@ -117,7 +118,7 @@ def publish_version(
 ) -> Asset:
     """Make the content the current version, once for all calls; return the asset.
 
-    Raises UnknownUpload, UnknownAsset, TooManyVersions and OtherKind.
+    Raises UnknownUpload, UnknownAsset, TooManyVersions, OtherKind and StorageFull.
     """
     assets, uploads = ASSETS.of(runtime.database), UPLOADS.of(runtime.database)
     noted = uploads.find_one({"_id": upload["_id"]}, session=session)
@@ -130,6 +131,7 @@ def publish_version(
         raise UnknownAsset
     if asset is not None:
         _check_version(asset, content.type)
+    quotas.change(runtime, session, upload["owner"], content.length)
     asset = _with(runtime, upload, asset, _version(runtime, upload, content, asset))
     assets.replace_one({"_id": asset["_id"]}, asset, upsert=True, session=session)
     done = {"$set": {"finished": asset["current"]}}
@@ -191,15 +193,16 @@ def _with(runtime: Runtime, upload: Upload, asset: Asset | None, version: Versio
 def begin(runtime: Runtime, owner: str, asked: NewVersion, by: str, asset_id: str = "") -> Upload:
     """Store an upload of a new asset; with `asset_id`, of a new version of this asset.
 
-    Raises AssetTooLarge, StoreUnavailable, TooManyUploads, UnknownAsset, TooManyVersions,
-    OtherKind and InvalidRequest.
+    Raises AssetTooLarge, StoreUnavailable, StorageFull, TooManyUploads, UnknownAsset,
+    TooManyVersions, OtherKind and InvalidRequest.
     """
     if asset_id:
         asset = catalogue.find(runtime.database, asset_id, owner)
         _check_version(asset, asked.type)
     now = runtime.now()
-    blobs = store_of(runtime, catalogue.store_name_of(runtime.database, owner))
-    _check(runtime, owner, blobs, asked)
+    library = catalogue.library_of(runtime.database, owner)
+    blobs = store_of(runtime, library["store"])
+    _check(runtime, library, blobs, asked)
     blob = new_id(now, runtime.random)
     is_stripped = asked.strip and asked.type == "image/jpeg"
     upload: Upload = {
@@ -223,7 +226,7 @@ def begin(runtime: Runtime, owner: str, asked: NewVersion, by: str, asset_id: st
     return upload
 
 
-def _check(runtime: Runtime, owner: str, blobs: Blobs, asked: NewVersion) -> None:
+def _check(runtime: Runtime, library: Library, blobs: Blobs, asked: NewVersion) -> None:
     most = most_bytes(blobs, asked.type)
     if asked.length > most:
         raise AssetTooLarge(f"The limit is {most} bytes")
@@ -232,16 +235,19 @@ def _check(runtime: Runtime, owner: str, blobs: Blobs, asked: NewVersion) -> Non
         detail = f"this store needs the SHA-256 of each of the {count} parts"
         raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", detail)])
     unfinished = {
-        "owner": owner,
+        "owner": library["_id"],
         "finished": None,
         "refused": None,
         "expires_at": {"$gt": runtime.now()},
     }
-    held = UPLOADS.of(runtime.database).count_documents(
-        unfinished, limit=runtime.bounds.assets.unfinished_uploads
-    )
-    if held >= runtime.bounds.assets.unfinished_uploads:
+    most_uploads = runtime.bounds.assets.unfinished_uploads
+    begun = list(UPLOADS.of(runtime.database).find(unfinished, {"length": 1}).limit(most_uploads))
+    if len(begun) >= most_uploads:
         raise TooManyUploads
+    # Parts of unfinished uploads are stored as well.
+    held = quotas.used(runtime.database, library["_id"], library)
+    pending = sum(each["length"] for each in begun)
+    quotas.check_room(runtime.settings, library["_id"], held + pending, asked.length)
 
 
 def find(runtime: Runtime, owner: str, upload_id: str) -> Upload:
@@ -278,8 +284,8 @@ def finish(runtime: Runtime, owner: str, upload_id: str) -> Asset:
     """Make an upload the current version of its asset; a repeat returns the same asset.
 
     A refusal of its bytes is final, since they never change; a repeat reads none of them. Raises
-    UnknownUpload, PartsMissing, WrongContent, UnreadableImage, UnknownAsset, TooManyVersions and
-    OtherKind.
+    UnknownUpload, PartsMissing, WrongContent, UnreadableImage, UnknownAsset, TooManyVersions,
+    OtherKind and StorageFull.
     """
     upload = find(runtime, owner, upload_id)
     if (refusal := upload.get("refused")) is not None:

@@ -12,6 +12,7 @@ from chalicelib.assets.errors import (
     OtherKind,
     OtherStore,
     PartsMissing,
+    StorageFull,
     TooManyUploads,
     TooManyVersions,
     UnknownAsset,
@@ -34,7 +35,7 @@ from chalicelib.http import Created, NoContent, Ok, Request
 
 # A thousand digests of parts, and the other fields of a new upload.
 BEGIN_BYTES = 131_072
-OF_BEGIN = (AssetTooLarge, TooManyUploads)
+OF_BEGIN = (AssetTooLarge, StorageFull, TooManyUploads)
 OF_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions, OtherKind)
 # People choose no store, so their parts always come through this API.
 OF_OWN_PART = (UnknownUpload, UploadFinished)
@@ -47,6 +48,7 @@ OF_FINISH = (
     UnknownAsset,
     TooManyVersions,
     OtherKind,
+    StorageFull,
 )
 # For the route of a part: the body is its bytes alone.
 PART = {"content_types": ("application/octet-stream",), "body_limit_bytes": PART_BYTES}

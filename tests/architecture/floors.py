@@ -36,6 +36,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("assets.images",),
     ("assets.blobs",),
     ("assets.forms",),
+    ("assets.quotas",),
     ("assets.catalogue",),
     ("assets.own", "assets.promotion", "assets.serving", "assets.upkeep", "assets.uploads"),
     ("assets.uses",),

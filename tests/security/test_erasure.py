@@ -54,7 +54,6 @@ NOBODY_THERE = {
         "asset.files",
         "asset.chunks",
         "content.waste",
-        "content.library",
     },
     "generations by node": {"comments.generation"},
     "another design than the one that is set": {"social.news"},
