@@ -14,11 +14,13 @@ from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 from pymongo.errors import (
     BulkWriteError,
+    ConfigurationError,
     ConnectionFailure,
     DuplicateKeyError,
     OperationFailure,
     PyMongoError,
     WriteConcernError,
+    WriteError,
 )
 from pymongo.read_concern import ReadConcern
 
@@ -37,7 +39,9 @@ OPERATION_TIMEOUT_MS = 20_000
 # Longer than an election, which usually ends within 12 s: a request waits for the new primary. A
 # running server accepts a connection in far less.
 SERVER_SELECTION_TIMEOUT_MS = 15_000
+# Also for the look-up of a cluster's servers by DNS (`mongodb+srv://`), with all its tries.
 CONNECT_TIMEOUT_MS = 2_000
+LOOK_UP_TRY_SECONDS = 0.4
 # PyMongo treats a refused connection as overload: until its next heartbeat it retries, with pauses
 # that double from 0.1 s. The default of two retries (0.3 s) ends before the heartbeat notices a
 # lost primary.
@@ -54,6 +58,9 @@ _RETRYABLE = "RetryableWriteError"
 # and Monitoring").
 _NOT_PRIMARY_CODES = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 DUPLICATE_KEY = 11_000
+# Of refused commands beside writes: bad value, failed to parse, type mismatch, failed validation,
+# too large.
+_DATA_CODES = frozenset({2, 9, 14, 121, 10_334, 17_419, DUPLICATE_KEY})
 
 
 @dataclass(frozen=True)
@@ -116,8 +123,11 @@ class Family(Generic[Shape]):
 
 def connect(settings: Settings) -> Database[Document]:
     """Return the database of the settings; it connects at first use."""
+    uri = settings.mongodb_uri.get_secret_value()
+    if uri.startswith("mongodb+srv:"):
+        _look_up_patiently()
     client: MongoClient[Document] = MongoClient(
-        settings.mongodb_uri.get_secret_value(),
+        uri,
         connect=False,
         appname="plaza",
         serverSelectionTimeoutMS=SERVER_SELECTION_TIMEOUT_MS,
@@ -129,6 +139,17 @@ def connect(settings: Settings) -> Database[Document]:
         maxIdleTimeMS=MAX_IDLE_MS,
     )
     return open_database(client, settings.database)
+
+
+def _look_up_patiently() -> None:
+    """Have DNS look-ups try again, within their time, after a lost packet or SERVFAIL.
+
+    By default, dnspython's first try takes all of CONNECT_TIMEOUT_MS.
+    """
+    from dns import resolver
+
+    shared = resolver.get_default_resolver()
+    shared.timeout, shared.retry_servfail = LOOK_UP_TRY_SECONDS, True
 
 
 def open_database(client: MongoClient[Document], name: str) -> Database[Document]:
@@ -168,13 +189,32 @@ def is_outage(error: PyMongoError) -> bool:
     """Return whether an operation failed for lack of a server or of time.
 
     A retry may then succeed. A write without a majority's confirmation counts too: the primary
-    stepped down, and the write may or may not survive.
+    stepped down, and the write may or may not survive. So does a look-up of the servers by DNS that
+    failed.
     """
     is_cut_off = isinstance(error, ConnectionFailure) or error.has_error_label(_RETRYABLE)
     is_unconfirmed = isinstance(error, WriteConcernError) or (
         isinstance(error, BulkWriteError) and not error.details["writeErrors"]
     )
-    return is_cut_off or is_unconfirmed or error.timeout or _met_a_step_down(error)
+    if is_cut_off or is_unconfirmed or error.timeout:
+        return True
+    return _met_a_step_down(error) or _knows_no_server(error)
+
+
+def is_caused_by_data(error: PyMongoError) -> bool:
+    """Return whether an operation failed for its documents, which other documents may not do."""
+    if is_outage(error) or not isinstance(error, OperationFailure):
+        return False
+    return isinstance(error, WriteError | BulkWriteError) or error.code in _DATA_CODES
+
+
+def _knows_no_server(error: PyMongoError) -> bool:
+    """Return whether the look-up of a cluster's servers failed."""
+    if not isinstance(error, ConfigurationError) or error.__cause__ is None:
+        return False
+    from dns.exception import DNSException
+
+    return isinstance(error.__cause__, DNSException)
 
 
 def _met_a_step_down(error: PyMongoError) -> bool:

@@ -1,4 +1,4 @@
-"""The health check: whether the database takes writes."""
+"""The health check: whether the database takes writes and lets Plaza read."""
 
 from http import HTTPStatus
 from typing import Any, Literal, NotRequired
@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import __version__
 from chalicelib.http import Answer, Ok, Request, router
+from chalicelib.http.idempotency import KEYS
 from chalicelib.http.responses import Body_co
 from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
@@ -26,6 +27,7 @@ class DatabaseHealth(TypedDict):
 
     reachable: bool
     replica_set: State | None
+    readable: bool
 
 
 class Health(TypedDict):
@@ -37,7 +39,7 @@ class Health(TypedDict):
 
 
 class Failing(Answer[Body_co]):
-    """503: the database has no primary, or is not reached."""
+    """503: the database has no primary, is not reached, or refuses Plaza's reads."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
 
@@ -53,13 +55,20 @@ def routes(runtime: Runtime) -> Blueprint:
 
         Version and state of the database are told to admins alone.
         """
-        state = replica_set_state(request.runtime)
-        health: Health = {"status": "ok" if state == "primary" else "unavailable"}
+        with pymongo.timeout(TIMEOUT_SECONDS):
+            state = replica_set_state(request.runtime)
+            is_readable = state is not None and may_read(request.runtime)
+        is_ok = state == "primary" and is_readable
+        health: Health = {"status": "ok" if is_ok else "unavailable"}
         # Without a token, they would help only an attacker.
         if caller is not None and caller.has("admin"):
             health["version"] = __version__
-            health["database"] = {"reachable": state is not None, "replica_set": state}
-        return Ok(health) if state == "primary" else Failing(health)
+            health["database"] = {
+                "reachable": state is not None,
+                "replica_set": state,
+                "readable": is_readable,
+            }
+        return Ok(health) if is_ok else Failing(health)
 
     return blueprint
 
@@ -70,11 +79,20 @@ def replica_set_state(runtime: Runtime) -> State | None:
     A sharded cluster's router counts as a primary: it takes writes.
     """
     try:
-        with pymongo.timeout(TIMEOUT_SECONDS):
-            hello: dict[str, Any] = runtime.database.client.admin.command("hello")
+        hello: dict[str, Any] = runtime.database.client.admin.command("hello")
     except PyMongoError:
         log.warning("health check: the database does not answer", exc_info=True)
         return None
     if "setName" not in hello and hello.get("msg") != "isdbgrid":
         return "standalone"
     return "primary" if hello.get("isWritablePrimary") else "no_primary"
+
+
+def may_read(runtime: Runtime) -> bool:
+    """Return whether the database lets Plaza read; `hello` needs no login."""
+    try:
+        KEYS.of(runtime.database).find_one({"_id": "health"})
+    except PyMongoError:
+        log.warning("health check: the database refuses a read", exc_info=True)
+        return False
+    return True

@@ -3,18 +3,25 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Sequence
+from http import HTTPStatus
 from typing import Any
 
+from bson.errors import BSONError
 from pydantic import TypeAdapter, ValidationError
 from pymongo.errors import PyMongoError
 
 from chalicelib import deadlines
-from chalicelib.database import is_outage
-from chalicelib.errors import Unavailable
+from chalicelib.database import NotInserted, is_caused_by_data
+from chalicelib.errors import Problem
 from chalicelib.messaging.queues import CORRELATION, NEWER, AnyMessage, Message
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 
+# Refused documents, and the failures of code that meets a value that it did not expect.
+_CAUSED_BY_MESSAGES = (
+    *(NotInserted, BSONError, ArithmeticError, AssertionError, AttributeError, LookupError),
+    *(RecursionError, TypeError, ValueError),
+)
 # The least time for a message: with less left, a batch leaves the rest to its next delivery.
 LEAST_MESSAGE_SECONDS = 5.0
 
@@ -62,8 +69,9 @@ def consume_together(
     """Handle all records of an SQS event together; return the ids of failed records.
 
     If the handler raises Poisoned, the named messages fail and the others are handled again. After
-    another error it handles the halves of the batch separately, and so on: as in `consume`, a bad
-    message fails alone. In an outage all messages fail.
+    another error that a message can cause it handles the halves of the batch separately, and so on:
+    as in `consume`, a bad message fails alone. In an outage, or if the database refuses the login,
+    all messages fail at once.
     """
     started = time.perf_counter()
     records = event["Records"]
@@ -100,7 +108,7 @@ def _handle_or_halve(
         return failed + (_handle_or_halve(rest, handle) if rest else [])
     except Exception as error:  # noqa: BLE001 - SQS delivers failed messages again
         log.exception("batch failed", extra={"fields": {"messages": len(batch)}})
-        if len(batch) == 1 or _is_general(error):
+        if len(batch) == 1 or not _is_caused_by_a_message(error):
             return list(batch)
         messages = list(batch.items())
         half = len(messages) // 2
@@ -109,9 +117,16 @@ def _handle_or_halve(
     return []
 
 
-def _is_general(error: Exception) -> bool:
-    """Return whether any message would have failed, so that halves would not help."""
-    return isinstance(error, Unavailable) or (isinstance(error, PyMongoError) and is_outage(error))
+def _is_caused_by_a_message(error: Exception) -> bool:
+    """Return whether other messages may succeed.
+
+    They would not without a database, a login, a network or memory.
+    """
+    if isinstance(error, Problem):
+        return error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+    if isinstance(error, PyMongoError):
+        return is_caused_by_data(error)
+    return isinstance(error, _CAUSED_BY_MESSAGES)
 
 
 def _leave(message_ids: Collection[str]) -> list[dict[str, str]]:

@@ -1,14 +1,26 @@
 """Batches of messages in: what is handled, what fails, what is left to a newer release."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, model_validator
-from pymongo.errors import AutoReconnect
+from pymongo import MongoClient
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    ConfigurationError,
+    DocumentTooLarge,
+    DuplicateKeyError,
+    InvalidOperation,
+    OperationFailure,
+    WriteError,
+)
 
 from chalicelib import deadlines
-from chalicelib.errors import Unavailable
+from chalicelib.database import Document, NotInserted
+from chalicelib.errors import EditWindowOver, Misconfigured, Unavailable
 from chalicelib.messaging import (
     DEAD_LETTER_SUFFIX,
     consume,
@@ -156,6 +168,62 @@ def test_an_outage_fails_a_batch_that_is_handled_together_at_once(outage: Except
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m1"}]}
     assert calls == [2]
+
+
+def handled_sizes(handle: Callable[[], object]) -> list[int]:
+    """Return the sizes of the batches of four messages in which a handler gets them."""
+    calls: list[int] = []
+
+    def handle_batch(batch: list[Greeting]) -> None:
+        calls.append(len(batch))
+        handle()
+
+    answer = consume_together(event_of(*map(greeting, "abcd")), MESSAGES, handle_batch)
+
+    assert len(answer["batchItemFailures"]) == 4
+    return calls
+
+
+def test_a_refused_login_fails_a_batch_at_once(mongodb_uri: str) -> None:
+    wrong = mongodb_uri.replace("mongodb://", "mongodb://plaza:wrong@")
+    with MongoClient[Document](wrong, authSource="admin") as client:
+        assert handled_sizes(client["plaza"]["x"].find_one) == [4]
+
+
+def fails(error: Exception) -> Callable[[], object]:
+    def handle() -> object:
+        raise error
+
+    return handle
+
+
+REFUSED: Any = {"writeErrors": [{"index": 0, "code": 121}], "writeConcernErrors": []}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(OperationFailure("not authorized", 13), OperationFailure("quota", 14_031)),
+        *(ConfigurationError("no host"), OSError("network"), MemoryError(), ImportError()),
+        *(InvalidOperation("closed"), Misconfigured(), RuntimeError("no thread")),
+    ],
+    ids=repr,
+)
+def test_a_failure_that_no_message_causes_fails_a_batch_at_once(error: Exception) -> None:
+    assert handled_sizes(fails(error)) == [4]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(DuplicateKeyError("taken", 11_000), WriteError("invalid", 121), BulkWriteError(REFUSED)),
+        *(OperationFailure("invalid", 121), DocumentTooLarge("17 MB"), NotInserted("1 refused")),
+        *(ValueError(), KeyError(), TypeError(), RecursionError(), EditWindowOver()),
+    ],
+    ids=repr,
+)
+def test_a_failure_that_a_message_may_cause_is_looked_for_in_halves(error: Exception) -> None:
+    assert handled_sizes(fails(error)) == [4, 2, 1, 1, 2, 1, 1]
 
 
 def test_a_message_bears_the_id_of_the_request_that_it_is_sent_for(mapping: Any) -> None:
