@@ -264,6 +264,14 @@ class PaymentsNotSetUp(Problem):
     title = "This shop cannot take payments yet"
 
 
+class PricingFailed(Problem):
+    """The deployment's pricing cannot price the order; the log has the reason."""
+
+    status = 409
+    code = "pricing_failed"
+    title = "This shop cannot price this order: please tell the shop"
+
+
 class AmountNotTaken(Problem):
     """The amount is no multiple of the provider's step; `facts` have both, in micros."""
 

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 MICROS = 1_000_000
 # A million units of any currency.
 MAX_PRICE_MICROS = 1_000_000 * MICROS
+# JavaScript reads larger whole numbers inexactly.
+MAX_TOTAL_MICROS = 9 * 10**15
 _MICROS_EXPONENT = 6
 
 # The decimals of each currency (ISO 4217, list one; without funds, metals and codes for tests).

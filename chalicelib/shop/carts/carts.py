@@ -1,6 +1,6 @@
 """The life of a cart: opened, changed, claimed, frozen for an order, reopened or closed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -33,9 +33,18 @@ from chalicelib.shop.errors import (
     UnknownSku,
 )
 from chalicelib.shop.ids import key_of
+from chalicelib.shop.pricing import Adjustment
 from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim
+
+
+class PricedCart(NamedTuple):
+    """The lines and adjustments of an order to make."""
+
+    lines: Mapping[str, Line]
+    adjustments: Sequence[Adjustment]
+
 
 # Open carts expire after so long without a change.
 IDLE = timedelta(days=30)
@@ -82,10 +91,8 @@ def claim(runtime: Runtime, cart_id: str, user: str) -> Cart:
     return cart
 
 
-def freeze(
-    runtime: Runtime, cart: Cart, lines: Mapping[str, Line], attempt: CheckoutAttempt
-) -> bool:
-    """Freeze a cart with these lines for an attempt's order; False: the cart has changed."""
+def freeze(runtime: Runtime, cart: Cart, priced: PricedCart, attempt: CheckoutAttempt) -> bool:
+    """Freeze a priced cart for an attempt's order; False: the cart has changed."""
     this = {
         "_id": cart["_id"],
         "state": "open",
@@ -95,7 +102,8 @@ def freeze(
     frozen = {
         "state": "checkout",
         "order": attempt["order"],
-        "lines": lines,
+        "lines": priced.lines,
+        "adjustments": priced.adjustments,
         "touched": runtime.now(),
     }
     change = {

@@ -10,6 +10,7 @@ from pymongo import ASCENDING, IndexModel
 
 from chalicelib.database import Collection
 from chalicelib.database.validators import AtMost
+from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Adjustment
 
 MAX_LINES = 100
 MAX_QTY = 999
@@ -51,7 +52,8 @@ class Cart(TypedDict):
     """A cart; `version` rises with each change of its lines or its user.
 
     `order` is its latest order. MongoDB deletes a cart 90 days after it `ended`. `first` has the
-    first hold of each SKU the cart ever held, also of removed lines.
+    first hold of each SKU the cart ever held, also of removed lines. `adjustments` are those of its
+    latest order; a cart that release 0.3.0 froze lacks them.
     """
 
     _id: str
@@ -64,6 +66,7 @@ class Cart(TypedDict):
     version: int
     touched: datetime
     ended: datetime | None
+    adjustments: NotRequired[Annotated[list[Adjustment], AtMost(MAX_ADJUSTMENTS)]]
     first: NotRequired[dict[str, datetime]]
 
 

@@ -18,6 +18,7 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.carts import PricedCart
 from chalicelib.shop.carts.shapes import Cart, CheckoutAttempt, Line
 from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.errors import (
@@ -40,7 +41,8 @@ from chalicelib.shop.orders.strays import end_stray
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import PaymentRefused
 from chalicelib.shop.payments.records import OrderPayment
-from chalicelib.shop.pricing import adjustments, total_micros
+from chalicelib.shop.pricing import PricedShop, adjustments, total_micros
+from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim
 
@@ -58,8 +60,8 @@ def check_out(
     """Check a cart out, once for each key, and return its order.
 
     `source` is the network of the call. Raises UnknownCart, CartClosed, EmptyCart, NotForSale,
-    TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused, and
-    Unavailable in an outage of the payment provider: a repeated call goes on.
+    PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused,
+    and Unavailable in an outage of the payment provider: a repeated call goes on.
     """
     cart, order_id = _freeze(runtime, cart_id, wanted, attempt_key)
     order = order_of(runtime, cart, order_id, wanted)
@@ -86,7 +88,10 @@ def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | Non
     """Return the new order of a frozen cart. `wanted` None: the buyer's agreement is unknown."""
     shop = settings.find(runtime.database, cart["site"])
     lines = _order_lines(cart["lines"])
-    adjusted = adjustments(lines, wanted.place if wanted else None)
+    adjusted = cart.get("adjustments")
+    if adjusted is None:
+        # Frozen by release 0.3.0.
+        adjusted = adjustments(lines, wanted.place, priced_shop(shop)) if wanted else []
     total = total_micros(lines, adjusted)
     step = step_micros(shop["currency"], shop["payments"])
     for line, paid in zip(lines, allocate(lines, adjusted, total, step), strict=True):
@@ -130,25 +135,50 @@ def _freeze(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) 
             return cart, before["order"]
         if cart["state"] != "open":
             raise CartClosed
-        lines = _lines_of_now(runtime, cart, wanted)
+        priced = _price(runtime, cart, wanted)
         order_id = new_id(runtime.now(), runtime.random)
         attempt = CheckoutAttempt(key=attempt_key, digest=digest, order=order_id)
-        if carts.freeze(runtime, cart, lines, attempt):
-            return {**cart, "lines": lines}, order_id
+        if carts.freeze(runtime, cart, priced, attempt):
+            lines, adjusted = dict(priced.lines), list(priced.adjustments)
+            return {**cart, "lines": lines, "adjustments": adjusted}, order_id
     raise CartClosed
 
 
-def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, Line]:
-    """Return a cart's lines with current prices and titles.
+def priced_shop(shop: ShopSite) -> PricedShop:
+    """Return a shop as pricing sees it."""
+    step = step_micros(shop["currency"], shop["payments"])
+    return PricedShop(shop["_id"], shop["currency"], step)
 
-    A SKU that has moved to another product is not for sale: its goods differ. Raises EmptyCart,
-    NotForSale, PaymentsNotSetUp, TotalChanged if the buyer saw another total, and AmountNotTaken: a
-    price may date from another payment provider of the shop.
+
+def _price(runtime: Runtime, cart: Cart, wanted: Checkout) -> PricedCart:
+    """Return a cart's lines with current prices and titles, and its adjustments.
+
+    Raises EmptyCart, NotForSale, PricingFailed, TotalChanged if the buyer saw another total,
+    PaymentsNotSetUp unless it is 0, and AmountNotTaken: a price may date from another payment
+    provider of the shop.
     """
     if not cart["lines"]:
         raise EmptyCart
     shop = settings.find(runtime.database, cart["site"])
-    providers.provider_of(runtime, shop["payments"])
+    lines = _lines_of_now(runtime, cart)
+    priced = _order_lines(lines)
+    adjusted = adjustments(priced, wanted.place, priced_shop(shop))
+    total = total_micros(priced, adjusted)
+    if total:
+        providers.provider_of(runtime, shop["payments"])
+    if total != wanted.total_micros:
+        raise TotalChanged(total, priced, adjusted)
+    step = step_micros(shop["currency"], shop["payments"])
+    if total % step:
+        raise AmountNotTaken(total, step)
+    return PricedCart(lines, adjusted)
+
+
+def _lines_of_now(runtime: Runtime, cart: Cart) -> dict[str, Line]:
+    """Return a cart's lines with current prices and titles; raises NotForSale.
+
+    A SKU that has moved to another product is not for sale: its goods differ.
+    """
     found = offers(runtime.database, cart["site"], list(cart["lines"]))
     lines: dict[str, Line] = {}
     for sku, line in cart["lines"].items():
@@ -156,14 +186,6 @@ def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, L
         if offer is None or offer["state"] != "active" or offer["product"] != line["product"]:
             raise NotForSale(sku)
         lines[sku] = {**line, "title": offer["title"], "price_micros": offer["price_micros"]}
-    priced = _order_lines(lines)
-    adjusted = adjustments(priced, wanted.place)
-    total = total_micros(priced, adjusted)
-    if total != wanted.total_micros:
-        raise TotalChanged(total, priced, adjusted)
-    step = step_micros(shop["currency"], shop["payments"])
-    if total % step:
-        raise AmountNotTaken(total, step)
     return lines
 
 
@@ -251,6 +273,8 @@ def _begin_payment(runtime: Runtime, order_id: str) -> None:
         return
     runtime.queues.send(ResumeOrder(order=order_id))
     payment_of(runtime, order)
+    if not order["total_micros"]:
+        resuming.resume(runtime, order_id)
 
 
 def payment_of(runtime: Runtime, order: Order) -> OrderPayment | None:

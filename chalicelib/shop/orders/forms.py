@@ -11,7 +11,7 @@ from chalicelib.http.paging import Next
 from chalicelib.ids import ID_PATTERN
 from chalicelib.shop.carts.shapes import MAX_LINES, MAX_QTY, CartId
 from chalicelib.shop.ids import SkuId
-from chalicelib.shop.money import Currency
+from chalicelib.shop.money import MAX_TOTAL_MICROS, Currency
 from chalicelib.shop.orders.allocation import paid_by_line
 from chalicelib.shop.orders.shapes import Address, Order, State
 from chalicelib.shop.payments.port import DisputeState, Name, Status
@@ -25,8 +25,6 @@ from chalicelib.shop.payments.records import (
 from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind, Place
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownLine, ShownUrl
-
-MAX_TOTAL_MICROS = 10**15
 
 Email = Annotated[
     str,
@@ -82,10 +80,11 @@ class Checkout(Input):
     )
 
     total_micros: int = Field(
-        ge=1,
+        ge=0,
         le=MAX_TOTAL_MICROS,
         strict=True,
-        description="The total that the buyer saw; a changed total is 409 `total_changed`.",
+        description="The total that the buyer saw; a changed total is 409 `total_changed`. An "
+        "order of 0 is paid at once.",
     )
     email: Email
     address: AddressGiven

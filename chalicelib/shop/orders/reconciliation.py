@@ -72,7 +72,7 @@ def reconcile(runtime: Runtime, order: Order) -> None:
     for _ in range(_ATTEMPTS):
         # Before the statement: a refund of Plaza that is newer than this read fails the write.
         payment = records.find(runtime.database, order["_id"])
-        if payment is None:
+        if payment is None or not payment["amount_micros"]:
             return
         provider = providers.provider_of(runtime, payment["provider"])
         try:

@@ -23,6 +23,7 @@ from chalicelib.shop.errors import (
     OrderNotPaid,
     OutOfStock,
     PaymentsNotSetUp,
+    PricingFailed,
     RefundRefused,
     RefundTooLarge,
     TotalChanged,
@@ -75,6 +76,7 @@ def _declare_checkout(route: Route) -> None:
             OutOfStock,
             AmountNotTaken,
             PaymentsNotSetUp,
+            PricingFailed,
             IdempotencyKeyReused,
         ),
     )

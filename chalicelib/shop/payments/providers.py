@@ -7,7 +7,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import PaymentsNotSetUp
 from chalicelib.shop.payments import records
 from chalicelib.shop.payments.fake import FakeProvider
-from chalicelib.shop.payments.port import Charge, Name, PaymentRefused, Provider, Status
+from chalicelib.shop.payments.port import Charge, Name, PaymentRefused, Provider, Started, Status
 from chalicelib.shop.payments.records import PAYMENTS, OrderPayment
 
 
@@ -29,15 +29,17 @@ def provider_of(runtime: Runtime, name: Name) -> Provider:
 def begin(runtime: Runtime, name: Name, charge: Charge) -> OrderPayment:
     """Start an order's payment and record it; an earlier record stays.
 
-    Raises PaymentRefused, and Unavailable in an outage: the payment may have started then.
+    An amount of 0 is paid at once, without the provider. Raises PaymentRefused, and Unavailable in
+    an outage: the payment may have started then.
     """
-    started = provider_of(runtime, name).start(charge)
+    is_free = not charge.amount_micros
+    started = Started("") if is_free else provider_of(runtime, name).start(charge)
     fresh: Document = {
         "provider": name,
         "intent": started.intent,
         "client_secret": started.client_secret,
         "redirect_url": started.redirect_url,
-        "status": "pending",
+        "status": "succeeded" if is_free else "pending",
         "amount_micros": charge.amount_micros,
         "refunded_micros": 0,
         "refunds": [],
@@ -62,6 +64,8 @@ def look(runtime: Runtime, name: Name, charge: Charge) -> Status:
         payment = records.find(runtime.database, charge.order) or begin(runtime, name, charge)
     except PaymentRefused:
         return "failed"
+    if not charge.amount_micros:
+        return "succeeded"
     status = provider_of(runtime, name).status(charge.order, payment["intent"])
     if status != payment["status"]:
         records.note_status(runtime.database, charge.order, status)
@@ -70,6 +74,8 @@ def look(runtime: Runtime, name: Name, charge: Charge) -> Status:
 
 def cancel(runtime: Runtime, name: Name, charge: Charge) -> Status:
     """Cancel an order's payment; return its status then, `succeeded` if the buyer was faster."""
+    if not charge.amount_micros:
+        return "succeeded"
     try:
         payment = records.find(runtime.database, charge.order) or begin(runtime, name, charge)
     except PaymentRefused:

@@ -213,6 +213,27 @@ def test_units_given_back_in_any_order_make_the_total(
     assert given_micros == order["total_micros"]
 
 
+def test_ten_thousand_random_orders_give_back_what_was_paid_in_any_parts() -> None:
+    rng = random.Random(213)
+    for number in range(10_000):
+        lines = [(rng.randint(1, 30), rng.randint(1, 10**6)) for _ in range(rng.randint(1, 5))]
+        bought = sum(qty * price for qty, price in lines)
+        discount, tax = -rng.randint(0, bought), rng.randint(0, bought // 3)
+        adjusted: list[tuple[pricing.Kind, int]] = [("discount", discount), ("tax", tax)]
+        order = order_like(lines, adjusted, CURRENCIES[number % 3], "fake")
+        left = {line["sku"]: line["qty"] for line in order["lines"]}
+        back, given_micros = dict.fromkeys(left, 0), 0
+        while any(left.values()):
+            sku = rng.choice([each for each, qty in left.items() if qty])
+            part = rng.randint(1, left[sku])
+            left[sku] -= part
+            back[sku] += part
+            amount = allocation.paid_for(order, back) - given_micros
+            assert amount >= 0, number
+            given_micros += amount
+        assert given_micros == order["total_micros"], number
+
+
 @given(lines=LINES, micros=st.integers(0, 10**9), step=st.sampled_from([1, 10, 10_000]))
 def test_a_lines_share_is_within_a_step_of_its_part_of_the_prices(
     lines: list[tuple[int, int]], micros: int, step: int
