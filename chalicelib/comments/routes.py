@@ -218,23 +218,27 @@ def _declare_posting(route: Route) -> None:
             request.count(NODE_COMMENTS)
             return posting.post_comment(runtime, node, body, author, sender_of(request))
 
-        def find(comment: str, at: datetime) -> PlacedComment:
-            found = reading.get_comment(request.runtime, node, comment, author)
-            if found.comment["posted"] < at:
-                # An older comment, whose id this call has drawn again.
-                raise UnknownComment
-            return found
-
         placed = once(
             request,
             post,
-            find,
+            lambda made, at: _find_made(request.runtime, node, author, made, at),
             lambda _at, rng: composing.new_comment_id(rng),
             lambda placed: placed.comment["id"],
         )
         request.details["made"] = made = placed.comment["id"]
         address = request.location(f"/nodes/{node}/comments/{made}")
         return Created(reading.placed_comment(request.runtime, placed, author), address)
+
+
+def _find_made(
+    runtime: Runtime, node: str, author: Principal, comment: str, at: datetime
+) -> PlacedComment:
+    """Return a comment that a call of a time made; raises UnknownNode and UnknownComment."""
+    found = reading.get_comment(runtime, node, comment, author)
+    if found.comment["posted"] < at:
+        # An older comment, whose id the call has drawn again.
+        raise UnknownComment
+    return found
 
 
 def sender_of(request: Request) -> Sender | None:
