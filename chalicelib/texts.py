@@ -219,7 +219,7 @@ PersonName = Annotated[Line, at_most(100), AfterValidator(_check_plain)]
 Url = Annotated[
     str,
     # Control characters explicitly: dialects differ in the control characters of `\s`.
-    StringConstraints(pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f<>\"]+$", max_length=2_000),
+    StringConstraints(pattern=r'^https?://[^\s\x00-\x1f\x7f-\x9f<>"]+$', max_length=2_000),
 ]
 # In answers, which are not checked again: the bounds of requests.
 ShownLine = Annotated[str, Field(max_length=200)]

@@ -27,7 +27,7 @@ _ID = r"[A-Za-z0-9_-]{16}"
 PictureUrl = Annotated[
     str,
     StringConstraints(
-        pattern=rf"^(asset:{_ID}|/assets/{_ID}|https?://[^\s\x00-\x1f\x7f-\x9f<>\"]+)$",
+        pattern=rf'^(asset:{_ID}|/assets/{_ID}|https?://[^\s\x00-\x1f\x7f-\x9f<>"]+)$',
         max_length=2_000,
     ),
     PICTURE,

@@ -215,3 +215,11 @@ def test_what_breaks_a_shared_schema_is_told_of_each_operation(told: str) -> Non
 @pytest.mark.parametrize("name", HARMLESS)
 def test_what_breaks_nobody_is_not_told(name: str) -> None:
     assert changed(HARMLESS[name]) == []
+
+
+def test_a_pattern_without_a_needless_backslash_is_the_same_pattern() -> None:
+    old, new = document(), document()
+    get(old)["parameters"][0]["schema"] = {"type": "string", "pattern": r'^[^<\"]+$'}
+    get(new)["parameters"][0]["schema"] = {"type": "string", "pattern": '^[^<"]+$'}
+
+    assert list(breaking(old, new)) == []

@@ -31,7 +31,7 @@ Email = Annotated[
     StringConstraints(
         max_length=254,
         # Browsers and Python disagree about blanks among control characters: exclude them all.
-        pattern=r"^[^\s\x00-\x1f\x7f-\x9f@<>\"']{1,64}@[A-Za-z0-9.-]{1,189}$",
+        pattern=r"""^[^\s\x00-\x1f\x7f-\x9f@<>"']{1,64}@[A-Za-z0-9.-]{1,189}$""",
     ),
     Field(description="Where the seller reaches the buyer.", examples=["ann@example.org"]),
 ]
