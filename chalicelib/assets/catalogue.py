@@ -7,7 +7,7 @@ from pymongo import ASCENDING, DESCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.assets import quotas
+from chalicelib.assets import kinds, quotas
 from chalicelib.assets.errors import AssetInUse, UnknownAsset
 from chalicelib.assets.forms import AssetsAnswer, asset_answer
 from chalicelib.assets.shapes import (
@@ -38,10 +38,23 @@ def find(database: Database[Document], asset_id: str, owner: str | None = None) 
 
 
 def version_of(asset: Asset, number: int) -> Version:
-    """Return a version by its number; raises UnknownAsset."""
+    """Return a version by its number, also after its removal; raises UnknownAsset."""
     if not 1 <= number <= len(asset["versions"]):
         raise UnknownAsset
     return asset["versions"][number - 1]
+
+
+def stored_version_of(asset: Asset, number: int) -> Version:
+    """Return a version with bytes; raises UnknownAsset, also after its removal."""
+    version = version_of(asset, number)
+    if "gone" in version:
+        raise UnknownAsset("This version was removed")
+    return version
+
+
+def has_bytes(asset: Asset) -> bool:
+    """Return whether an asset shows anything: its current version is not removed."""
+    return "gone" not in asset["versions"][asset["current"] - 1]
 
 
 def page(runtime: Runtime, owner: str, query: PageQuery) -> AssetsAnswer:
@@ -76,15 +89,57 @@ def delete(runtime: Runtime, owner: str, asset_id: str) -> None:
         quotas.change(runtime, session, owner, -quotas.length_of(asset["versions"]))
         ASSETS.of(runtime.database).delete_one({"_id": asset_id}, session=session)
         due = runtime.now() + GRACE
-        rows = [waste(asset_id, version, due) for version in asset["versions"]]
-        WASTE.of(runtime.database).insert_many(rows, session=session)
+        rows = wastes(asset, due)
+        if rows:
+            WASTE.of(runtime.database).insert_many(rows, session=session)
 
     in_transaction(runtime.database, remove)
+
+
+def take_down(runtime: Runtime, owner: str, asset_id: str, number: int) -> None:
+    """Remove a version for good, also while things show the asset; raises UnknownAsset.
+
+    The asset then shows its newest other version of the kind; without one, nothing. The bytes go
+    with the next run of the schedule: a reader who is in them gets no more.
+    """
+
+    def remove(session: ClientSession) -> None:
+        asset = ASSETS.of(runtime.database).find_one({"_id": asset_id}, session=session)
+        if asset is None or asset["owner"] != owner:
+            raise UnknownAsset
+        version = version_of(asset, number)
+        if "gone" in version:
+            return
+        quotas.change(runtime, session, owner, -version["length"])
+        now = runtime.now()
+        change = {f"versions.{number - 1}.gone": now, "current": _current_without(asset, version)}
+        ASSETS.of(runtime.database).update_one({"_id": asset_id}, {"$set": change}, session=session)
+        WASTE.of(runtime.database).insert_one(waste(asset_id, version, now), session=session)
+
+    in_transaction(runtime.database, remove)
+
+
+def _current_without(asset: Asset, removed: Version) -> int:
+    """Return the number of the version that an asset shows after a removal."""
+    if asset["current"] != removed["n"]:
+        return asset["current"]
+    kind = kinds.kind_of(removed["type"])
+    others = (
+        each["n"]
+        for each in asset["versions"]
+        if each["n"] != removed["n"] and "gone" not in each and kinds.kind_of(each["type"]) == kind
+    )
+    return max(others, default=removed["n"])
 
 
 def waste(asset_id: str, version: Version, due: datetime) -> Waste:
     """Return the row that has a version's blob removed when no reader can be in it."""
     return {"_id": version["blob"], "store": version["store"], "asset": asset_id, "due": due}
+
+
+def wastes(asset: Asset, due: datetime) -> list[Waste]:
+    """Return the rows for all blobs of an asset; a removed version has its row already."""
+    return [waste(asset["_id"], each, due) for each in asset["versions"] if "gone" not in each]
 
 
 def library_of(database: Database[Document], owner: str) -> Library:

@@ -97,7 +97,7 @@ Width = Annotated[int, Field(description="Of a picture, in pixels, as it is show
 
 
 class VersionAnswer(TypedDict):
-    """One content of an asset, at an address whose bytes never change."""
+    """One content of an asset, at an address whose bytes never change, unless it is removed."""
 
     number: int
     url: Annotated[OwnUrl, Field(examples=["https://plaza.example/assets/aaneGAECAwQFBgcI/1"])]
@@ -108,6 +108,9 @@ class VersionAnswer(TypedDict):
     height: NotRequired[Width]
     made_at: datetime
     made_by: Annotated[UserId | None, Field(description="Null for somebody who was erased.")]
+    removed_at: NotRequired[
+        Annotated[datetime, Field(description="Since when its address leads nowhere.")]
+    ]
 
 
 class AssetAnswer(TypedDict):
@@ -192,6 +195,8 @@ def version_answer(base: str, asset_id: str, version: Version) -> VersionAnswer:
     }
     if "width" in version and "height" in version:
         answer["width"], answer["height"] = version["width"], version["height"]
+    if "gone" in version:
+        answer["removed_at"] = version["gone"]
     return answer
 
 

@@ -137,7 +137,7 @@ def _delete(runtime: Runtime, asset: Asset) -> None:
             .deleted_count
         ):
             due = runtime.now() + catalogue.GRACE
-            rows = [catalogue.waste(asset["_id"], each, due) for each in asset["versions"]]
-            WASTE.of(runtime.database).insert_many(rows, session=session)
+            if rows := catalogue.wastes(asset, due):
+                WASTE.of(runtime.database).insert_many(rows, session=session)
 
     in_transaction(runtime.database, remove)

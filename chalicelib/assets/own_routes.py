@@ -11,7 +11,7 @@ from chalicelib.assets.forms import (
     WholeAssetAnswer,
 )
 from chalicelib.assets.shapes import AssetId, UploadId, owner_of_person
-from chalicelib.assets.views import PartNumber
+from chalicelib.assets.views import PartNumber, VersionNumber
 from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.limits import ASSETS
@@ -96,4 +96,20 @@ def _declare_assets(route: Route) -> None:
     def delete_my_asset(request: Request, asset: AssetId, caller: Principal) -> NoContent:
         """Delete an asset of yours that nothing shows."""
         catalogue.delete(request.runtime, owner_of_person(caller.id), asset)
+        return NoContent()
+
+    @route(
+        "DELETE",
+        "/users/me/assets/{asset}/versions/{number}",
+        limit=ASSETS,
+        raises=(UnknownAsset,),
+    )
+    def remove_my_asset_version(
+        request: Request, asset: AssetId, number: VersionNumber, caller: Principal
+    ) -> NoContent:
+        """Remove a version of an asset of yours for good, also if things show it.
+
+        Plaza shows it no more from now on, and caches within an hour.
+        """
+        catalogue.take_down(request.runtime, owner_of_person(caller.id), asset, number)
         return NoContent()

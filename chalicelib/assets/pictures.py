@@ -82,7 +82,11 @@ def check(database: Database[Document], asset_ids: set[str], by: Principal) -> N
 
 def current_versions(database: Database[Document], asset_ids: set[str]) -> dict[str, int]:
     """Return the number of the current version of each asset; raises UnknownAsset."""
-    return {each: catalogue.find(database, each)["current"] for each in asset_ids}
+    found = {each: catalogue.find(database, each) for each in asset_ids}
+    return {
+        each: catalogue.stored_version_of(asset, asset["current"])["n"]
+        for each, asset in found.items()
+    }
 
 
 def change(

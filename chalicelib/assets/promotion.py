@@ -70,7 +70,7 @@ def move_pending(runtime: Runtime, owner: str) -> None:
     for asset in ASSETS.of(runtime.database).find(_elsewhere(owner, target)):
         for version in asset["versions"]:
             most = most_bytes(target, version["type"])
-            if version["store"] == target.name or version["length"] > most:
+            if "gone" in version or version["store"] == target.name or version["length"] > most:
                 continue
             if runtime.now() >= until:
                 return
@@ -95,7 +95,7 @@ def _elsewhere(owner: str, target: Blobs) -> Document:
         {"type": {"$in": IMAGES}, "length": {"$lte": target.max_picture_bytes}},
         {"type": {"$nin": IMAGES}, "length": {"$lte": target.max_bytes}},
     ]
-    other = {"store": {"$ne": target.name}, "$or": limits}
+    other = {"store": {"$ne": target.name}, "gone": {"$exists": False}, "$or": limits}
     return {"owner": owner, "versions": {"$elemMatch": other}}
 
 
@@ -129,10 +129,16 @@ def _move(runtime: Runtime, asset: Asset, version: Version, target: Blobs) -> No
 def _switch(
     runtime: Runtime, session: ClientSession, asset_id: str, version: Version, new: Waste
 ) -> None:
-    """Make a version name its new blob, unless its old blob has changed meanwhile."""
+    """Make a version name its new blob, unless it was changed or removed meanwhile."""
     here = {
         "_id": asset_id,
-        "versions": {"$elemMatch": {"n": version["n"], "blob": version["blob"]}},
+        "versions": {
+            "$elemMatch": {
+                "n": version["n"],
+                "blob": version["blob"],
+                "gone": {"$exists": False},
+            }
+        },
     }
     named = {"versions.$.blob": new["_id"], "versions.$.store": new["store"]}
     done = ASSETS.of(runtime.database).update_one(here, {"$set": named}, session=session)

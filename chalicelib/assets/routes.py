@@ -1,9 +1,6 @@
 """The interface to assets: of a site, of a person, and for public reading."""
 
-from typing import Annotated
-
 from chalice.app import Blueprint
-from pydantic import Field
 
 from chalicelib.assets import catalogue, own_routes, promotion, quotas, serving, views
 from chalicelib.assets.errors import (
@@ -25,8 +22,8 @@ from chalicelib.assets.forms import (
     WholeAssetAnswer,
 )
 from chalicelib.assets.serving import Part, Whole
-from chalicelib.assets.shapes import MAX_VERSIONS, AssetId, UploadId
-from chalicelib.assets.views import PartNumber, site_folder
+from chalicelib.assets.shapes import AssetId, UploadId
+from chalicelib.assets.views import PartNumber, VersionNumber, site_folder
 from chalicelib.http import (
     Created,
     Found,
@@ -44,8 +41,6 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_editor, check_publisher
 
-VersionNumber = Annotated[int, Field(ge=1, le=MAX_VERSIONS)]
-
 
 def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of assets."""
@@ -55,6 +50,7 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_parts(route)
     _declare_finish(route)
     _declare_assets(route)
+    _declare_removal(route)
     _declare_store(route)
     own_routes.declare(route)
     _declare_reading(route)
@@ -174,6 +170,26 @@ def _declare_assets(route: Route) -> None:
         return NoContent()
 
 
+def _declare_removal(route: Route) -> None:
+    @route(
+        "DELETE",
+        "/content/{site}/assets/{asset}/versions/{number}",
+        limit=ASSETS,
+        raises=(UnknownAsset,),
+    )
+    def remove_asset_version(
+        request: Request, site: SiteId, asset: AssetId, number: VersionNumber, publisher: Publisher
+    ) -> NoContent:
+        """Remove a version of an asset for good, also if things show it.
+
+        Plaza shows it no more from now on; caches, and addresses in a bucket, within an hour. The
+        asset's address leads to its newest other version, or nowhere without one.
+        """
+        check_publisher(publisher, site)
+        catalogue.take_down(request.runtime, site, asset, number)
+        return NoContent()
+
+
 def _declare_store(route: Route) -> None:
     @route("GET", "/content/{site}/assets/store")
     def get_asset_store(request: Request, site: SiteId, publisher: Publisher) -> Ok[LibraryAnswer]:
@@ -212,8 +228,8 @@ def _declare_reading(route: Route) -> None:
     ) -> Whole | Part | Found | NotModified:
         """Read a version of an asset, or a range of it: an answer has at most 4 MiB.
 
-        A version never changes. A range that is longer is answered up to that: `Content-Range` says
-        how far, and players go on from there. Where the store has an address of its own, that is
-        the answer.
+        A version never changes, and may be removed. A range that is longer is answered up to that:
+        `Content-Range` says how far, and players go on from there. Where the store has an address
+        of its own, that is the answer.
         """
         return serving.version(request, asset, number)

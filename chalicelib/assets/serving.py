@@ -13,7 +13,9 @@ from chalicelib.assets.shapes import Asset, Version, address_of
 from chalicelib.http import Binary, Found, NotModified, Request, conditional
 from chalicelib.runtime import Runtime
 
-_FOREVER = "public, max-age=31536000, immutable"
+# A version's bytes never change, but the version may be removed: no cache may show it for longer.
+KEPT_SECONDS = 3_600
+_KEPT = f"public, max-age={KEPT_SECONDS}"
 _SHORTLY = "public, max-age=60"
 # An asset runs nothing wherever it is opened, and any page may show it.
 _SAFE = {
@@ -47,6 +49,7 @@ class Wanted(NamedTuple):
 def current(request: Request, asset_id: str) -> Found:
     """Return the redirect to the current version; raises UnknownAsset."""
     asset = catalogue.find(request.runtime.database, asset_id)
+    catalogue.stored_version_of(asset, asset["current"])
     base = request.runtime.settings.public_url
     url = f"{address_of(base, asset_id)}/{asset['current']}"
     return Found(headers={"Location": url, "Cache-Control": _SHORTLY, **_SAFE})
@@ -58,7 +61,7 @@ def version(request: Request, asset_id: str, number: int) -> Whole | Part | Foun
     Raises UnknownAsset, RangeNeeded and UnsatisfiableRange.
     """
     asset = catalogue.find(request.runtime.database, asset_id)
-    found = catalogue.version_of(asset, number)
+    found = catalogue.stored_version_of(asset, number)
     headers = _headers(asset, found)
     if headers["ETag"] in conditional.held_tags(request):
         return NotModified(headers=headers)
@@ -101,7 +104,7 @@ def read(runtime: Runtime, wanted: Wanted, span: ByteRange) -> bytes:
         return store_of(runtime, version["store"]).read(version["blob"], span.start, span.end)
     except BlobGone:
         asset = catalogue.find(runtime.database, wanted.asset["_id"])
-        version = catalogue.version_of(asset, version["n"])
+        version = catalogue.stored_version_of(asset, version["n"])
     try:
         return store_of(runtime, version["store"]).read(version["blob"], span.start, span.end)
     except BlobGone:
@@ -111,7 +114,7 @@ def read(runtime: Runtime, wanted: Wanted, span: ByteRange) -> bytes:
 def _headers(asset: Asset, version: Version) -> dict[str, str]:
     return {
         "ETag": _tag(version),
-        "Cache-Control": _FOREVER,
+        "Cache-Control": _KEPT,
         "Content-Disposition": _disposition(asset, version),
         **_SAFE,
     }

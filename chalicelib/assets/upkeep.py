@@ -36,7 +36,8 @@ def sweep_waste(runtime: Runtime) -> int:
     due = {"due": {"$lte": runtime.now()}}
     removed = 0
     for row in rows.find(due).sort("due").limit(runtime.bounds.assets.swept_at_once):
-        in_use = {"_id": row["asset"], "versions.blob": row["_id"]}
+        holder = {"$elemMatch": {"blob": row["_id"], "gone": {"$exists": False}}}
+        in_use = {"_id": row["asset"], "versions": holder}
         if ASSETS.of(runtime.database).find_one(in_use, {"_id": 1}) is None:
             store_of(runtime, row["store"]).drop(row["_id"])
             removed += 1

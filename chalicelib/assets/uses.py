@@ -39,8 +39,17 @@ def check_of_sites(
         # An admin writes for every site, and for no person.
         if not is_of_site(asset["owner"]) or not edits(by, asset["owner"]):
             raise UnknownAsset
+        catalogue.stored_version_of(asset, asset["current"])
         if asset_id in pictures:
             _check_picture(asset)
+
+
+def find_missing(database: Database[Document], asset_ids: Iterable[str]) -> list[str]:
+    """Return the assets that are deleted, or whose versions are all removed."""
+    wanted = sorted(asset_ids)
+    found = ASSETS.of(database).find({"_id": {"$in": wanted}}) if wanted else ()
+    shown = {asset["_id"] for asset in found if catalogue.has_bytes(asset)}
+    return [each for each in wanted if each not in shown]
 
 
 def use(database: Database[Document], session: ClientSession, asset_ids: Iterable[str]) -> None:
@@ -63,5 +72,5 @@ def release(database: Database[Document], session: ClientSession, asset_ids: Ite
 
 
 def _check_picture(asset: Asset) -> None:
-    if catalogue.version_of(asset, asset["current"])["type"] not in IMAGES:
+    if catalogue.stored_version_of(asset, asset["current"])["type"] not in IMAGES:
         raise UnknownAsset("This asset is no picture")

@@ -30,7 +30,7 @@ from chalicelib.assets.forms import (
     upload_answer,
     whole_answer,
 )
-from chalicelib.assets.shapes import MAX_PARTS, Upload
+from chalicelib.assets.shapes import MAX_PARTS, MAX_VERSIONS, Upload
 from chalicelib.http import Created, NoContent, Ok, Request
 
 # A thousand digests of parts, and the other fields of a new upload.
@@ -52,6 +52,7 @@ OF_FINISH = (
 )
 # For the route of a part: the body is its bytes alone.
 PART = {"content_types": ("application/octet-stream",), "body_limit_bytes": PART_BYTES}
+VersionNumber = Annotated[int, Field(ge=1, le=MAX_VERSIONS)]
 PartNumber = Annotated[int, Field(ge=1, le=MAX_PARTS, description="The first part is 1.")]
 
 

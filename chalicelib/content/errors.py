@@ -41,6 +41,17 @@ class UnknownRevision(Problem):
     title = "Revision not found"
 
 
+class AssetsGone(Problem):
+    """The revision shows assets that are gone; `facts` name them."""
+
+    status = 409
+    code = "assets_gone"
+    title = "This revision shows assets that are gone: save its text without them"
+
+    def __init__(self, asset_ids: list[str]) -> None:
+        super().__init__(facts={"assets": asset_ids})
+
+
 class UnknownPreview(Problem):
     """The preview's address is invalid or has ended, or the page is deleted."""
 

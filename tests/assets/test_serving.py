@@ -117,7 +117,7 @@ def test_a_version_is_kept_for_ever_and_an_address_for_a_minute(
 
     version, address = client.get(asset["current"]["url"]), client.get(asset["url"])
 
-    assert version.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert version.headers["Cache-Control"] == "public, max-age=3600"
     assert address.headers["Cache-Control"] == "public, max-age=60"
 
 

@@ -30,7 +30,6 @@ _CHECKED_BYTES = 64 * 1024 * 1024
 # JPEG twice, in a function that has 512 MB.
 MAX_PICTURE_BYTES = 64 * 1024 * 1024
 _ADDRESS_SECONDS = 3_600
-_FOREVER = "public, max-age=31536000, immutable"
 _OF_A_PART = ("PartNumber", "ETag", "ChecksumSHA256")
 # For a call with its retry: it carries at most a part of 8 MiB.
 SECONDS = 15.0
@@ -153,7 +152,7 @@ class S3Blobs:
             **self._object(blob),
             "ResponseContentType": media_type,
             "ResponseContentDisposition": disposition,
-            "ResponseCacheControl": _FOREVER,
+            "ResponseCacheControl": f"private, max-age={_ADDRESS_SECONDS}",
         }
         return _address_of("get_object", asked)
 

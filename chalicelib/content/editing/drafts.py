@@ -5,12 +5,12 @@ from typing import Any
 from pymongo import DESCENDING
 from pymongo.client_session import ClientSession
 
-from chalicelib.assets import pictures
+from chalicelib.assets import pictures, uses
 from chalicelib.content import named_assets, nodes, types
 from chalicelib.content.answers import draft_answer
 from chalicelib.content.editing import differences, revisions
 from chalicelib.content.editing.forms import ContentEdit, DeskQuery, NewContent
-from chalicelib.content.errors import EditConflict, UnknownContent
+from chalicelib.content.errors import AssetsGone, EditConflict, UnknownContent
 from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode, PageDraft, PageWords, Writer
 from chalicelib.content.visibility import in_state
@@ -97,9 +97,12 @@ def restore(
 ) -> ContentNode:
     """Save a revision as the draft: an edit like any other.
 
-    Raises UnknownRevision, UnknownAsset, EditConflict, UnknownContent and ContentGone.
+    Raises UnknownRevision, AssetsGone, UnknownAsset, EditConflict, UnknownContent and ContentGone.
     """
     revision: Any = revisions.find(runtime.database, node["_id"], restored)
+    named = named_assets.find(runtime, node["type"], revision["detail"])
+    if missing := uses.find_missing(runtime.database, named.all):
+        raise AssetsGone(missing)
     return _save(runtime, node, version, {name: revision[name] for name in _WORDS}, caller)
 
 

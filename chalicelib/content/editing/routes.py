@@ -25,6 +25,7 @@ from chalicelib.content.editing.forms import (
     revision_summary,
 )
 from chalicelib.content.errors import (
+    AssetsGone,
     ContentGone,
     EditConflict,
     UnknownContent,
@@ -189,7 +190,7 @@ def _declare_restoring(route: Route) -> None:
         limit=CONTENT,
         needs_version=True,
         tells_version=True,
-        raises=(*_UNKNOWN, UnknownRevision, EditConflict, UnknownAsset),
+        raises=(*_UNKNOWN, UnknownRevision, AssetsGone, EditConflict, UnknownAsset),
     )
     def restore_revision(
         request: Request, site: SiteId, content: ContentId, revision: Version, editor: Editor

@@ -195,7 +195,41 @@ def test_a_revision_is_restored_with_its_assets_if_they_are_there(
     assert delete(site, asset_id).status == 204
 
     refused = with_version(editor(site), "POST", path, '"4"', {})
+    assert (refused.status, refused.code) == (409, "assets_gone")
+    assert refused.json["facts"] == {"assets": [asset_id]}
+    assert used(runtime) == []
+
+
+def test_a_revision_with_a_removed_picture_says_so(
+    site: Client, runtime: Runtime, clock: Clock
+) -> None:
+    asset_id, other = picture(site), picture(site)
+    text = f"![The moon](asset:{asset_id}) ![The sea](asset:{other})"
+    node_id = write(editor(site), detail={"text": text})
+    clock.advance(minutes=11)
+    save(editor(site), node_id, 1, detail={"text": "None"})
+    path = f"/content/{SITE}/assets/{asset_id}/versions/1"
+    assert publisher(site).delete(path).status == 204
+
+    refused = with_version(editor(site), "POST", f"{node(node_id)}/revisions/1/restore", '"2"', {})
+
+    assert (refused.status, refused.code) == (409, "assets_gone")
+    assert refused.json["facts"] == {"assets": [asset_id]}
+    assert used(runtime, asset_id, other) == [0, 0]
+
+
+def test_a_revision_with_anothers_asset_is_not_restored(site: Client, clock: Clock) -> None:
+    asset_id = picture(site, "elsewhere")
+    writer = site.as_("edda", roles=["editor"], sites=[SITE, "elsewhere"])
+    node_id = write(writer, detail=shows(asset_id))
+    clock.advance(minutes=11)
+    save(writer, node_id, 1, detail={"text": "None"})
+
+    path = f"{node(node_id)}/revisions/1/restore"
+    refused = with_version(editor(site), "POST", path, '"2"', {})
+
     assert (refused.status, refused.code) == (404, "unknown_asset")
+    assert with_version(writer, "POST", path, '"2"', {}).status == 200
 
 
 def test_only_pictures_are_shown_and_any_asset_is_linked(site: Client, runtime: Runtime) -> None:

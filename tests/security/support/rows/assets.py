@@ -20,6 +20,11 @@ _SITES_ASSETS = (
         made=worlds.asset,
     ),
     Row(
+        "DELETE /content/{site}/assets/{asset}/versions/{number}",
+        {204: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        made=worlds.asset,
+    ),
+    Row(
         "POST /content/{site}/assets/{asset}/versions",
         {201: _EDITORS, 401: "anonymous", 403: "*"},
         body=_NEW_VERSION,
@@ -53,6 +58,7 @@ _OWN_ASSETS = (
     Row("GET /users/me/assets/{asset}", {401: "anonymous", 404: "*"}),
     Row("DELETE /users/me/assets/{asset}", {401: "anonymous", 404: "*"}),
     Row("POST /users/me/assets/{asset}/versions", {401: "anonymous", 404: "*"}, body=_NEW_VERSION),
+    Row("DELETE /users/me/assets/{asset}/versions/{number}", {401: "anonymous", 404: "*"}),
     Row("GET /users/me/uploads/{upload}", {401: "anonymous", 404: "*"}),
     Row(
         "PUT /users/me/uploads/{upload}/parts/{number}", {401: "anonymous", 404: "*"}, data=PICTURE
