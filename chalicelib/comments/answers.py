@@ -308,6 +308,7 @@ def comment_answer(
 
     `marks`: None where readers neither vote nor react. `answered`: comments that it may `reply_to`.
     """
+    comment = rights.viewer.view(comment)
     return {
         "id": comment["id"],
         "node_id": node_id,

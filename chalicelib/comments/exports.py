@@ -8,6 +8,7 @@ from chalicelib.comments.log.rows import Act, Batch
 from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.spam_check.origins import Origin
+from chalicelib.comments.store import told_state
 from chalicelib.comments.stores.embedded_tree import every_comment
 from chalicelib.people.follows import ExportEntry, entry
 
@@ -30,11 +31,6 @@ class OfAuthor:
         """Return the author's comments inside a node's document."""
         return self._own(node["_id"], every_comment(node["metadata"]))
 
-    def pending(self, row: Mapping[str, Any]) -> list[ExportEntry]:
-        """Return the excerpt of a comment in the moderation queue."""
-        fields = {"node_id": row["node_id"], "id": row["id"], "posted_at": row["posted"]}
-        return [entry("pending_comment", **fields, excerpt=row["excerpt"])]
-
     def _own(self, node_id: str, comments: Iterable[Comment]) -> list[ExportEntry]:
         return [
             entry(
@@ -47,7 +43,7 @@ class OfAuthor:
                 edited_at=comment["edited"],
                 author=comment["author"],
                 text=comment["text"],
-                state=comment["state"],
+                state=told_state(comment),
             )
             for comment in comments
             if comment["author"] and comment["author"]["id"] == self.user_id

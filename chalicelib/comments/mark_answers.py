@@ -104,7 +104,11 @@ def marks_answer(
     `written`: None takes the time and the author from the entry.
     """
     offered = {each["key"] for each in rights.settings["reactions"]}
-    counts = entry.get("reactions")
+    counts = dict(entry.get("reactions") or {})
+    if mine.is_shadowed:
+        # They count for this caller alone.
+        for key in mine.reactions:
+            counts[key] = counts.get(key, 0) + 1
     own: MineAnswer | None = None
     if rights.caller:
         kept = [key for key in mine.reactions if key in offered]
@@ -112,18 +116,16 @@ def marks_answer(
     if written is None:
         written = Written(entry["posted"], entry["author_id"])
     return {
-        "votes": _votes(entry) if _shows_votes(written, mine, rights) else None,
-        "reactions": {k: n for k, n in counts.items() if n and k in offered} if counts else {},
+        "votes": _votes(entry, mine) if _shows_votes(written, mine, rights) else None,
+        "reactions": {k: n for k, n in counts.items() if n and k in offered},
         "mine": own,
     }
 
 
-def _votes(entry: Mapping[str, Any]) -> VotesAnswer:
-    up, down = entry.get("up", 0), entry.get("down", 0)
-    base = entry.get("base")
-    return (
-        {"up": up + base["up"], "down": down + base["down"]} if base else {"up": up, "down": down}
-    )
+def _votes(entry: Mapping[str, Any], mine: State) -> VotesAnswer:
+    base, own = entry.get("base", {}), mine.vote if mine.is_shadowed else 0
+    up, down = (entry.get(side, 0) + base.get(side, 0) for side in ("up", "down"))
+    return {"up": up + (own > 0), "down": down + (own < 0)}
 
 
 def _shows_votes(written: Written, mine: State, rights: Rights) -> bool:

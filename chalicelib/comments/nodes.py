@@ -13,7 +13,7 @@ from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved,
 from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.opening import writable_filter
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
-from chalicelib.comments.store import CONCEALED
+from chalicelib.comments.store import CONCEALED, GONE
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.sites.ids import DEFAULT_SITE
@@ -256,7 +256,7 @@ def version_change(*comments: Comment) -> Mapping[str, int]:
 
 
 def _is_unseen(comment: Comment) -> bool:
-    return comment.get("shadow") is not None and comment["state"] in {*CONCEALED, "removed"}
+    return comment.get("shadow") is not None and comment["state"] in {*CONCEALED, *GONE}
 
 
 def count(
@@ -275,20 +275,29 @@ def count(
     return NODES.of(database).update_one(where, update).matched_count == 1
 
 
+def note_shadow(database: Database[Document], node: Node) -> None:
+    """Note that a node has comments or marks that only a shadowed person sees.
+
+    Without the note, no read of the node looks for them.
+    """
+    if not node.get("shadows"):
+        NODES.of(database).update_one({"_id": node["_id"], **OCCUPIED}, {"$inc": _UNSEEN})
+
+
 def raise_versions(database: Database[Document], where: Document) -> None:
     """Raise the versions of nodes after a write to their comments."""
     NODES.of(database).update_many(where, {"$inc": RAISED})
 
 
-def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, int]:
-    """Return the number of visible comments of each node; 0 for an unknown node.
+def find_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, Node]:
+    """Return the site, `counts` and `shadows` of nodes by these ids, which may be former ids.
 
-    A moved node has its count at its former ids, too: each step of its way is one round trip.
+    Each step of the way of moved nodes is one round trip.
     """
-    counts = dict.fromkeys(node_ids, 0)
+    counts: dict[str, Node] = {}
     # The ids that were asked for, by the id where their node may be now.
-    asked = {node_id: [node_id] for node_id in counts}
-    fields = {"counts.visible": 1, "vacant.moved_to": 1}
+    asked = {node_id: [node_id] for node_id in dict.fromkeys(node_ids)}
+    fields = {"counts.visible": 1, "vacant.moved_to": 1, "site": 1, "shadows": 1}
     for _ in range(MOST_FORWARDS):
         onwards: dict[str, list[str]] = {}
         for node in NODES.of(database).find({"_id": {"$in": list(asked)}}, fields):
@@ -296,11 +305,20 @@ def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dic
             if moved_to := node.get("vacant", {}).get("moved_to"):
                 onwards.setdefault(moved_to, []).extend(former)
             else:
-                counts |= dict.fromkeys(former, node["counts"]["visible"])
+                counts |= dict.fromkeys(former, node)
         if not onwards:
             break
         asked = onwards
     return counts
+
+
+def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, int]:
+    """Return the number of comments that all see in each node; 0 for an unknown node."""
+    found = find_counts(database, node_ids)
+    return {
+        node_id: found[node_id]["counts"]["visible"] if node_id in found else 0
+        for node_id in node_ids
+    }
 
 
 def check_threads(store: StoreName, *, threaded: bool) -> None:

@@ -17,17 +17,21 @@ EDIT_WINDOW = timedelta(minutes=15)
 
 
 class Own(NamedTuple):
-    """A reader's own part of a listing.
+    """A reader's own part of a node, which nobody else sees.
 
     `shadows`: the number of their concealed comments by the state that they see.
+    `replies`: the number of these that they see as visible, by the id of the parent.
+    `votes`: their votes that count for them alone, by the id of the comment.
     `blocked`: the ids of the people whom they block.
     """
 
     shadows: Mapping[Shadow, int] = {}
+    replies: Mapping[str, int] = {}
+    votes: Mapping[str, int] = {}
     blocked: frozenset[str] = frozenset()
 
 
-_NOTHING = Own()
+NOTHING_OWN = Own()
 
 
 def viewer(caller: Principal | None, site: str) -> Viewer:
@@ -51,11 +55,16 @@ class Rights:
         node: Node,
         settings: CommentSite,
         now: datetime,
-        own: Own = _NOTHING,
+        own: Own = NOTHING_OWN,
     ) -> None:
         self.caller = caller
         self.settings = settings
-        self.viewer = replace(viewer(caller, node["site"]), shadowed=bool(own.shadows))
+        self.viewer = replace(
+            viewer(caller, node["site"]),
+            shadowed=bool(own.shadows),
+            replies=own.replies,
+        )
+        self.own_votes = own.votes
         # The caller's concealed comments that they see as visible.
         self.unseen = own.shadows.get("visible", 0)
         sees_shadows = bool(own.shadows) or self.viewer.moderator

@@ -52,7 +52,12 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("comments", COMMENTS.of(database), named, show.row),
         Trace("comment pages", PAGES.of(database), {"comments.author.id": user_id}, show.page),
         Trace("comment nodes", nodes.NODES.of(database), {"metadata.authors": user_id}, show.node),
-        Trace("pending comments", PENDING.of(database), named, show.pending),
+        Trace(
+            "pending comments",
+            PENDING.of(database),
+            named,
+            not_shown="a row of the queue beside a comment, which is shown itself",
+        ),
         *_entry_traces(database, user_id),
         *_moderation_traces(database, user_id),
         Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),

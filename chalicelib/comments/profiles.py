@@ -165,10 +165,9 @@ def _answer(
     read: Mapping[Place, Comment],
 ) -> PersonsCommentAnswer:
     rights = reading.rights_in(runtime, node, caller)
-    shown = rights.viewer.view(comment)
     target = read.get((node["_id"], comment.get("reply_to", "")))
     answered = {target["id"]: as_seen(target, rights)} if target else {}
     return {
         "node": {"id": node["_id"], "title": node["title"], "url": node["url"]},
-        "comment": comment_answer(node["_id"], shown, rights, None, answered),
+        "comment": comment_answer(node["_id"], comment, rights, None, answered),
     }

@@ -124,16 +124,17 @@ def _declare_nodes(route: Route) -> None:
     def get_node(request: Request, node: NodeId, caller: Principal | None) -> Ok[NodeAnswer]:
         """Read a node."""
         found = nodes.find(request.runtime.database, node)
-        staff = caller is not None and manages(caller, found["site"])
-        return Ok(_answer(request, found, staff=staff))
+        return Ok(_answer_to(request, found, caller))
 
     @route("GET", "/comment-counts")
-    def count_comments(request: Request, query: CountsQuery) -> Ok[CountsByNode]:
+    def count_comments(
+        request: Request, caller: Principal | None, query: CountsQuery
+    ) -> Ok[CountsByNode]:
         """Count the visible comments of up to 100 nodes; an unknown node has none.
 
         A former id of a moved node has the count of the node where it is now.
         """
-        return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
+        return Ok(reading.count_comments(request.runtime, query.nodes, caller))
 
 
 def _declare_visits(route: Route) -> None:
@@ -145,14 +146,25 @@ def _declare_visits(route: Route) -> None:
 
         The call comes from the page itself (`Origin`), and the node's id follows from its address.
         """
-        del caller
         stored, is_new = first_visits.open_page(request, node, body)
-        answer = _answer(request, stored, staff=False)
+        answer = _answer_to(request, stored, caller, staff=False)
         return Created(answer, request.location(f"/nodes/{node}")) if is_new else Ok(answer)
 
 
 def _answer(request: Request, node: Node, *, staff: bool) -> NodeAnswer:
     return node_answer(node, site_settings.in_force(request.runtime, node), staff=staff)
+
+
+def _answer_to(
+    request: Request, node: Node, caller: Principal | None, *, staff: bool | None = None
+) -> NodeAnswer:
+    """Return a node with the counts that a caller sees; `staff` None: their rights decide."""
+    if staff is None:
+        staff = caller is not None and manages(caller, node["site"])
+    answer = _answer(request, node, staff=staff)
+    own = reading.own_in(request.runtime, node, caller)
+    answer["counts"]["visible"] += own.shadows.get("visible", 0)
+    return answer
 
 
 def _declare_deletion(route: Route) -> None:
@@ -255,8 +267,7 @@ def _declare_preview(route: Route) -> None:
 
         Give the `node` of the comment: some sites show images and others do not.
         """
-        del author
-        return Ok({"html": posting.preview(request.runtime, body)})
+        return Ok({"html": posting.preview(request.runtime, body, author)})
 
 
 def _declare_changes(route: Route) -> None:

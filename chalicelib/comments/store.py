@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
 from chalicelib.comments.shapes import (
@@ -35,12 +35,14 @@ class Viewer:
     """The reader of a node: moderators see every comment, and authors their pending comments.
 
     An author also sees their comment that is hidden or spam without their knowledge. Listings
-    look for such comments only for a `shadowed` viewer.
+    look for such comments only for a `shadowed` viewer. `replies` is the number of these that the
+    viewer sees as visible, by the id of the parent.
     """
 
     user_id: str | None = None
     moderator: bool = False
     shadowed: bool = False
+    replies: Mapping[str, int] = field(default_factory=dict)
 
     def sees(self, comment: Comment) -> bool:
         """Return whether the viewer may see this comment."""
@@ -63,15 +65,18 @@ class Viewer:
         return author is not None and author["id"] == self.user_id
 
     def view(self, comment: Comment) -> Comment:
-        """Return a comment with the state and the number of replies that the viewer sees."""
+        """Return a comment with the state and the number of replies that the viewer sees.
+
+        All answers show this view.
+        """
         if self.moderator:
             return comment
-        if is_shadow(comment):
-            comment = {**comment, "state": comment.get("shadow") or comment["state"]}
-        invisible = comment.get("invisible_replies")
-        if not invisible:
+        state = told_state(comment)
+        replies = comment["reply_count"] - comment.get("invisible_replies", 0)
+        replies += self.replies.get(comment["id"], 0)
+        if (state, replies) == (comment["state"], comment["reply_count"]):
             return comment
-        return {**comment, "reply_count": comment["reply_count"] - invisible}
+        return {**comment, "state": state, "reply_count": replies}
 
     def expression(self, comment: str) -> Document:
         """Return `lists` as an aggregation expression over a variable, as "$$comment"."""
@@ -85,6 +90,11 @@ class Viewer:
             hidden: Document = {"$in": [f"{comment}.state", list(CONCEALED)]}
             waits = {"$or": [waits, {"$and": [hidden, {"$gt": [f"{comment}.shadow", None]}]}]}
         return {"$or": [seen, {"$and": [waits, own]}]}
+
+
+def told_state(comment: Comment) -> State:
+    """Return the state of a comment as its author sees it."""
+    return (comment.get("shadow") if is_shadow(comment) else None) or comment["state"]
 
 
 def is_shadow(comment: Comment) -> bool:
@@ -250,12 +260,11 @@ def invisible_change(before: State | None, after: State) -> int:
 def after_change(comment: Comment, fields: CommentFields) -> Comment:
     """Return a comment with the fields set, as every store leaves it.
 
-    A deletion without replies removes the comment. So does the deletion of a shadowed comment: a
-    tombstone would reveal a comment that readers never saw.
+    A deletion without replies removes the comment. No listing has the tombstone of a comment that
+    readers never saw: only its author, who wrote all replies below it, sees those.
     """
     changed: Comment = {**comment, **fields}
-    leaves_place = comment["reply_count"] and not is_shadow(comment)
-    if changed["state"] == "deleted" and not leaves_place:
+    if changed["state"] == "deleted" and not comment["reply_count"]:
         changed["state"] = "removed"
     return changed
 

@@ -11,9 +11,13 @@ from chalicelib.marks.shapes import MAX_REACTIONS, State, is_key
 
 
 class Vote(NamedTuple):
-    """A vote that replaces the earlier vote; 0 withdraws it."""
+    """A vote that replaces the earlier vote; 0 withdraws it.
+
+    is_shadowed: the mark counts for its person alone; None: as before.
+    """
 
     value: Literal[-1, 0, 1]
+    is_shadowed: bool | None = None
 
     @property
     def adds(self) -> bool:
@@ -22,10 +26,14 @@ class Vote(NamedTuple):
 
 
 class React(NamedTuple):
-    """A reaction, or its withdrawal; other reactions stay."""
+    """A reaction, or its withdrawal; other reactions stay.
+
+    is_shadowed: as in a vote.
+    """
 
     key: str
     adds: bool = True
+    is_shadowed: bool | None = None
 
 
 class Flag(NamedTuple):
@@ -66,10 +74,14 @@ class Delta(NamedTuple):
 
 def apply(state: State, change: Change) -> State:
     """Return a person's state after a change; raises TooManyReactions."""
-    if isinstance(change, Vote):
-        return state._replace(vote=change.value)
     if isinstance(change, Flag):
         return _apply_flag(state, change)
+    after = state._replace(vote=change.value) if isinstance(change, Vote) else _react(state, change)
+    is_shadowed = state.is_shadowed if change.is_shadowed is None else change.is_shadowed
+    return after._replace(is_shadowed=is_shadowed and bool(after.vote or after.reactions))
+
+
+def _react(state: State, change: React) -> State:
     if change.adds == (change.key in state.reactions):
         return state
     if not change.adds:
@@ -83,7 +95,7 @@ def _apply_flag(state: State, change: Flag) -> State:
     is_decided = state.is_settled and state.revision == change.revision
     if is_decided or (change.adds and state.flag is not None):
         return state
-    said = State(state.vote, state.reactions)
+    said = State(state.vote, state.reactions, is_shadowed=state.is_shadowed)
     if not change.adds:
         return said
     return said._replace(flag=change.weight, is_heard=change.is_heard)
@@ -93,7 +105,7 @@ def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
     """Return the sum of changes, each (state before, state after)."""
     up = down = marks = flags = reports = 0
     reactions: Counter[str] = Counter()
-    for before, after in pairs:
+    for before, after in (map(_part_for_all, pair) for pair in pairs):
         up += (after.vote == 1) - (before.vote == 1)
         down += (after.vote == -1) - (before.vote == -1)
         reactions.update(after.reactions)
@@ -103,6 +115,11 @@ def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
         marks += 1
     counted = tuple(sorted((k, n) for k, n in reactions.items() if n))
     return Delta(up, down, counted, marks, flags, reports)
+
+
+def _part_for_all(state: State) -> State:
+    """Return the part of a state that counts for all."""
+    return state._replace(vote=0, reactions=()) if state.is_shadowed else state
 
 
 def stage(change: Change, user_id: str, now: datetime) -> Document:
@@ -122,11 +139,24 @@ def stage(change: Change, user_id: str, now: datetime) -> Document:
         after["reactions"] = _reactions(before["reactions"], change)
     else:
         after["flag"] = _flag(change, now)
+    if not isinstance(change, Flag):
+        after["shadowed"] = _shadow_of(after, change)
     is_same = {"$and": [{"$eq": [before[name], after[name]]} for name in before]}
     # A mark without a time is new.
     is_kept = {"$and": [is_same, {"$gt": ["$at", None]}]}
     at = {"$cond": [is_kept, "$at", now]}
     return {"$set": {**after, "user_id": {"$literal": user_id}, "at": at}}
+
+
+def _shadow_of(after: Document, change: Vote | React) -> Document:
+    """Return the stored `shadowed`: an empty mark has none, and a refused reaction changes none."""
+    is_so = {"$eq": ["$shadowed", True]}
+    wanted: Any = is_so if change.is_shadowed is None else change.is_shadowed
+    if isinstance(change, React) and change.adds:
+        is_taken = {"$in": [{"$literal": change.key}, after["reactions"]]}
+        wanted = {"$cond": [is_taken, wanted, is_so]}
+    says = {"$or": [{"$ne": [after["vote"], 0]}, {"$ne": [after["reactions"], []]}]}
+    return {"$cond": [{"$and": [wanted, says]}, True, "$$REMOVE"]}
 
 
 def _flag(change: Flag, now: datetime) -> Any:

@@ -35,10 +35,20 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
             rows.delete_one(key, session=session)
         by = delta([(counted_of(before), mine)])
         if by.is_nothing:
+            if mine.is_shadowed:
+                _check_takes(runtime, thing, user_id, session)
             return Marked(mine, thing.found)
         return Marked(mine, _count(runtime, thing, user_id, _Counted(change, by), session))
 
     return in_transaction(runtime.database, work)
+
+
+def _check_takes(runtime: Runtime, thing: Thing, user_id: str, session: ClientSession) -> None:
+    """Raise the kind's problem for a thing that takes no mark of the person, or no longer."""
+    where = {**counters.filter_of(thing.kind, thing.id), **thing.kind.takes(user_id)}
+    if counters.of(thing.kind, runtime.database).find_one(where, {"_id": 1}, session=session):
+        return
+    raise thing.kind.missing
 
 
 def _of_text(runtime: Runtime, thing: Thing, change: Change, session: ClientSession) -> Change:

@@ -20,6 +20,7 @@ from chalicelib.marks.errors import TooManyReactions
 from chalicelib.marks.messages import CountMark
 from chalicelib.marks.shapes import (
     MARKS,
+    NO_OPINION,
     NOTHING,
     Kind,
     Kinds,
@@ -50,15 +51,24 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
     mine = wanted_of(mark)
     if isinstance(change, React) and change.adds and change.key not in mine.reactions:
         raise TooManyReactions
-    if "counted" in mark:
+    if "due" in mark:
         runtime.queues.send(CountMark(mark_id=mark["_id"]))
     return Marked(mine, thing.found)
 
 
 def _remembering() -> Document:
-    """Return the stage that notes the counted state: the whole mark if nothing is owed."""
-    said = {"vote": {"$ifNull": ["$vote", 0]}, "reactions": {"$ifNull": ["$reactions", []]}}
-    return {"$set": {"counted": {"$ifNull": ["$counted", said]}}}
+    """Return the stage that notes the counted state: all that counts if nothing is owed."""
+    return {"$set": {"counted": {"$ifNull": ["$counted", _COUNTING]}}}
+
+
+# The opinion of a mark that counts for all: none of a shadowed person.
+_COUNTING: Document = {
+    "$cond": [
+        {"$eq": ["$shadowed", True]},
+        {"$literal": NO_OPINION},
+        {"vote": {"$ifNull": ["$vote", 0]}, "reactions": {"$ifNull": ["$reactions", []]}},
+    ]
+}
 
 
 def _owing(due: datetime) -> Document:
@@ -66,11 +76,16 @@ def _owing(due: datetime) -> Document:
 
     An empty mark has a time too: a fold deletes it.
     """
-    is_counted = {
-        "$and": [
-            {"$eq": ["$counted.vote", "$vote"]},
-            {"$setEquals": ["$counted.reactions", "$reactions"]},
-        ]
+    is_counted: Document = {
+        "$let": {
+            "vars": {"counting": _COUNTING},
+            "in": {
+                "$and": [
+                    {"$eq": ["$counted.vote", "$$counting.vote"]},
+                    {"$setEquals": ["$counted.reactions", "$$counting.reactions"]},
+                ]
+            },
+        }
     }
     has_flag = {"$gt": ["$flag", None]}
     says = {"$or": [{"$ne": ["$vote", 0]}, {"$ne": ["$reactions", []]}, has_flag]}

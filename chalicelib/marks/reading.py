@@ -40,7 +40,7 @@ def mine(
     return {id_: state for id_, state in said.items() if state != NOTHING}
 
 
-_SAID = {"vote": 1, "reactions": 1, "flag.weight": 1, "flag.outcome": 1}
+_SAID = {"vote": 1, "reactions": 1, "shadowed": 1, "flag.weight": 1, "flag.outcome": 1}
 
 
 def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
@@ -57,11 +57,24 @@ def state_in(row: Any) -> ThingState | None:
     return ThingState(thing_of(row["_id"])[1], wanted_of(row))
 
 
+class ReactionOn(NamedTuple):
+    """A way to react to a thing."""
+
+    kind: Kind
+    thing_id: str
+    key: str
+
+
 def list_reactors(
-    database: Database[Document], thing: tuple[Kind, str], key: str, after: str, limit: int
+    database: Database[Document], reaction: ReactionOn, reader: str, after: str, limit: int
 ) -> list[str]:
-    """Return the ids of people with a reaction to a thing, sorted, after the id `after`."""
-    where = {"reactions": key, "reactions.0": {"$exists": True}, **marks_on(*thing, after)}
+    """Return the ids of people with a reaction to a thing, sorted, after the id `after`.
+
+    Of shadowed reactions, the reader of the ids finds their own.
+    """
+    on = marks_on(reaction.kind, reaction.thing_id, after)
+    seen = {"$or": [{"shadowed": {"$ne": True}}, {"user_id": reader}]}
+    where = {"reactions": reaction.key, "reactions.0": {"$exists": True}, **on, **seen}
     found = MARKS.of(database).find(where, {"user_id": 1}).sort("_id", 1).limit(limit)
     return [mark["user_id"] for mark in found]
 

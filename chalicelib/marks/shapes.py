@@ -31,6 +31,9 @@ class Opinion(TypedDict):
     reactions: Annotated[list[str], AtMost(MAX_REACTIONS)]
 
 
+NO_OPINION: Opinion = {"vote": 0, "reactions": []}
+
+
 class StoredFlag(TypedDict):
     """A report of a thing to its moderators, with its weight in the counter.
 
@@ -53,12 +56,14 @@ class Mark(Opinion):
 
     counted: the part in the thing's counter; missing if the counter has all of the mark.
     due: with `counted`, the time at which a sweep counts the rest.
+    shadowed: its vote and reactions count for its person alone; missing: they count for all.
     """
 
     _id: str
     user_id: str
     at: datetime
     flag: NotRequired[StoredFlag]
+    shadowed: NotRequired[bool]
     counted: NotRequired[Opinion]
     due: NotRequired[datetime]
     resends: NotRequired[int]
@@ -98,6 +103,7 @@ class State(NamedTuple):
 
     flag: the weight of a flag that waits for moderators. is_heard: moderators have to see it.
     is_settled: moderators have decided on the flag. revision: the revision at the decision.
+    is_shadowed: vote and reactions count for the person alone.
     """
 
     vote: int = 0
@@ -106,10 +112,13 @@ class State(NamedTuple):
     is_settled: bool = False
     is_heard: bool = False
     revision: int | None = None
+    is_shadowed: bool = False
 
 
 NOTHING = State()
 
+# The condition of the index of marks that count for their person alone; its queries repeat it.
+SHADOWED = {"shadowed": True}
 # The condition of the index of flags; its queries repeat it.
 BY_FLAG = [("_id", ASCENDING), ("flag.at", ASCENDING)]
 FLAGGED = {"flag.at": {"$exists": True}}
@@ -125,6 +134,8 @@ MARKS = Collection(
         ),
         # The flags of a thing among all its marks.
         IndexModel(BY_FLAG, partialFilterExpression=FLAGGED),
+        # A shadowed person's marks on the things of a page.
+        IndexModel([("user_id", ASCENDING), ("_id", ASCENDING)], partialFilterExpression=SHADOWED),
         IndexModel(
             [("due", ASCENDING)],
             partialFilterExpression={"due": {"$exists": True}},
@@ -140,14 +151,21 @@ def is_key(text: str) -> bool:
 
 def wanted_of(mark: Mark) -> State:
     """Return the wanted state of a mark: the person's latest."""
-    return _state(mark, mark)
+    state = _state(mark, mark)
+    return state._replace(is_shadowed=_is_shadowed(mark) and bool(state.vote or state.reactions))
 
 
 def counted_of(mark: Mark | None) -> State:
     """Return a mark's part in the counter; a flag always counts at once."""
     if mark is None:
         return NOTHING
+    if "counted" not in mark and _is_shadowed(mark):
+        return _state(NO_OPINION, mark)
     return _state(mark.get("counted", mark), mark)
+
+
+def _is_shadowed(mark: Mark) -> bool:
+    return mark.get("shadowed", False)
 
 
 def _state(said: Opinion, mark: Mark) -> State:

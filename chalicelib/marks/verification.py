@@ -15,7 +15,7 @@ from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, marks_on, 
 
 # Wrongly counted things that an answer names.
 _MOST_NAMED = 20
-_SAID = dict.fromkeys(("vote", "reactions", "flag", "counted"), 1)
+_SAID = dict.fromkeys(("vote", "reactions", "shadowed", "flag", "counted"), 1)
 
 _Walk = Callable[[Database[Document], Kind, str], Iterator[tuple[str, bool]]]
 

@@ -21,6 +21,7 @@ from chalicelib.marks.shapes import NOTHING, Mark, State, wanted_of
 from chalicelib.runtime import Runtime
 
 VALUES: Any = st.sampled_from([-1, 0, 1])
+SHADOWED = st.sampled_from([None, True, False])
 FLAGS = st.builds(
     Flag,
     st.just("spam"),
@@ -31,8 +32,8 @@ FLAGS = st.builds(
     revision=st.sampled_from([0, 1]),
 )
 CHANGES: Any = st.one_of(
-    st.builds(Vote, VALUES),
-    st.builds(React, st.sampled_from("abcdefg"), st.booleans()),
+    st.builds(Vote, VALUES, SHADOWED),
+    st.builds(React, st.sampled_from("abcdefg"), st.booleans(), SHADOWED),
     FLAGS,
     st.just(NO_FLAG),
 )

@@ -18,6 +18,7 @@ from tests.marks.support.things import KIND, KINDS, THINGS, GoneThing, counts, m
 # A vote, and what it is counted as.
 _VOTES: Any = ((1, 1, 0), (-1, 0, 1), (0, 0, 0))
 DESIGNS = [pytest.param(False, id="direct"), pytest.param(True, id="folded")]
+HEART = reading.ReactionOn(KIND, "one", "heart")
 pytestmark = pytest.mark.bounds(marks={"hot_marks_a_minute": 10**9})
 
 
@@ -214,7 +215,7 @@ def test_ids_that_begin_alike_are_different_things(things: Runtime, folder: Fold
     removal.remove_from(things.database, KIND, "on")
     found = reading.mine(things.database, "ann", KIND, ["on", "one", "one-b", "one0", "one/c"])
     assert set(found) == {"one", "one-b", "one0", "one/c"}
-    assert reading.list_reactors(things.database, (KIND, "one"), "heart", "", 10) == ["ann"]
+    assert reading.list_reactors(things.database, HEART, "eve", "", 10) == ["ann"]
 
 
 def test_who_reacted_is_listed_in_the_order_of_ids(things: Runtime) -> None:
@@ -222,6 +223,56 @@ def test_who_reacted_is_listed_in_the_order_of_ids(things: Runtime) -> None:
         place(things, user, React("heart"))
     place(things, "bob", React("heart", adds=False))
     place(things, "eve", React("fire"))
-    where = (KIND, "one")
-    assert reading.list_reactors(things.database, where, "heart", "", 2) == ["ann", "cy"]
-    assert reading.list_reactors(things.database, where, "heart", "cy", 2) == ["dan"]
+    assert reading.list_reactors(things.database, HEART, "eve", "", 2) == ["ann", "cy"]
+    assert reading.list_reactors(things.database, HEART, "eve", "cy", 2) == ["dan"]
+
+
+def test_marks_of_a_shadowed_person_are_theirs_and_count_for_nobody(
+    things: Runtime, folder: Folder
+) -> None:
+    assert place(things, "ann", Vote(1, is_shadowed=True)) == State(1, is_shadowed=True)
+    place(things, "ann", React("heart", is_shadowed=True))
+    folder.fold()
+
+    assert mine(things, "ann") == State(1, ("heart",), is_shadowed=True)
+    assert counts(things.database, "one") == (0, 0, {})
+    assert reading.list_reactors(things.database, HEART, "bob", "", 9) == []
+    assert reading.list_reactors(things.database, HEART, "ann", "", 9) == ["ann"]
+    assert_exact(things)
+    # A withdrawal says nothing of the rest.
+    place(things, "ann", Vote(0))
+    folder.fold()
+    assert mine(things, "ann") == State(0, ("heart",), is_shadowed=True)
+    place(things, "ann", React("heart", adds=False))
+    folder.fold()
+    assert MARKS.of(things.database).count_documents({}) == 0
+    assert counts(things.database, "one") == (0, 0, {})
+
+
+def test_a_mark_counts_from_the_change_that_its_person_makes_unshadowed(
+    things: Runtime, folder: Folder
+) -> None:
+    place(things, "ann", Vote(1))
+    place(things, "ann", React("heart"))
+    folder.fold()
+
+    for is_shadowed, counted in ((True, (0, 0, {})), (False, (1, 0, {"heart": 1}))):
+        for _ in range(2):
+            place(things, "ann", Vote(1, is_shadowed=is_shadowed))
+            folder.fold()
+            assert counts(things.database, "one") == counted
+            assert_exact(things)
+    place(things, "ann", Vote(-1, is_shadowed=True))
+    removal.take_back(things, KINDS, "ann")
+    folder.fold()
+    assert counts(things.database, "one") == (0, 0, {})
+    assert_exact(things)
+
+
+def test_a_shadowed_mark_reaches_no_thing_that_is_deleted_meanwhile(things: Runtime) -> None:
+    thing = read(things.database, "one")
+    THINGS.of(things.database).update_one({"_id": "one"}, {"$set": {"state": "deleted"}})
+    if thing.found["marking"].get("design") is None:
+        with pytest.raises(GoneThing):
+            placing.place(things, thing, "ann", Vote(1, is_shadowed=True))
+        assert MARKS.of(things.database).count_documents({}) == 0

@@ -20,7 +20,7 @@ from tests.support.workers import Workers
 # One whose ends are each in a document of their own is shown by one of them.
 NOT_SHOWN = {
     *("blocked by", "blocked", "muted by", "comment entries", "blocked at sites"),
-    *("claimed comments", "mentions in comments"),
+    *("claimed comments", "pending comments", "mentions in comments"),
     *("acts on somebody", "batches on somebody"),
     *(f"sessions by {level}" for level in ("hour", "day", "week", "month", "year")),
 }

@@ -18,6 +18,7 @@ from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.comments.order import segment
 from chalicelib.comments.people import counting, members
 from chalicelib.comments.people.admission import Admitted, author_of
+from chalicelib.comments.people.rows import approved_of
 from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.shapes import Comment, CommentSite, Node
 from chalicelib.comments.sites import settings
@@ -62,11 +63,13 @@ def draft(
     """Return the draft of a comment under a new id; raises Duplicate."""
     made = new_comment_id(runtime.random)
     others = others_of(runtime, node, made, new.text, author)
-    people = members.among(runtime, node, new.mentions)
+    people = members.among(runtime, node, new.mentions, author)
     return CommentDraft(new, author, admitted, made, others, people)
 
 
-def people_of(runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit) -> list[Mention]:
+def people_of(
+    runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit, caller: Principal
+) -> list[Mention]:
     """Return the people whom an edited text may mention: former mentions, or members."""
     before = comment.get("mentions", [])
     if edit.mentions is None:
@@ -74,7 +77,8 @@ def people_of(runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit)
     wanted = edit.mentions
     kept = [each for each in before if each["id"] in wanted]
     known = {each["id"] for each in kept}
-    return kept + members.among(runtime, node, [each for each in wanted if each not in known])
+    new = [each for each in wanted if each not in known]
+    return kept + members.among(runtime, node, new, caller)
 
 
 def check(runtime: Runtime, site: str, written: CommentDraft, rules: CommentSite) -> None:
@@ -126,15 +130,14 @@ def _render(runtime: Runtime, site: str, written: CommentDraft) -> tuple[str, li
 def _judge(runtime: Runtime, written: CommentDraft, html: str, rules: CommentSite) -> Judgement:
     """Return the verdict on a new text under these settings; raises TextRefused."""
     new = written.new
-    is_asked = written.sender is not None and bool(rules.get("spam_check_url"))
-    # A shadowed author's comment is hidden whatever a check finds.
-    is_checked = is_asked and not written.admitted.is_shadowed
+    # Also of a shadowed author: without a check, they would see it too soon.
+    is_checked = written.sender is not None and bool(rules.get("spam_check_url"))
     text = JudgedText(new.text, html, new.website, new.written_ms, written.others, is_checked)
     writer = writer_of(written.author, written.admitted)
     if not writer.approved and is_quick(new.written_ms):
         # The counts follow a first comment by minutes, and a second may follow it at once.
         person = counting.count(runtime.database, written.admitted.person)
-        writer = writer._replace(approved=person["counts"]["visible"])
+        writer = writer._replace(approved=approved_of(person))
     return judge(text, writer, rules)
 
 
@@ -154,4 +157,4 @@ def writer_of(author: Principal, admitted: Admitted) -> WriterStanding:
     """Return the author's standing as the judge needs it."""
     person = admitted.person
     is_moderator = moderates(author, person["site"])
-    return WriterStanding(is_moderator, admitted.trust, person["counts"]["visible"])
+    return WriterStanding(is_moderator, admitted.trust, approved_of(person))

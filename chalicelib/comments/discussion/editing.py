@@ -29,7 +29,16 @@ from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
-from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, matches
+from chalicelib.comments.store import (
+    GONE,
+    WIPED,
+    Full,
+    Moved,
+    counts_change,
+    is_shadow,
+    matches,
+    told_state,
+)
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.database import Document
 from chalicelib.errors import EditWindowOver, Forbidden, Unavailable, UnknownComment
@@ -68,7 +77,7 @@ def _edit(
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    text, mentions = edit.text, Mentions(people_of(runtime, node, comment, edit))
+    text, mentions = edit.text, Mentions(people_of(runtime, node, comment, edit, caller))
     html = render_text(runtime, node["site"], text, mentions)
     where = conflicts.as_shown(node, comment, edit.as_shown, caller)
     fields: CommentFields = {
@@ -89,7 +98,7 @@ def _edit(
     changed = _change(runtime, node, comment, {**fields, **judged}, where)
     if "checking" in judged.get("reasons", []):
         origins.send(runtime, node, comment["id"])
-    return viewer(caller, node["site"]).view(changed)
+    return changed
 
 
 @contextlib.contextmanager
@@ -120,7 +129,7 @@ def _judge_edit(
     others = others_of(runtime, node, comment["id"], written.text, author)
     site = settings.in_force(runtime, node)
     # No service checks a comment that stays in its state whatever the new text is.
-    is_open = comment["state"] in {"visible", "pending"} and not writer.is_shadowed
+    is_open = comment["state"] != "spam" and told_state(comment) in {"visible", "pending"}
     is_checked = is_open and origins.check_again(runtime, node, comment["id"])
     written = written._replace(others=others, is_checked=is_checked)
     verdict = judge(written, writer_of(author, writer), site)
@@ -193,6 +202,9 @@ def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields
     Returns False if the comment has changed since.
     """
     where: CommentFields = {"state": found["state"], "edited": found["edited"]}
+    if is_shadow(found):
+        # A moderator's decision ends the shadow, perhaps in the same state.
+        where["shadow"] = found.get("shadow")
     try:
         _change(runtime, node, found, fields, where)
     except CommentChanged:

@@ -50,7 +50,12 @@ def fields_of_check(comment: Comment, answer: Answer, now: datetime) -> CommentF
         return {**spam, "reasons": reasons}
     if answer == "unknown":
         return {"reasons": [*others, "unchecked"]}
-    return {"reasons": others} if others else {"reasons": others, "state": "visible"}
+    if others:
+        return {"reasons": others}
+    # A shadowed author alone sees the comment then.
+    if is_shadow(comment):
+        return {"reasons": others, "shadow": "visible"}
+    return {"reasons": others, "state": "visible"}
 
 
 def reasons_without_check(reasons: list[Reason]) -> list[Reason]:

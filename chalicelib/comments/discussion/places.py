@@ -123,10 +123,8 @@ def as_seen(comment: Comment, rights: Rights) -> Comment:
     """Return a comment, or its placeholder if the caller does not see it."""
     if rights.viewer.lists(comment) and not rights.blocks(comment):
         return comment
-    shown = rights.viewer.view({**comment, "shadow": None})
-    placeholder: Comment = {**shown, **WIPED}
+    placeholder: Comment = {**comment, **WIPED, "shadow": None}
     placeholder["state"] = _VEILED[comment["state"]]
-    placeholder.pop("invisible_replies", None)
     return placeholder
 
 

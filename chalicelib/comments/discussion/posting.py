@@ -52,8 +52,7 @@ def post_comment(
     happenings.send(runtime, placed.node["site"], happened.KIND, thing)
     if "checking" in placed.comment.get("reasons", []):
         origins.send(runtime, placed.node, placed.comment["id"])
-    seen_by = viewer(author, placed.node["site"])
-    return PlacedComment(placed.node, seen_by.view(placed.comment))
+    return placed
 
 
 def _post(
@@ -106,13 +105,13 @@ def _store(
     raise Unavailable("The discussion is being moved")
 
 
-def preview(runtime: Runtime, new: Preview) -> str:
+def preview(runtime: Runtime, new: Preview, author: Principal) -> str:
     """Return the HTML that a comment would have on a node; raises CommentTooLarge."""
     node = nodes.look(runtime.database, new.node) if new.node else None
     if node is None:
         site = site_of(new.node) if new.node else None
         return render_text(runtime, site or DEFAULT_SITE, new.text)
-    people = Mentions(members.among(runtime, node, new.mentions))
+    people = Mentions(members.among(runtime, node, new.mentions, author))
     return render_text(runtime, node["site"], new.text, people)
 
 

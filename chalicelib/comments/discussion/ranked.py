@@ -57,10 +57,7 @@ def page(
 
 
 def waiting_comments(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
-    """Return the caller's own waiting roots, which have no rank.
-
-    Roots that are hidden without the caller's knowledge are among them.
-    """
+    """Return the caller's own waiting roots, which have no rank, as they see them."""
     caller = rights.caller
     if caller is None or rights.viewer.moderator:
         return []
@@ -89,7 +86,8 @@ class _Listing(NamedTuple):
         if room < 0:
             return _Read(comments, places, after, has_more=True)
         beyond = (after.key, after.seq) if after else None
-        roots = ranking.roots(self.runtime.database, self.node, order, beyond, room + 1)
+        page = ranking.RootsPage(self.node, order, beyond, room + 1)
+        roots = ranking.roots(self.runtime.database, page, self._own())
         whole, cut = _choose(roots, len(comments), self.limit)
         comments += self._threads(whole)
         if cut is not None:
@@ -98,6 +96,13 @@ class _Listing(NamedTuple):
         places |= {root.seq: _Place(root.key, root.seq, None) for root in chosen}
         last = places[chosen[-1].seq] if chosen else after
         return _Read(comments, places, last, has_more=len(roots) > len(chosen))
+
+    def _own(self) -> ranking.OwnRoots | None:
+        """Return the part of the ranking that differs for the caller; None for most callers."""
+        caller, rights = self.rights.caller, self.rights
+        if caller is None or not (rights.unseen or rights.own_votes):
+            return None
+        return ranking.OwnRoots(caller.id, rights.own_votes)
 
     def _rest(self, after: _Place) -> list[Comment]:
         """Return the rest of the thread in which the last page ended."""

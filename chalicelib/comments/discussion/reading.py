@@ -1,6 +1,5 @@
 """Pages of a node, threads and single comments, each as the caller may see it."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -29,16 +28,17 @@ from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
 from chalicelib.comments.order import position
 from chalicelib.comments.people.blocking import blocked_by
-from chalicelib.comments.permissions import Own, Rights, viewer
+from chalicelib.comments.permissions import NOTHING_OWN, Own, Rights, viewer
 from chalicelib.comments.shapes import Comment, CommentPlace, Node, PlacedComment
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import Page, is_shadow
+from chalicelib.comments.store import Page
 from chalicelib.comments.stores import ask
 from chalicelib.errors import UnknownComment
 from chalicelib.http import PageQuery
 from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import moderates
 
 
 def list_comments(
@@ -124,8 +124,7 @@ def get_comment(
 ) -> PlacedComment:
     """Return a comment that the caller may see; raises UnknownNode and UnknownComment."""
     node = nodes.find(runtime.database, node_id)
-    found = find(runtime, node, comment_id, caller)
-    return PlacedComment(node, viewer(caller, node["site"]).view(found))
+    return PlacedComment(node, find(runtime, node, comment_id, caller))
 
 
 def list_thread(
@@ -166,21 +165,42 @@ def _thread(runtime: Runtime, node: Node, root: Comment, page: Page) -> list[Com
 
 
 def rights_in(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
-    """Return the rights of a caller in a node now."""
-    return Rights(caller, node, settings.in_force(runtime, node), runtime.now())
+    """Return the rights of a caller in a node now, with their own part of it."""
+    return Rights(
+        caller, node, settings.in_force(runtime, node), runtime.now(), own_in(runtime, node, caller)
+    )
+
+
+def own_in(runtime: Runtime, node: Node, caller: Principal | None) -> Own:
+    """Return the caller's own part of a node; moderators see all, and have none."""
+    if caller is None or moderates(caller, node["site"]):
+        return NOTHING_OWN
+    return shadows.of_node(runtime, node, caller.id)
+
+
+def count_comments(
+    runtime: Runtime, node_ids: Sequence[str], caller: Principal | None
+) -> dict[str, int]:
+    """Return the number of comments that the caller sees as visible in each node.
+
+    0 for an unknown node.
+    """
+    found = nodes.find_counts(runtime.database, node_ids)
+    seen = [node for node in found.values() if caller and not moderates(caller, node["site"])]
+    own = shadows.read_own(runtime, seen, caller.id) if caller else {}
+    counts = dict.fromkeys(node_ids, 0)
+    for node_id, node in found.items():
+        unseen = own[node["_id"]].shadows.get("visible", 0) if node["_id"] in own else 0
+        counts[node_id] = node["counts"]["visible"] + unseen
+    return counts
 
 
 def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
-    """Return `rights_in` with the caller's own part of a listing: blocked people and shadows.
-
-    It queries shadows only in a node that has any.
-    """
-    rights = rights_in(runtime, node, caller)
-    if caller is None or rights.viewer.moderator:
-        return rights
-    own = shadows.count_own(runtime.database, node, caller.id) if node.get("shadows") else {}
-    blocked = blocked_by(runtime, node["site"], caller.id)
-    return Rights(caller, node, rights.settings, rights.now, Own(own, blocked))
+    """Return `rights_in` of a listing, which leaves out the people whom the caller blocks."""
+    own = own_in(runtime, node, caller)
+    if caller is not None and not moderates(caller, node["site"]):
+        own = own._replace(blocked=blocked_by(runtime, node["site"], caller.id))
+    return Rights(caller, node, settings.in_force(runtime, node), runtime.now(), own)
 
 
 def placed_comment(
@@ -244,13 +264,5 @@ def _page(
 
 def _answers(node: Node, rows: list[Comment], rights: Rights, read: _Beside) -> list[CommentAnswer]:
     """Return the answers of comments, as the caller may see them."""
-    shown_to = rights.viewer.view
     marks, answered = read
-    answers = [comment_answer(node["_id"], shown_to(row), rights, marks, answered) for row in rows]
-    if rights.unseen:
-        # Only their author sees them in the counts of their parents.
-        own = [row for row in rows if is_shadow(row) and row.get("shadow") == "visible"]
-        replies = Counter(row["parent_id"] for row in own)
-        for answer in answers:
-            answer["replies"] += replies[answer["id"]]
-    return answers
+    return [comment_answer(node["_id"], row, rights, marks, answered) for row in rows]

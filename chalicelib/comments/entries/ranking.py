@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pymongo import ASCENDING, DESCENDING
 from pymongo.database import Database
 
-from chalicelib.comments.entries.rows import ENTRIES, FEATURED, SHADOWS
+from chalicelib.comments.entries.rows import ENTRIES, FEATURED
 from chalicelib.comments.shapes import MOST_WAITING, Node, RankedOrder
 from chalicelib.comments.store import GONE, Root
 from chalicelib.database import Document
@@ -147,38 +147,98 @@ def featured_comments(
     return [Featured(row["id"], row["seq"], row["featured"]) for row in rows]
 
 
+class RootsPage(NamedTuple):
+    """A part of a node's roots in an order; `after`: the key and the number of the root before."""
+
+    node: Node
+    order: RankedOrder
+    after: tuple[int, int] | None
+    limit: int
+
+
+class OwnRoots(NamedTuple):
+    """A shadowed person, whose concealed roots have a rank for them alone, and their votes."""
+
+    user_id: str
+    votes: Mapping[str, int]
+
+
 def roots(
-    database: Database[Document],
-    node: Node,
-    order: RankedOrder,
-    after: tuple[int, int] | None,
-    limit: int,
+    database: Database[Document], page: RootsPage, own: OwnRoots | None = None
 ) -> list[RankedRoot]:
     """Return roots by their key, the highest first, then by number.
 
-    `after`: the key and the number of the last root before the page.
+    `own`: roots stand where they would if the person's comments and votes counted.
     """
-    key = KEYS[order]
+    if own is None:
+        return _listed_roots(database, page, {})
+    moved = _own_roots(database, page, own)
+    node_id = page.node["_id"]
+    # Also on pages without them: each stands on another page.
+    others: Document = {"_id": {"$nin": [f"{node_id}/{each.id}" for each in moved]}}
+    found = [
+        *_listed_roots(database, page, others),
+        *(each for each in moved if _is_in(each, page)),
+    ]
+    return sorted(found, key=lambda root: (-root.key, root.seq))[: page.limit]
+
+
+def _is_in(root: RankedRoot, page: RootsPage) -> bool:
+    """Return whether a root is after the beginning of a page."""
+    if page.after is None:
+        return True
+    key, seq = page.after
+    return root.key < key or (root.key == key and root.seq > seq)
+
+
+def _own_roots(database: Database[Document], page: RootsPage, own: OwnRoots) -> list[RankedRoot]:
+    """Return the roots whose key or presence differs for a shadowed person, with their own key."""
+    node, order = page.node, page.order
+    concealed = {"author_id": own.user_id, "node_id": node["_id"], "shadow": "visible", "depth": 0}
+    voted = {"_id": {"$in": [f"{node['_id']}/{each}" for each in own.votes]}, "ranked": True}
+    where = {"$or": [{"site": node["site"], **part} for part in (concealed, voted)]}
+    fields = dict.fromkeys(("id", "seq", "posted", "thread", "up", "down", "base"), 1)
+    found: Any = ENTRIES.of(database).find(where, fields)
+    roots = []
+    for row in found:
+        vote, base = own.votes.get(row["id"], 0), row.get("base", {"up": 0, "down": 0})
+        keys = rank_keys(
+            row["up"] + base["up"] + (vote == 1), row["down"] + base["down"] + (vote == -1)
+        )
+        roots.append(_ranked_root(node, row, getattr(keys, KEYS[order])))
+    return roots
+
+
+def _listed_roots(
+    database: Database[Document], page: RootsPage, where: Document
+) -> list[RankedRoot]:
+    node, key = page.node, KEYS[page.order]
     ranges: list[Document] = [{}]
-    if after is not None:
-        ranges = [{key: {"$lt": after[0]}}, {key: after[0], "seq": {"$gt": after[1]}}]
+    if page.after is not None:
+        after, seq = page.after
+        ranges = [{key: {"$lt": after}}, {key: after, "seq": {"$gt": seq}}]
     # `ranked` is the condition of the partial index: without it, the query scans the node.
-    listed = {"site": node["site"], "node_id": node["_id"], "ranked": True}
+    listed = {"site": node["site"], "node_id": node["_id"], "ranked": True, **where}
     fields = dict.fromkeys(("id", "seq", "posted", "thread", key), 1)
     found: Any = ENTRIES.of(database).find({"$or": [{**listed, **part} for part in ranges]}, fields)
     sort = [(key, DESCENDING), ("seq", ASCENDING)]
+    return [_ranked_root(node, row, row[key]) for row in found.sort(sort).limit(page.limit)]
+
+
+def _ranked_root(node: Node, row: Mapping[str, Any], key: int) -> RankedRoot:
     # A flat discussion has no threads, whatever a hint says.
-    return [
-        RankedRoot(
-            row["id"], row["seq"], row["posted"], row["thread"] if node["threaded"] else 1, row[key]
-        )
-        for row in found.sort(sort).limit(limit)
-    ]
+    thread = row["thread"] if node["threaded"] else 1
+    return RankedRoot(row["id"], row["seq"], row["posted"], thread, key)
 
 
 def waiting_roots(database: Database[Document], node: Node, user_id: str) -> list[Root]:
-    """Return a person's newest roots without a rank: waiting, or hidden without their knowledge."""
+    """Return a person's newest roots that wait, or that they see waiting, and so have no rank."""
     own = {"author_id": user_id, "site": node["site"], "node_id": node["_id"], "depth": 0}
-    where = {"$or": [{**own, "state": "pending"}, {**own, **SHADOWS}]}
+    where = {
+        "$or": [
+            {**own, "state": "pending"},
+            {**own, "shadow": {"$type": "string", "$eq": "pending"}},
+        ]
+    }
     found = ENTRIES.of(database).find(where, {"id": 1, "seq": 1}).sort("posted", DESCENDING)
     return [Root(row["id"], row["seq"]) for row in found.limit(MOST_WAITING)]

@@ -63,6 +63,7 @@ class CommentEntry(TypedDict):
     base: votes from before Plaza.
     best, top, contro: its rank keys (`rank_keys`).
     todo: the time since which its post is unsettled; None: settled.
+    parent_id: its parent, while it has a `shadow`.
     featured: the beginning of its time in the order of that name.
     flags: the weight of undecided flags, in hundredths.
     reports: the number of undecided flags that moderators have to see.
@@ -106,16 +107,19 @@ class CommentEntry(TypedDict):
     edited: NotRequired[datetime | None]
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
     shadow: NotRequired[Shadow]
+    parent_id: NotRequired[str]
     claimed: NotRequired[Claim]
 
 
 _RANKED = {"ranked": True}
 # The condition of the index that finds the participants of a node.
 TAKING_PART: Document = {"state": "visible"}
+# The filter of comments by which their author alone sees that they take part.
+CONCEALED_PART: Document = {"shadow": {"$type": "string", "$eq": "visible"}}
 # The fields that an entry has in a queue only.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
 # The fields that an entry has only while its comment has their values.
-OPTIONAL = (*WHILE_QUEUED, "shadow", "author_key", "mentioned", "revision")
+OPTIONAL = (*WHILE_QUEUED, "shadow", "parent_id", "author_key", "mentioned", "revision")
 # The update that takes a person out of an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
@@ -259,6 +263,8 @@ def fields_from(comment: Comment) -> dict[str, Any]:
         }
     if shadow and is_shadow(comment):
         fields["shadow"] = shadow
+        if comment["parent_id"] is not None:
+            fields["parent_id"] = comment["parent_id"]
     return fields
 
 

@@ -41,7 +41,8 @@ _AT_ONCE = 500
 # The fields of an entry that comments decide.
 _DECIDED = (
     *("seq", "depth", "posted", "author_id", "author_key", "state", "ranked", "thread"),
-    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "mentioned", "revision"),
+    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "parent_id"),
+    *("mentioned", "revision"),
 )
 _READ = dict.fromkeys((*_DECIDED, "best", "top", "contro", "reports"), 1)
 

@@ -61,10 +61,10 @@ def vote(
         raise InvalidRequest(errors=[FieldError("value", "only_up", detail)])
     if target.entry["author_id"] == caller.id:
         raise OwnComment
-    if body.value:
-        admission.check_may_write(runtime, target.node["site"], caller)
-    value = cast("Literal[-1, 0, 1]", body.value)
-    return _place(runtime, target, caller, Vote(value))
+    value, is_shadowed = cast("Literal[-1, 0, 1]", body.value), None
+    if value:
+        is_shadowed = _check_may_mark(runtime, target.node, caller)
+    return _place(runtime, target, caller, Vote(value, is_shadowed))
 
 
 def react(
@@ -81,8 +81,8 @@ def react(
         raise NotEnabled
     if key not in offered:
         raise UnknownReaction
-    admission.check_may_write(runtime, target.node["site"], caller)
-    return _place(runtime, target, caller, React(key))
+    is_shadowed = _check_may_mark(runtime, target.node, caller)
+    return _place(runtime, target, caller, React(key, is_shadowed=is_shadowed))
 
 
 def withdraw(
@@ -94,6 +94,14 @@ def withdraw(
     """
     target = find(runtime, node_id, comment_id, caller)
     return _place(runtime, target, caller, React(key, adds=False))
+
+
+def _check_may_mark(runtime: Runtime, node: Node, caller: Principal) -> bool:
+    """Return whether the caller's mark counts for them alone; raises Suspended and Banned."""
+    is_shadowed = admission.check_may_write(runtime, node["site"], caller)
+    if is_shadowed:
+        nodes.note_shadow(runtime.database, node)
+    return is_shadowed
 
 
 def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None) -> MarkTarget:
@@ -168,12 +176,15 @@ def list_reactors(
     runtime: Runtime, target: MarkTarget, key: str, query: ReactedQuery
 ) -> ReactedAnswer:
     """Return a page of the people who reacted in one way; raises InvalidCursor."""
+    assert target.rights.caller is not None  # noqa: S101 - the route has a caller
+    reader = target.rights.caller
     reacted_to = thing_id(target.entry)
     cursors = Cursors(f"reacted:{reacted_to}:{key}", runtime.settings.signing_keys)
     position = cursors.position(query)
     after = str(position[0]) if position else ""
+    reaction = marks_reading.ReactionOn(KIND, reacted_to, key)
     rows = marks_reading.list_reactors(
-        runtime.database, (KIND, reacted_to), key, after, query.limit + 1
+        runtime.database, reaction, reader.id, after, query.limit + 1
     )
     shown, last = page_of(rows, query.limit)
     return {

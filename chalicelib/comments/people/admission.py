@@ -82,14 +82,19 @@ def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
     return Admitted(found, trust, found["status"] == "shadowed" and not is_staff)
 
 
-def check_may_write(runtime: Runtime, site: str, caller: Principal) -> None:
-    """Raise Suspended or Banned for a person who may not write at the site; staff is exempt."""
+def check_may_write(runtime: Runtime, site: str, caller: Principal) -> bool:
+    """Return whether a site shadows a person; never its staff.
+
+    Raises Suspended or Banned for a person who may not write there.
+    """
     if manages(caller, site):
-        return
+        return False
     fields = {"status": 1, "until": 1}
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, caller.id)}, fields)
-    if found is not None:
-        _check_status(found, runtime.now())
+    if found is None:
+        return False
+    _check_status(found, runtime.now())
+    return bool(found["status"] == "shadowed")
 
 
 def author_of(author: Principal, admitted: Admitted) -> Author:

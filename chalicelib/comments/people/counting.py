@@ -14,7 +14,7 @@ from typing import Any
 from pymongo import ASCENDING
 from pymongo.database import Database
 
-from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.entries.rows import CONCEALED_PART, ENTRIES
 from chalicelib.comments.people.rows import PEOPLE, Person, person_id
 from chalicelib.comments.shapes import State
 from chalicelib.comments.store import CONCEALED
@@ -92,14 +92,22 @@ def count(database: Database[Document], person: Person) -> Person:
     found = {state: row["comments"] for state, row in groups.items()}
     sums = {name: sum(found.get(each, 0) for each in of) for name, of in _COUNTED.items()}
     counts: Any = {**person["counts"], **sums}
+    concealed = sums["rejected"] and _count_concealed(database, where)
+    if concealed or "concealed" in counts:
+        counts["concealed"] = concealed
     began = [row["first_at"] for row in groups.values()]
     if person["first_at"] is not None:
         began.append(person["first_at"])
     return {**person, "counts": counts, "first_at": min(began, default=None)}
 
 
+def _count_concealed(database: Database[Document], where: Document) -> int:
+    """Return how many of a person's comments only they see as visible."""
+    return ENTRIES.of(database).count_documents({**where, **CONCEALED_PART})
+
+
 def _fields(person: Person) -> dict[str, Any]:
     """Return the fields that entries decide; decisions on flags count the flags."""
     counts: Mapping[str, Any] = person["counts"]
-    fields = {f"counts.{name}": counts[name] for name in _COUNTED}
+    fields = {f"counts.{name}": counts[name] for name in (*_COUNTED, "concealed") if name in counts}
     return {**fields, "first_at": person["first_at"]}

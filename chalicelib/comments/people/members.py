@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
-from chalicelib.comments.entries.rows import ENTRIES, TAKING_PART
+from chalicelib.comments.entries.rows import CONCEALED_PART, ENTRIES, TAKING_PART
 from chalicelib.comments.mentions import Mention
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.people.rows import PEOPLE, person_id
@@ -45,7 +45,8 @@ def matching(runtime: Runtime, node: Node, text: str, caller: Principal) -> list
     if not key:
         return []
     left_out = blocked_by(runtime, node["site"], caller.id)
-    shown: dict[str, Participant] = {}
+    shown = _find_self(runtime, node, caller, key)
+    enough = len(shown) + MOST_MATCHES
     seen, ranges = set[str](), [_beginning_with(key)]
     for _ in range(_MOST_READS):
         rows = _read(runtime.database, node, ranges)
@@ -54,23 +55,44 @@ def matching(runtime: Runtime, node: Node, text: str, caller: Principal) -> list
         seen.update(new)
         found = find_named(runtime.database, node["site"], new)
         shown |= {each: found[each] for each in new if _is_found(found.get(each), key)}
-        if len(rows) < _AT_ONCE or len(shown) >= MOST_MATCHES:
+        if len(rows) < _AT_ONCE or len(shown) >= enough:
             break
         last = rows[-1]["author_key"], rows[-1]["author_id"]
         ranges = [_of_key(*last), _beginning_with(key, after=last[0])]
-    return list(shown.values())[:MOST_MATCHES]
+    by_name = sorted(shown.values(), key=lambda each: (name_key(each.name), each.id))
+    return by_name[:MOST_MATCHES]
 
 
-def among(runtime: Runtime, node: Node, ids: Sequence[str]) -> list[Mention]:
-    """Return the participants of a node among some people, in their order."""
+def _find_self(runtime: Runtime, node: Node, caller: Principal, key: str) -> dict[str, Participant]:
+    """Return the caller by id if only they know that they take part, and their name matches."""
+    if not node.get("shadows"):
+        return {}
+    found = find_named(runtime.database, node["site"], [caller.id])
+    return {
+        each: member
+        for each, member in found.items()
+        if _is_found(member, key) and _is_in(runtime, node, member, CONCEALED_PART)
+    }
+
+
+def among(runtime: Runtime, node: Node, ids: Sequence[str], author: Principal) -> list[Mention]:
+    """Return the participants of a node among some people, in their order, as an author sees them.
+
+    The author may be a participant without anybody else's knowledge.
+    """
     known = find_named(runtime.database, node["site"], list(dict.fromkeys(ids)))
     members = (known[each] for each in dict.fromkeys(ids) if each in known)
-    return [Mention(id=each.id, name=each.name) for each in members if _is_in(runtime, node, each)]
+    return [
+        Mention(id=each.id, name=each.name)
+        for each in members
+        if _is_in(runtime, node, each)
+        or (each.id == author.id and _is_in(runtime, node, each, CONCEALED_PART))
+    ]
 
 
-def _is_in(runtime: Runtime, node: Node, member: Participant) -> bool:
+def _is_in(runtime: Runtime, node: Node, member: Participant, part: Document = TAKING_PART) -> bool:
     """Return whether a person has a visible comment in a node."""
-    of_node = {"site": node["site"], "node_id": node["_id"], **TAKING_PART}
+    of_node = {"site": node["site"], "node_id": node["_id"], **part}
     where = {**of_node, "author_key": name_key(member.name), "author_id": member.id}
     return ENTRIES.of(runtime.database).find_one(where, {"_id": 0, "author_id": 1}) is not None
 

@@ -16,11 +16,15 @@ MAX_BLOCKED = 1_000
 
 
 class PersonCounts(TypedDict):
-    """The numbers of a person's comments by state, and of their right and wrong flags."""
+    """The numbers of a person's comments by state, and of their right and wrong flags.
+
+    concealed: the rejected comments that they see as visible; missing: none.
+    """
 
     visible: int
     pending: int
     rejected: int
+    concealed: NotRequired[int]
     spam: int
     flags_right: int
     flags_wrong: int
@@ -120,18 +124,33 @@ MOST_WRONG_FLAGS = 3
 
 def trust_of(person: Person, now: datetime) -> Trust:
     """Return a site's trust in a person, by their approved comments and their time there."""
-    counts, first_at = person["counts"], person["first_at"]
-    approved, rejected = counts["visible"], counts["rejected"] + counts["spam"]
+    counts, first_at, approved = person["counts"], person["first_at"], approved_of(person)
+    rejected = counts["rejected"] + counts["spam"] - _concealed_of(person)
     if first_at is None or first_at > now - TRIAL or approved < APPROVED_OF_1:
         return 0
     is_mostly_right = 100 * rejected <= REJECTED_PERCENT_OF_2 * (approved + rejected)
     return 2 if approved >= APPROVED_OF_2 and is_mostly_right else 1
 
 
+def approved_of(person: Person) -> int:
+    """Return the number of a person's approved comments; a shadowed person's as they see it.
+
+    By another number, the pace of their posts and the verdicts on them would tell.
+    """
+    return person["counts"]["visible"] + _concealed_of(person)
+
+
+def _concealed_of(person: Person) -> int:
+    return person["counts"].get("concealed", 0) if person["status"] == "shadowed" else 0
+
+
 def trust_expression(now: datetime) -> Document:
     """Return `trust_of` as an aggregation expression over the fields of a person."""
-    approved = {"$ifNull": ["$counts.visible", 0]}
-    rejected = {"$add": [{"$ifNull": [f"$counts.{name}", 0]} for name in ("rejected", "spam")]}
+    is_shadowed: Document = {"$eq": ["$status", "shadowed"]}
+    concealed = {"$cond": [is_shadowed, {"$ifNull": ["$counts.concealed", 0]}, 0]}
+    approved = {"$add": [{"$ifNull": ["$counts.visible", 0]}, concealed]}
+    decided = {"$add": [{"$ifNull": [f"$counts.{name}", 0]} for name in ("rejected", "spam")]}
+    rejected: Document = {"$subtract": [decided, concealed]}
     share: Document = {"$multiply": [REJECTED_PERCENT_OF_2, {"$add": [approved, rejected]}]}
     # A missing date is less than any date: test for it.
     is_known: Document = {

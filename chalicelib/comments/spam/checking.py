@@ -22,7 +22,7 @@ from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.spam_check.origins import Origin
 from chalicelib.comments.spam_check.services import Answer, Facts, SpamCheck, service_of
-from chalicelib.comments.store import GONE, WIPED
+from chalicelib.comments.store import GONE, WIPED, told_state
 from chalicelib.comments.stores import ask
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
@@ -70,7 +70,7 @@ def _check(
     runtime: Runtime, origin: Origin, placed: PlacedComment, service: SpamCheck | None
 ) -> None:
     node, comment = placed
-    if comment["state"] != "pending" or "checking" not in comment.get("reasons", []):
+    if told_state(comment) != "pending" or "checking" not in comment.get("reasons", []):
         # A moderator was quicker, or a worker that crashed before `finish`.
         origins.finish(runtime, origin, origin["answer"])
         return

@@ -21,7 +21,6 @@ from chalicelib.comments.shapes import (
     State,
 )
 from chalicelib.comments.store import (
-    CONCEALED,
     GONE,
     Added,
     Changed,
@@ -156,10 +155,7 @@ class DocumentStore:
         """Set fields of a comment that is not deleted, then count its state at its parent."""
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
-            is_concealed = {"$in": ["$state", list(CONCEALED)]}
-            is_shadow = {"$and": [is_concealed, {"$gt": ["$shadow", None]}]}
-            leaves_place: Document = {"$and": ["$reply_count", {"$not": [is_shadow]}]}
-            update["state"] = {"$cond": [leaves_place, "deleted", "removed"]}
+            update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
         before = self._comments.find_one_and_update(
             {"$and": [_key(node, comment_id), {"state": {"$nin": list(GONE)}}, dict(where)]},
             [{"$set": update}],

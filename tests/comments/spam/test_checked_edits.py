@@ -38,18 +38,19 @@ def test_spam_stays_spam_whatever_it_is_edited_to(
     assert (discussion.stored()[spam]["state"], service.asked) == ("spam", [])
 
 
-def test_what_a_shadowed_person_edits_is_not_shown_by_an_answer(
+def test_an_answer_shows_an_edit_of_a_shadowed_person_to_them_alone(
     runtime: Runtime, discussion: Discussion, clock: Clock
 ) -> None:
     comment, service = write(runtime, discussion), Service("ham")
     go_on(runtime, clock, service)
     changing.store(runtime.database, "default", "ann", {"status": "shadowed"})
 
-    assert discussion.edit(comment, "good-bye", by="ann")["state"] == "visible"
+    assert discussion.edit(comment, "good-bye", by="ann")["state"] == "pending"
     go_on(runtime, clock, service)
 
     assert discussion.stored()[comment]["state"] == "hidden"
-    assert service.asked == ["hello"]
+    assert discussion.get(comment, by="ann")["state"] == "visible"
+    assert service.asked == ["hello", "good-bye"]
 
 
 def test_an_edit_while_the_service_is_asked_is_asked_about_by_itself(

@@ -142,10 +142,42 @@ def test_what_something_else_holds_goes_on_waiting_for_that(
     assert akismet.operations() == [("comment-check", "casino")]
 
 
-def test_nobody_is_asked_about_moderators_programs_and_shadowed_people(world: World) -> None:
+@pytest.mark.parametrize("layout", LAYOUTS, indirect=True, ids=str)
+def test_a_shadowed_person_waits_for_the_answer_as_anybody(world: World) -> None:
     changing.store(world.runtime.database, "blog", "troll", {"status": "shadowed"})
+    troll = world.client.as_("troll")
+    world.akismet.spam.add("buy")
+    paths = [posted(troll, text) for text in ("hello", "buy", "casino")]
+    assert [state_of(troll, path) for path in paths] == ["pending"] * 3
+
+    world.workers.drain()
+
+    assert sorted(world.akismet.operations()) == [
+        ("comment-check", text) for text in ("buy", "casino", "hello")
+    ]
+    assert [state_of(troll, path) for path in paths] == ["visible", "pending", "pending"]
+    assert [state_of(world.client, path) for path in paths] == [None] * 3
+    states = [state_of(world.moderator, path) for path in paths]
+    assert states == ["hidden", "spam", "hidden"]
+    edited = troll.patch(paths[0], text="hello again").json
+    assert edited["state"] == "pending"
+    world.workers.drain()
+    assert (state_of(troll, paths[0]), state_of(world.client, paths[0])) == ("visible", None)
+
+
+def test_an_answer_ends_no_decision_on_a_concealed_comment(world: World) -> None:
+    changing.store(world.runtime.database, "blog", "troll", {"status": "shadowed"})
+    troll = world.client.as_("troll")
+    path = posted(troll)
+    assert world.moderator.post(f"{path}/state", state="hidden").status == 200
+
+    world.workers.drain()
+
+    assert (state_of(troll, path), state_of(world.moderator, path)) == (None, "hidden")
+
+
+def test_nobody_is_asked_about_moderators_and_programs(world: World) -> None:
     assert world.moderator.post(COMMENTS, text="from mo").json["state"] == "visible"
-    assert world.client.as_("troll").post(COMMENTS, text="from them").json["state"] == "visible"
     world.client.as_("bob").post(COMMENTS, text="from a program", website="https://spam.example")
 
     world.workers.drain()

@@ -178,7 +178,8 @@ def test_a_ranked_page_reads_what_it_returns(
     store, after = store_of(seeded, node), None
     for _ in range(2):
         with Explained(seeded.database) as explained:
-            roots = ranking.roots(seeded.database, node, order, after, LIMIT // 2)
+            page = ranking.RootsPage(node, order, after, LIMIT // 2)
+            roots = ranking.roots(seeded.database, page)
         check(explained, LIMIT // 2)
         after = (roots[-1].key, roots[-1].seq)
     with Explained(seeded.database) as explained:

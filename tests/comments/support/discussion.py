@@ -15,6 +15,7 @@ from chalicelib.comments.forms import (
     StateChange,
 )
 from chalicelib.comments.log.acts import Actor
+from chalicelib.comments.permissions import viewer
 from chalicelib.comments.shapes import (
     Comment,
     CommentPlace,
@@ -107,14 +108,17 @@ class Discussion:
         return {**listing.body}
 
     def get(self, comment_id: str, by: str | None = None) -> Comment:
-        return reading.get_comment(self.runtime, self.node_id, comment_id, PEOPLE[by]).comment
+        """Return a comment as a person sees it."""
+        placed = reading.get_comment(self.runtime, self.node_id, comment_id, PEOPLE[by])
+        return viewer(PEOPLE[by], placed.node["site"]).view(placed.comment)
 
     def edit(self, comment_id: str, text: str, by: str = "mo") -> Comment:
         caller = PEOPLE[by]
         assert caller is not None
-        return editing.edit_comment(
+        placed = editing.edit_comment(
             self.runtime, self.node_id, comment_id, CommentEdit(text=text), caller
-        ).comment
+        )
+        return viewer(caller, placed.node["site"]).view(placed.comment)
 
     def delete(self, comment_id: str, by: str = "mo") -> None:
         caller = PEOPLE[by]
