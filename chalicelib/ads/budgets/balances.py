@@ -15,11 +15,18 @@ from chalicelib.ads import accounts
 from chalicelib.ads.accounts import ACCOUNTS
 from chalicelib.ads.budgets import ledger
 from chalicelib.ads.budgets.ledger import Movement
-from chalicelib.ads.budgets.pacing import budget_day, releasable_micros
+from chalicelib.ads.budgets.pacing import (
+    Release,
+    budget_day,
+    due_micros,
+    next_release,
+)
 from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Balance, CampaignMoney, price_micros
 from chalicelib.database import Document
 
+# The campaigns that spend, or would spend with money.
+SPENDING = ("active", "exhausted")
 # Events that a campaign may hold, when its advertiser's funds do not suffice for all campaigns.
 _TRANCHE = {"cpm": 100, "cpc": 10}
 
@@ -52,6 +59,9 @@ def bring_up_to_date(
         new["released_micros"] -= lacking
         new["available_micros"] -= lacking
         change -= lacking
+        if lacking:
+            # The missing money stays due.
+            new = _paced(new, old.get("paced_at") if old else None)
     elif change:
         commit(database, session, campaign["_id"], change)
     if new != old:
@@ -123,18 +133,47 @@ def _up_to_date(campaign: CampaignMoney, now: datetime) -> Balance:
     # One container's clock may be behind another's: a day that has begun does not end again. A
     # flight that has yet to begin may still move.
     now = max(now, balance["day_start"])
-    day_start = budget_day(campaign, now).start
+    day = budget_day(campaign, now)
     committed = balance["released_micros"] - balance["available_micros"]
-    is_new_day = balance["day_start"] < day_start <= now
+    is_new_day = balance["day_start"] < day.start <= now
     before = committed if is_new_day else balance["committed_before_micros"]
     # A deleted campaign releases nothing more, and returns its available money.
-    is_deleted = campaign["status"] == "deleted"
-    target = committed if is_deleted else releasable_micros(campaign, before, now)
+    released = committed if is_new_day else balance["released_micros"]
+    target, paced_at = committed, balance.get("paced_at")
+    if campaign["status"] != "deleted":
+        due_by_end = due_micros(campaign, before)
+        due = _due(campaign, due_by_end - released, paced_at, now)
+        most = min(due_by_end, campaign["budget"]["total_micros"])
+        target, paced_at = min(released + due.micros, most), due.paced_at
     change = max(target - balance["released_micros"], -balance["available_micros"])
-    return {
+    changed: Balance = {
         **balance,
         "released_micros": balance["released_micros"] + change,
         "available_micros": balance["available_micros"] + change,
         "committed_before_micros": before,
-        "day_start": day_start if is_new_day else balance["day_start"],
+        "day_start": day.start if is_new_day else balance["day_start"],
     }
+    return _paced(changed, paced_at)
+
+
+def _due(
+    campaign: CampaignMoney, left_micros: int, paced_at: datetime | None, now: datetime
+) -> Release:
+    """Return the release of the budget day's money that is left: asap all, even a share.
+
+    A paused campaign is paid no share: its hours are not served.
+    """
+    if campaign["budget"]["pacing"] == "asap":
+        return Release(left_micros, paced_at)
+    if left_micros <= 0 or campaign["status"] not in SPENDING:
+        return Release(0, paced_at)
+    return next_release(budget_day(campaign, now), left_micros, paced_at, now)
+
+
+def _paced(balance: Balance, paced_at: datetime | None) -> Balance:
+    """Return balances whose even pace continues at an instant; None: it has yet to begin."""
+    balance = {**balance}
+    balance.pop("paced_at", None)
+    if paced_at is not None:
+        balance["paced_at"] = paced_at
+    return balance

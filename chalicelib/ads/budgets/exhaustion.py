@@ -9,6 +9,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.ads.budgets import balances
+from chalicelib.ads.budgets.balances import SPENDING
 from chalicelib.ads.inventory import placing
 from chalicelib.ads.inventory.campaigns import (
     CAMPAIGNS,
@@ -22,8 +23,6 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
-# The campaigns that spend, or would spend with money.
-SPENDING = ("active", "exhausted")
 _SPENDING = {"status": {"$in": SPENDING}}
 # The fields that a campaign's money changes.
 _STATE: tuple[Literal["status", "exhausted_by"], ...] = ("status", "exhausted_by")

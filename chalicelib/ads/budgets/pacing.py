@@ -3,9 +3,16 @@
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from chalicelib.ads.inventory.campaigns import Schedule
+
+# The schedule's interval: the first release of a flight, and after a pause or an outage, is the
+# share of a minute.
+FIRST = timedelta(minutes=1)
+# A longer time without a release is an outage, whose hours were not served.
+LONGEST_GAP = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
@@ -15,10 +22,36 @@ class TimeSpan:
     start: datetime
     end: datetime
 
-    def share_of(self, micros: int, now: datetime) -> int:
-        """Return an amount's part in proportion to the time elapsed, rounded down."""
-        elapsed = min(max(now - self.start, timedelta(0)), self.end - self.start)
-        return micros * (elapsed // _STEP) // ((self.end - self.start) // _STEP)
+
+class Release(NamedTuple):
+    """Money that becomes due, and the instant up to which it pays for the time."""
+
+    micros: int
+    paced_at: datetime | None
+
+
+def next_release(
+    span: TimeSpan, left_micros: int, paced_at: datetime | None, now: datetime
+) -> Release:
+    """Spread the money left over the time left, from the last release; None: there was none.
+
+    The time since then takes its part of the time that was left. Less than a micro waits.
+    """
+    if now >= span.end:
+        return Release(left_micros, now)
+    ahead = span.end - now
+    # So long does one micro need, at most.
+    gap = LONGEST_GAP + ahead / max(left_micros - 1, 1)
+    is_gap = paced_at is None or now - paced_at > gap
+    elapsed = FIRST if paced_at is None or is_gap else now - paced_at
+    elapsed = max(min(elapsed, now - span.start), timedelta(0))
+    whole = (elapsed + ahead) // _STEP
+    micros = left_micros * (elapsed // _STEP) // whole
+    if not micros and not is_gap:
+        return Release(0, paced_at)
+    # The rest of the time, less than a micro's, is paid for by the next release.
+    paid = -(-whole * micros // max(left_micros, 1)) * _STEP
+    return Release(micros, now - elapsed + paid)
 
 
 _STEP = timedelta(milliseconds=1)
@@ -47,15 +80,11 @@ def budget_day(campaign: Schedule, now: datetime) -> TimeSpan:
     return day_of(now, campaign["time_zone"])
 
 
-def releasable_micros(campaign: Schedule, spent_before_micros: int, now: datetime) -> int:
-    """Return the money due by now, from the spending before the day; at most the total.
+def due_micros(campaign: Schedule, spent_before_micros: int) -> int:
+    """Return the money due by the end of the budget day, from the spending before it.
 
-    even: in proportion to the time elapsed. asap: at once. Both apply to the day's budget, or
-    without days to the total.
+    On the last day it is more than the total, which ends the campaign in the middle of the day.
     """
     budget = campaign["budget"]
-    total, daily = budget["total_micros"], budget["daily_micros"]
-    amount = total if daily is None else daily
-    if budget["pacing"] == "even":
-        amount = budget_day(campaign, now).share_of(amount, now)
-    return min(total, amount if daily is None else spent_before_micros + amount)
+    daily = budget["daily_micros"]
+    return budget["total_micros"] if daily is None else spent_before_micros + daily

@@ -115,8 +115,8 @@ class Budget(Input):
     pacing: Pacing = Field(
         "asap",
         json_schema_extra=_without_default,
-        description="Whether money is released evenly over the day, or the flight, or at once. "
-        "Left out: `even` with a daily budget, else `asap`.",
+        description="Whether money is released evenly over the rest of the day, or flight, or at "
+        "once. Left out: `even` with a daily budget, else `asap`.",
     )
 
     @model_validator(mode="before")

@@ -13,7 +13,7 @@ from pymongo import ASCENDING, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads.budgets import exhaustion
+from chalicelib.ads.budgets import balances, exhaustion
 from chalicelib.ads.campaigns import asset_pictures
 from chalicelib.ads.campaigns.asset_pictures import ShownAsset
 from chalicelib.ads.campaigns.forms import Campaign
@@ -77,7 +77,9 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> S
             raise FlightOver
         if before["status"] == "active":
             return before
-        stored = _update(database, session, campaign_id, {"status": "active"})
+        # The hours of a pause are not paid for.
+        paced = {"balance.paced_at": now} if "balance" in before else {}
+        stored = _update(database, session, campaign_id, {"status": "active", **paced})
         after = exhaustion.follow(database, session, stored, now)
         if after["status"] == "active":
             placing.place(database, session, after)
@@ -94,7 +96,7 @@ def deactivate(database: Database[Document], campaign_id: str) -> StoredCampaign
 
     def work(session: ClientSession) -> StoredCampaign:
         before = get(database, campaign_id, session)
-        if before["status"] not in exhaustion.SPENDING:
+        if before["status"] not in balances.SPENDING:
             return before
         after = _update(database, session, campaign_id, {"status": "paused"})
         placing.clear(database, session, campaign_id)
@@ -110,7 +112,7 @@ def end_flights(runtime: Runtime) -> int:
     campaign once.
     """
     database, now = runtime.database, runtime.now()
-    over = {"status": {"$in": exhaustion.SPENDING}, "flight.end": {"$lte": now}}
+    over = {"status": {"$in": balances.SPENDING}, "flight.end": {"$lte": now}}
     found = CAMPAIGNS.of(database).find(over, {"_id": 1}).sort("flight.end", ASCENDING)
     due = found.limit(runtime.bounds.ads.ended_flights)
     return sum(_end(database, each["_id"], now) for each in due)
@@ -121,7 +123,7 @@ def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
 
     def work(session: ClientSession) -> bool:
         before = get(database, campaign_id, session)
-        if before["status"] not in exhaustion.SPENDING or before["flight"]["end"] > now:
+        if before["status"] not in balances.SPENDING or before["flight"]["end"] > now:
             return False
         _update(database, session, campaign_id, {"status": "ended"})
         placing.clear(database, session, campaign_id)

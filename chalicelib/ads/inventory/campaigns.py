@@ -39,7 +39,10 @@ class StoredBudget(TypedDict):
 
 
 class Balance(TypedDict):
-    """The whereabouts of a campaign's money; `day_start` is the day of the last release."""
+    """The whereabouts of a campaign's money; `day_start` is the day of the last release.
+
+    `paced_at`: even pacing has released the shares up to this instant.
+    """
 
     released_micros: int
     available_micros: int
@@ -47,6 +50,7 @@ class Balance(TypedDict):
     spent_micros: int
     committed_before_micros: int
     day_start: datetime
+    paced_at: NotRequired[datetime]
 
 
 class StoredCap(TypedDict):

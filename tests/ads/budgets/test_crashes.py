@@ -20,11 +20,12 @@ from tests.ads.support.movements import (
     charge,
     end,
     funded,
+    live,
     money,
     refresh,
     settle,
 )
-from tests.support.clock import START, Clock
+from tests.support.clock import Clock
 
 
 class Crash(Exception):
@@ -50,15 +51,18 @@ DIES_AFTER = [
 )
 def test_a_crash_inside_any_movement_leaves_nothing_of_it(
     runtime: Runtime,
+    clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
     operation: str,
     dies_after: tuple[Any, str],
 ) -> None:
     module, step = dies_after
-    funded(runtime, 1_000, daily_micros=240 * PRICE)
+    funded(runtime, 10_000, daily_micros=2_400 * PRICE)
+    live(runtime, clock, hours=1)
     lease = acquire(runtime)
     assert lease
-    later = replace(runtime, now=lambda: START + timedelta(hours=1))
+    at = clock() + timedelta(minutes=10)
+    later = replace(runtime, now=lambda: at)
     before = money(runtime)
     does: dict[str, Callable[[], Any]] = {
         "acquire": lambda: acquire(later),

@@ -22,6 +22,7 @@ from tests.ads.support.movements import (
     acquire,
     end,
     funded,
+    live,
     money,
     refresh,
     settle,
@@ -124,8 +125,9 @@ def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_other
     monkeypatch.setattr(leases, "END_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(exhaustion, "REFRESH_TIMEOUT_SECONDS", 0.3)
     funded(runtime, 500, daily_micros=240 * PRICE)
+    live(runtime, clock, hours=1)
     assert acquire(runtime)
-    put_campaign(runtime, "bmw:summer", budget={"total_micros": 500, "daily_micros": 500})
+    put_campaign(runtime, "bmw:summer", budget={"total_micros": 50_000, "daily_micros": 50_000})
     activate(runtime, "bmw:summer")
     clock.advance(hours=1)
     database = runtime.database

@@ -11,6 +11,7 @@ from chalicelib.ads.inventory import campaigns
 from chalicelib.database import in_transaction
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import activate, add_zones, put_campaign
+from tests.support.clock import Clock
 
 SPRING = "mercedes:spring"
 # The inventory's campaigns bid 250,000 micros CPM.
@@ -25,6 +26,14 @@ def funded(runtime: Runtime, impressions: int, **budget: Any) -> None:
     total = {"total_micros": impressions * PRICE, **budget}
     put_campaign(runtime, SPRING, budget=total)
     activate(runtime, SPRING)
+
+
+def live(runtime: Runtime, clock: Clock, **time: float) -> None:
+    """Let time pass, with a run of the schedule every ten minutes."""
+    end = clock() + timedelta(**time)
+    while clock() < end:
+        clock.time = min(clock() + timedelta(minutes=10), end)
+        refresh(runtime)
 
 
 def acquire(runtime: Runtime, impressions: int = 50) -> StoredLease | None:
