@@ -23,6 +23,7 @@ from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.delivery import state
 from chalicelib.social.paging import ListPosition, older_than
+from local import recruiting as _recruiting  # noqa: F401 - registers types
 
 ACTOR, READER = Principal("actor", "Actor"), "reader"
 PLACE = OrgSettings(team="hiring", department="people")

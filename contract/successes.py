@@ -15,6 +15,7 @@ from chalicelib.ads.tracking import conversion_keys
 from chalicelib.comments.batches import running
 from chalicelib.social.activity.actions.actions import ACTIONS
 from chalicelib.social.posts.posts import POSTS
+from local import recruiting as _recruiting  # noqa: F401 - registers types
 from local.tokens import mint
 from tests.ads.support.factories import BANNER, ad_unit, campaign_body, html
 from tests.assets.support.uploading import Uploader, digest

@@ -13,10 +13,10 @@ from chalicelib.http.document import FILE as DOCUMENT
 from chalicelib.web.files import CONSOLE, EMBED
 from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
-from deploy.openapi.files import ship
+from deploy.openapi.files import own_app, ship, written
 from deploy.template import merge_template
 from deploy.web import build, build_console
-from deploy.wheels import UnverifiedPackage, install_verified
+from deploy.wheels import ARCHITECTURES, UnverifiedPackage, install_verified
 
 # Left over from other runs of Python and Chalice.
 _CACHES = shutil.ignore_patterns("__pycache__", "deployments", "deployed", "venv")
@@ -27,18 +27,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="script/package", description=__doc__)
     parser.add_argument("stage", choices=sorted(CONFIG["stages"]))
     parser.add_argument("out", type=Path, help="the folder to write deployment.zip and sam.json to")
+    parser.add_argument(
+        "--architecture",
+        choices=sorted(ARCHITECTURES),
+        default="x86_64",
+        help="the functions' processor: x86_64 unless named",
+    )
     given = parser.parse_args()
     # The scripts run in the project's folder, wherever they were called from.
     out = Path(os.environ.get("PLAZA_CALLED_FROM", ".")).resolve() / given.out
     try:
-        package(given.stage, out)
+        package(given.stage, out, given.architecture)
     except UnverifiedPackage as failure:
         sys.exit(f"Nothing was packaged: {failure}.")
     print(f"{out / 'deployment.zip'} and {out / 'sam.json'}")
 
 
-def package(stage: str, out: Path) -> None:
-    """Write `deployment.zip` and `sam.json` of a stage into `out`."""
+def package(stage: str, out: Path, architecture: str) -> None:
+    """Write `deployment.zip` and `sam.json` of a stage into `out`, for a processor."""
     environment = {**os.environ, **stage_environment(stage), "PYTHONDONTWRITEBYTECODE": "1"}
     # Chalice insists on one; the template names none, so it deploys anywhere.
     environment.setdefault("AWS_DEFAULT_REGION", "us-east-1")
@@ -49,8 +55,8 @@ def package(stage: str, out: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project, merged = Path(folder, "project"), Path(folder, "merged.json")
         _copy_project(project)
-        install_verified(ROOT / "requirements.txt", project / "vendor")
-        merged.write_text(json.dumps(merge_template(app, stage)))
+        install_verified(ROOT / "requirements.txt", project / "vendor", architecture)
+        merged.write_text(json.dumps(merge_template(app, stage, architecture)))
         chalice = str(Path(sys.executable).with_name("chalice"))
         command = [chalice, "--project-dir", str(project), "package"]
         options = ["--stage", stage, "--merge-template", str(merged), str(out)]
@@ -71,7 +77,7 @@ def _copy_project(folder: Path) -> None:
     shutil.copy(ROOT / "app.py", folder)
     build(folder / EMBED.relative_to(ROOT))
     build_console(folder / CONSOLE.relative_to(ROOT))
-    ship(folder / DOCUMENT.relative_to(ROOT))
+    ship(written(own_app()), folder / DOCUMENT.relative_to(ROOT))
 
 
 if __name__ == "__main__":

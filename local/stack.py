@@ -30,9 +30,10 @@ from chalicelib.runtime import Runtime
 from chalicelib.web.files import CONSOLE, EMBED
 from chalicelib.wiring import schema
 from deploy.declared import declared_queues, visibility_timeout_seconds
-from deploy.openapi.files import ship
+from deploy.openapi.files import ship, written
 from deploy.web import build, build_console
 from local import demo
+from local import recruiting as _recruiting  # noqa: F401 - registers types
 from local.announcement import Running, details_of, step
 from local.failures import StartupFailure
 from local.gateway import Gateway, wsgi_application
@@ -96,7 +97,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         has_site = demo.is_loaded(runtime)
     build(EMBED)
     build_console(CONSOLE)
-    ship()
+    ship(written(app))
     stack.enter_context(_background(app, sqs))
     server = waitress.create_server(
         _served(app, runtime, has_site=has_site),

@@ -33,8 +33,9 @@ from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.web.files import CONSOLE, EMBED
 from chalicelib.wiring import schema
-from deploy.openapi.files import ship
+from deploy.openapi.files import KEPT, ship
 from deploy.web import build, build_console
+from local import recruiting as _recruiting  # noqa: F401 - registers the sample's types
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
 from tests.support.clock import Clock
@@ -64,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ContractCheck(CONTRACT))
     build(EMBED)
     build_console(CONSOLE)
-    ship()
+    ship(KEPT.read_bytes())
 
 
 def _keep_folders_in_memory() -> None:

@@ -1,10 +1,9 @@
 """Write the API's document from the routes, or compare it with them (`--check`)."""
 
 import argparse
-import os
 import sys
 
-from deploy.openapi.files import KEPT, ship, written
+from deploy.openapi.files import KEPT, own_app, ship, written
 
 
 def main() -> None:
@@ -12,13 +11,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="script/openapi", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only")
     arguments = parser.parse_args()
-    os.environ.setdefault("PLAZA_MONGODB_URI", "mongodb://localhost")
-    from app import app
-
-    text = written(app)
+    text = written(own_app())
     if not arguments.check:
         KEPT.write_bytes(text)
-        ship()
+        ship(text)
     elif KEPT.read_bytes() != text:
         sys.exit(f"{KEPT.name} is not what the routes say: run script/openapi")
 

@@ -1,5 +1,10 @@
-"""The API's document as files: kept with its lines for a reader of changes, shipped without."""
+"""The API's document as files: kept with its lines for a reader of changes, shipped without.
 
+The kept document is Plaza's own. A deployment ships that of its own app, which may have registered
+further types.
+"""
+
+import os
 from pathlib import Path
 
 import orjson
@@ -32,6 +37,14 @@ def written(app: Chalice) -> bytes:
     return orjson.dumps(document(operations(app), __version__), option=_OPTIONS)
 
 
-def ship(file: Path = SHIPPED) -> None:
-    """Write the kept document to the file that is served, without its indentation."""
-    replace(file, orjson.dumps(orjson.loads(KEPT.read_bytes())).decode())
+def own_app() -> Chalice:
+    """Return the app that `app.py` makes for a deployment; it connects to nothing."""
+    os.environ.setdefault("PLAZA_MONGODB_URI", "mongodb://localhost")
+    from app import app
+
+    return app
+
+
+def ship(text: bytes, file: Path = SHIPPED) -> None:
+    """Write a document to the file that is served, without its indentation."""
+    replace(file, orjson.dumps(orjson.loads(text)).decode())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from chalice.app import Chalice
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel
@@ -14,6 +15,8 @@ from chalicelib.http import document
 from chalicelib.http.document import FILE
 from chalicelib.http.outcomes import is_declared
 from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions import types
+from chalicelib.social.activity.actions.forms import NewAction
 from deploy.openapi.document import operation_id
 from deploy.openapi.files import KEPT, operations, ship, written
 from tests.http.support.things import app_with
@@ -24,12 +27,37 @@ from tests.support.http_client import Client
 MAX_SHIPPED_BYTES = 700_000
 
 
-def test_the_file_is_what_the_routes_say(app: Chalice) -> None:
-    assert KEPT.read_bytes() == written(app), "run script/openapi, which writes it again"
+@pytest.fixture
+def plain(app: Chalice, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chalice]:
+    """An app without the types of actions that the local server adds."""
+    own = {name: model for name, model in types.DESCRIPTORS.items() if model.is_plazas}
+    with monkeypatch.context() as patch:
+        patch.setattr(types, "DESCRIPTORS", own)
+        NewAction.model_rebuild(force=True)
+        yield app
+    NewAction.model_rebuild(force=True)
+
+
+def test_the_file_is_what_the_routes_say(plain: Chalice) -> None:
+    assert KEPT.read_bytes() == written(plain), "run script/openapi, which writes it again"
+
+
+def test_a_deployment_ships_the_types_of_actions_that_it_has_registered(app: Chalice) -> None:
+    body = orjson.loads(written(app))["components"]["schemas"]["NewAction"]["properties"]
+
+    assert set(body["descriptor"]["discriminator"]["mapping"]) == set(types.sendable_types())
+
+
+@pytest.mark.usefixtures("plain")
+def test_without_types_of_actions_every_action_is_refused(client: Client) -> None:
+    reply = client.as_("ann").post("/actions", scope="team", descriptor={"type": "new_applicant"})
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+    assert [each["code"] for each in reply.json["errors"]] == ["unknown_type"]
 
 
 def test_the_file_that_ships_is_the_same_in_a_third_of_the_bytes(tmp_path: Path) -> None:
-    ship(tmp_path / "openapi.json")
+    ship(KEPT.read_bytes(), tmp_path / "openapi.json")
 
     shipped = (tmp_path / "openapi.json").read_bytes()
     assert orjson.loads(shipped) == orjson.loads(KEPT.read_bytes())

@@ -45,7 +45,6 @@ ACTIONS = Collection(
             IndexModel([(unit, ASCENDING), *NEWEST_FIRST], partialFilterExpression={"scope": unit})
             for unit in ("team", "department")
         ),
-        IndexModel([("descriptor.rater_id", ASCENDING)], sparse=True),
         IndexModel([("mentions", ASCENDING), ("_id", ASCENDING)]),
         IndexModel([("mentions", ASCENDING), ("descriptor.type", ASCENDING), *NEWEST_FIRST]),
     ),

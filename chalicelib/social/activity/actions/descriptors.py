@@ -7,13 +7,12 @@ new action, the answered form for the API's document alone.
 import functools
 from collections.abc import Iterable
 from types import NoneType
-from typing import Annotated, Any, NotRequired, Union, get_args
+from typing import Annotated, Any, NoReturn, NotRequired, Union, get_args
 
-from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic import Tag as UnionTag
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from typing_extensions import TypedDict
 
 from chalicelib.database import Document
@@ -21,6 +20,8 @@ from chalicelib.social.activity.actions import types
 from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.refs import RefId
 
+# As bytes of Lambda's answer, in which a character of two bytes has six, and with longer names.
+_MAX_ANSWERED_BYTES = 4 * types.MAX_DESCRIPTOR_BYTES
 PersonId = Annotated[
     RefId, Field(description="A user's id; `:erased` after the user has been erased.")
 ]
@@ -30,25 +31,34 @@ class _Sent:
     """Marks a field that accepts a descriptor of any registered type."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        by_type = Discriminator(
-            _type_of,
+        models = types.sendable_types()
+        if not models:
+            return core_schema.no_info_plain_validator_function(_refuse)
+        return core_schema.tagged_union_schema(
+            {name: handler.generate_schema(model) for name, model in models.items()},
+            discriminator=_type_of,
             custom_error_type="unknown_type",
-            custom_error_message=f"the types are {', '.join(types.sendable_types())}",
+            custom_error_message=types.listed(models),
         )
-        tagged = (
-            Annotated[model, UnionTag(name)] for name, model in types.sendable_types().items()
-        )
-        return handler.generate_schema(Annotated[_any_of(tagged), by_type])
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Add the discriminator, which pydantic has for fields alone."""
+        """Add the discriminator, which pydantic has for fields alone.
+
+        Without registered types, the document describes what any application's type has.
+        """
+        models = types.sendable_types()
+        if not models:
+            return _other_type()
         union = handler(schema)
-        mapping = dict(
-            zip(types.sendable_types(), (each["$ref"] for each in union["oneOf"]), strict=True)
-        )
+        mapping = dict(zip(models, (each["$ref"] for each in union["oneOf"]), strict=True))
         return {**union, "discriminator": {"propertyName": "type", "mapping": mapping}}
+
+
+def _refuse(_: Any) -> NoReturn:
+    """Refuse a descriptor where the application has registered no type."""
+    raise PydanticCustomError("unknown_type", types.listed(()))
 
 
 def _any_of(kinds: Iterable[Any]) -> Any:
@@ -62,11 +72,40 @@ def _type_of(descriptor: Any) -> str | None:
 
 
 class _Shown:
-    """Marks a field that answers with a descriptor of any registered type."""
+    """Marks a field that answers with a descriptor of any type: stored types may have gone."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         shapes = map(_shape, types.all_types().values())
-        return handler.generate_schema(Annotated[_any_of(shapes), Field(discriminator="type")])
+        return handler.generate_schema(_any_of([*shapes, _Other]))
+
+
+class _Other:
+    """A descriptor of a type that is not registered, or not any more."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(dict[str, Any])
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, _: CoreSchema, __: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        other = _other_type(without=types.all_types())
+        return {**other, "required": ["type", "tags"], "x-plaza-max-bytes": _MAX_ANSWERED_BYTES}
+
+
+def _other_type(without: Iterable[str] = ()) -> JsonSchemaValue:
+    """Return the schema of descriptors of any type but some."""
+    pattern = TypeAdapter(types.TypeName).json_schema()
+    known = {"not": {"enum": list(without)}} if without else {}
+    tags = Descriptor.model_json_schema()["properties"]["tags"]
+    return {
+        "type": "object",
+        "description": "Of a type that the application registers, with the fields of that type.",
+        "properties": {"type": {**pattern, **known}, "tags": tags},
+        "required": ["type"],
+        "additionalProperties": True,
+    }
 
 
 @functools.cache

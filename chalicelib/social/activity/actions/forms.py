@@ -8,7 +8,6 @@ from pydantic_core import PydanticCustomError
 from chalicelib.http import Input, PageQuery
 from chalicelib.people.ids import UserId
 from chalicelib.social.activity.actions import own_types as _own_types  # noqa: F401 - registers types
-from chalicelib.social.activity.actions import recruiting as _recruiting  # noqa: F401 - registers types
 from chalicelib.social.activity.actions import types
 from chalicelib.social.activity.actions.descriptors import SentDescriptor
 from chalicelib.social.activity.actions.shapes import MAX_AUDIENCE, MAX_REFS, Scope
@@ -49,7 +48,7 @@ class ReactionsQuery(PageQuery):
 
 def _check_type(name: str) -> str:
     if name not in types.DESCRIPTORS:
-        raise PydanticCustomError("unknown_type", f"the types are {', '.join(types.all_types())}")
+        raise PydanticCustomError("unknown_type", types.listed(types.all_types()))
     return name
 
 
@@ -58,7 +57,7 @@ class DoneQuery(PageQuery):
 
     type: Annotated[TypeName, AfterValidator(_check_type)] = Field(
         description="The type of the actions, as their descriptors have it.",
-        examples=["application_rating"],
+        examples=["post_published"],
     )
 
 

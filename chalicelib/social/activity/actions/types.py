@@ -12,7 +12,7 @@ A field `x_name` beside a field `x_id` has the name of the user or thing `x_id`,
 renames. A user's `x_id` is a `UserId`, a thing's `x_id` a `RefId`: so a position may have the id of
 a user (docs/decisions/0054). Callers without the role `application` may name only themselves in a
 `UserId`. Plaza stores the user's own name as its `x_name`, whatever the caller sent
-(docs/decisions/0090). `recruiting` is the sample.
+(docs/decisions/0090). `local/recruiting.py` is the sample, which the local server has.
 """
 
 from collections.abc import Iterable, Mapping
@@ -85,6 +85,11 @@ def sendable_types() -> dict[str, type[Descriptor]]:
     return {name: model for name, model in all_types().items() if not model.is_plazas}
 
 
+def listed(names: Iterable[str]) -> str:
+    """Return the sentence of an error that lists the known types."""
+    return f"the types are {', '.join(names)}" if names else "the application has no types"
+
+
 def _check_ids(descriptor: type[Descriptor]) -> None:
     """Check the ids of a type before its registration; raises TypeError."""
     named = {id_ for id_, _ in pairs(descriptor)}
@@ -122,7 +127,7 @@ def is_user(field: FieldInfo) -> bool:
 
 
 def named_fields() -> dict[str, str]:
-    """Return the name's field by the id's field, over all types: `{rater_id: rater_name}`."""
+    """Return the name's field by the id's field, over all types: `{page_id: page_name}`."""
     return dict(sorted(pair for each in DESCRIPTORS.values() for pair in pairs(each)))
 
 
@@ -166,7 +171,7 @@ def _filled_fields(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str
 def by_person(name: str, user_id: str) -> list[Document]:
     """Return filters of a user's actions of a type; one has to match.
 
-    If a type names users, each of these fields names its doer: the rater, the hirer. Otherwise
+    If a type names users, each of these fields names its doer, as `hired_by_id` does. Otherwise
     the doer is the action's actor.
     """
     model = DESCRIPTORS[name]

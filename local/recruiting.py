@@ -1,4 +1,4 @@
-"""The sample application: types of actions in recruiting, from the source of the feed."""
+"""The sample application: types of actions in recruiting, which its import registers."""
 
 from typing import Annotated, Literal
 
