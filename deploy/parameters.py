@@ -45,6 +45,17 @@ SETTINGS = {
     "open_nodes": "Sites where the first comment makes a page's node, by commas",
 }
 
+# The most characters of a setting: with all of them, a function's variables fit into Lambda's 4 KB.
+# CloudFormation would notice only after it has changed other resources.
+MOST_CHARACTERS = {
+    "database": 63,
+    "allowed_origins": 1_600,
+    "reserved_names": 200,
+    **dict.fromkeys(("image_sites", "open_nodes"), 100),
+    **dict.fromkeys(("public_url", "frame_url", "jwks_url", "jwt_issuer", "jwt_audience"), 128),
+}
+_MOST_CHARACTERS_OF_A_NUMBER = 12
+
 # CloudWatch takes no other numbers of days.
 _RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653]
 
@@ -60,8 +71,8 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
             "The secret's version id; a new one makes a deployment take the new values. "
             "Empty for the current version at the first deployment"
         ),
-        **{_parameter(field): _text(description) for field, description in SETTINGS.items()},
-        "JwksUrl": {**_text(SETTINGS["jwks_url"]), "AllowedPattern": "(https://.+)?"},
+        **{_parameter(field): _setting(field) for field in SETTINGS},
+        "JwksUrl": {**_setting("jwks_url"), "AllowedPattern": "(https://.+)?"},
         "Payments": {
             **_text(
                 "Who takes the money of shops: stripe; or fake, which takes none, without JwksUrl; "
@@ -266,6 +277,11 @@ def _parameter(field: str) -> str:
 
 def _text(description: str, default: str = "") -> dict[str, Any]:
     return {"Type": "String", "Default": default, "Description": description}
+
+
+def _setting(field: str) -> dict[str, Any]:
+    most = MOST_CHARACTERS.get(field, _MOST_CHARACTERS_OF_A_NUMBER)
+    return {**_text(SETTINGS[field]), "MaxLength": most}
 
 
 def _list(description: str) -> dict[str, Any]:

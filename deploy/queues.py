@@ -8,7 +8,9 @@ from deploy.intrinsics import NO_VALUE, attribute, reference, when
 
 # The logical id of the queue of schedule runs that failed or that Lambda dropped.
 FAILED_SCHEDULES = "FailedSchedules"
-DEAD_LETTERS_KEPT_SECONDS = 14 * 24 * 3_600
+# The longest that SQS offers, for queues as for dead letters: hits and events of ads are stored
+# nowhere else. A dead letter's time began when it was sent.
+KEPT_SECONDS = 14 * 24 * 3_600
 # A queue may hold the only copy of a message, so no change of the stack deletes it.
 _KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 _ENCRYPTED = {
@@ -55,7 +57,7 @@ def failed_schedules(prefix: str) -> dict[str, Any]:
 
 
 def _dead_letters(name: str, queue_name: str) -> dict[str, Any]:
-    return _queue(name, QueueName=queue_name, MessageRetentionPeriod=DEAD_LETTERS_KEPT_SECONDS)
+    return _queue(name, QueueName=queue_name)
 
 
 def _queue(name: str, **properties: Any) -> dict[str, Any]:
@@ -72,7 +74,7 @@ def _queue(name: str, **properties: Any) -> dict[str, Any]:
         name: {
             "Type": "AWS::SQS::Queue",
             **_KEPT,
-            "Properties": {**properties, **_ENCRYPTED},
+            "Properties": {**properties, "MessageRetentionPeriod": KEPT_SECONDS, **_ENCRYPTED},
         },
         f"{name}Policy": {
             "Type": "AWS::SQS::QueuePolicy",

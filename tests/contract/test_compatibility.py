@@ -219,7 +219,7 @@ def test_what_breaks_nobody_is_not_told(name: str) -> None:
 
 def test_a_pattern_without_a_needless_backslash_is_the_same_pattern() -> None:
     old, new = document(), document()
-    get(old)["parameters"][0]["schema"] = {"type": "string", "pattern": r'^[^<\"]+$'}
+    get(old)["parameters"][0]["schema"] = {"type": "string", "pattern": r"^[^<\"]+$"}
     get(new)["parameters"][0]["schema"] = {"type": "string", "pattern": '^[^<"]+$'}
 
     assert list(breaking(old, new)) == []

@@ -14,7 +14,7 @@ import pytest
 
 from deploy.audit import NotAsked, found
 from deploy.declared import ROOT
-from deploy.wheels import UnverifiedPackage, install_verified
+from deploy.wheels import ARCHITECTURES, UnverifiedPackage, install_verified
 
 pytestmark = pytest.mark.processes
 
@@ -101,6 +101,24 @@ def test_a_wheel_that_is_not_the_one_that_was_chosen_is_refused(tmp_path: Path) 
         with pytest.raises(UnverifiedPackage):
             install_verified(tmp_path / f"{name}.txt", tmp_path / name)
         assert not (tmp_path / name / "mdurl").exists()
+
+
+# The processor in the header of a shared library (ELF's `e_machine`).
+MACHINES = {"x86_64": 62, "arm64": 183}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_every_wheel_is_there_for_each_processor(architecture: str, tmp_path: Path) -> None:
+    install_verified(ROOT / "requirements.txt", tmp_path, architecture)
+
+    libraries = {
+        str(path.relative_to(tmp_path)): int.from_bytes(path.read_bytes()[18:20], "little")
+        for path in tmp_path.rglob("*.so*")
+    }
+    assert {"nh3", "orjson", "pydantic_core", "pymongo"} <= {
+        each.split("/")[0] for each in libraries
+    }
+    assert set(libraries.values()) == {MACHINES[architecture]}, libraries
 
 
 def report(**package: Any) -> dict[str, Any]:

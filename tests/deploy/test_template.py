@@ -16,6 +16,7 @@ from chalicelib.settings import Settings
 from deploy.declared import CONFIG, Api, Command, Function, Schedule, Worker, declared_functions
 from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
+from deploy.template import merge_template
 from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
 from tests.deploy.support.reading import attribute_of, deployed_with, properties
@@ -120,6 +121,8 @@ def test_each_queue_has_dead_letters_and_time_enough(template: Any, worker: Work
         "deadLetterTargetArn": attribute_of(f"{worker.resource}DeadLetters"),
     }
     assert dead["QueueName"] == f"{queue['QueueName']}-dead"
+    # In seconds: two weeks, the longest that SQS offers.
+    assert queue["MessageRetentionPeriod"] == dead["MessageRetentionPeriod"] == 1_209_600
     for name in ("Queue", "DeadLetters"):
         resource = template["Resources"][f"{worker.resource}{name}"]
         assert resource["UpdateReplacePolicy"] == "Retain"
@@ -213,6 +216,61 @@ def test_each_parameter_is_described_and_has_a_default(template: Any) -> None:
     for name, parameter in template["Parameters"].items():
         assert parameter["Description"], name
         assert "Default" in parameter, name
+
+
+# Long ones: of a cluster with three hosts, and of keys and tokens as the docs make them.
+SECRET_CHARACTERS = {
+    "mongodb_uri": 250,
+    "jwt_secret": 64,
+    "signing_keys": 89,
+    "stripe_key": 107,
+    "stripe_webhook_secrets": 77,
+    "akismet_key": 12,
+}
+
+
+OTHER_CHARACTERS = {"AWS::NoValue": 0, "AssetBucket": 63}
+STACK_CHARACTERS = 36
+
+
+def most_characters(template: Any, value: Any) -> int:
+    """Return the length of a variable's longest value."""
+    match value:
+        case str():
+            most = len(value)
+        case {"Ref": str(name)} if name in OTHER_CHARACTERS:
+            most = OTHER_CHARACTERS[name]
+        case {"Ref": str(name)}:
+            parameter = template["Parameters"][name]
+            most = parameter.get("MaxLength") or max(map(len, parameter["AllowedValues"]))
+        case {"Fn::If": [_, *choices]}:
+            most = max(most_characters(template, each) for each in choices)
+        case {"Fn::Sub": str(text)}:
+            most = SECRET_CHARACTERS[text.split(":SecretString:")[1].split(":")[0]]
+        case _:
+            assert "AWS::StackId" in str(value)
+            most = STACK_CHARACTERS
+    return most
+
+
+def test_the_longest_settings_fit_into_each_functions_environment(template: Any) -> None:
+    """Or a deployment would fail after it has changed other resources."""
+    shared = template["Globals"]["Function"]["Environment"]["Variables"]
+    for function in FUNCTIONS:
+        own = properties(template, function.resource)["Environment"]["Variables"]
+        sizes = [
+            len(name) + most_characters(template, value)
+            for name, value in {**shared, **own}.items()
+        ]
+
+        assert sum(sizes) < 4_096, function.name
+
+
+def test_the_functions_run_on_the_processor_of_their_package(template: Any) -> None:
+    on_arm = merge_template(declared_app, "prod", "arm64")["Globals"]["Function"]
+
+    assert template["Globals"]["Function"]["Architectures"] == ["x86_64"]
+    assert on_arm["Architectures"] == ["arm64"]
 
 
 def test_each_secret_is_a_reference_and_the_apis_are_the_apis_alone(template: Any) -> None:
