@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from pymongo.client_session import ClientSession
 
@@ -11,39 +12,66 @@ from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.node_ids import site_of_new
+from chalicelib.comments.opening import NEVER
 from chalicelib.comments.sites.settings import closing_at
+from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 
 
-def begin(runtime: Runtime, node_id: str, title: str, url: str, session: ClientSession) -> None:
+class PublicTime(NamedTuple):
+    """The time of a page in public; `begin` None: it is not public, `end` None: without an end."""
+
+    begin: datetime | None
+    end: datetime | None = None
+
+    @property
+    def fields(self) -> Document:
+        """The fields of the page's node."""
+        return {"public_from": self.begin or NEVER, "public_until": self.end}
+
+
+class Page(NamedTuple):
+    """The title and the address of a page."""
+
+    title: str
+    url: str
+
+
+def begin(
+    runtime: Runtime, node_id: str, page: Page, public: PublicTime, session: ClientSession
+) -> None:
     """Make a node in a transaction; an existing node keeps its comments and settings.
 
     Raises InvalidRequest if a new node may not have the id.
     """
     left = nodes.look(runtime.database, node_id, session)
-    settings = NodeSettings(title=title, url=url)
+    settings = NodeSettings(title=page.title, url=page.url)
     site = site_of_new(node_id)
     node = nodes.new_node(node_id, site, settings)
     node["closes_at"] = closing_at(runtime, site)
+    node |= public.fields  # type: ignore[typeddict-item]
     if left is None:
         nodes.NODES.of(runtime.database).insert_one(node, session=session)
     elif "vacant" not in left:
-        _set(runtime, node_id, {"title": title, "url": url}, session)
+        _set(runtime, node_id, {**page._asdict(), **public.fields}, session)
     else:
         vacancies.clear(runtime, left)
         if not nodes.take_over(runtime.database, left, node, session):
             raise Unavailable("Another request is making this discussion")
 
 
-def update(runtime: Runtime, node_id: str, title: str, url: str, *, close: bool | None) -> None:
-    """Set a node's title and address.
+def update(
+    runtime: Runtime, node_id: str, page: Page | None, public: PublicTime, *, close: bool | None
+) -> None:
+    """Set the time in public of a node's page, and its title and address; None: as they are.
 
     `close`: True locks the node, False unlocks it, None changes nothing. Without a node at the
     id, or after its move to another id, nothing happens.
     """
     locked = {} if close is None else {"locked": close}
-    _set(runtime, node_id, {"title": title, "url": url, **locked})
+    named = page._asdict() if page else {}
+    _set(runtime, node_id, {**named, **public.fields, **locked})
 
 
 def end(runtime: Runtime, node_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
+from chalicelib.comments.opening import is_public
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores import ask
 from chalicelib.happenings import Cause
@@ -23,6 +24,8 @@ def find(runtime: Runtime, thing: str) -> Cause | None:
     except NodeMoved as moved:
         return find(runtime, name_of(moved.moved_to, comment_id))
     except UnknownNode:
+        return None
+    if not is_public(node, runtime.now()):
         return None
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if comment is None or comment["state"] != "visible" or comment["author"] is None:

@@ -11,12 +11,15 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
-from chalicelib.comments.opening import writable_filter
+from chalicelib.comments.opening import is_public, writable_filter
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
 from chalicelib.comments.store import CONCEALED, GONE
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
+from chalicelib.sites.permissions import manages
 
 NODES = Collection(
     "comments.node",
@@ -59,6 +62,19 @@ def find(database: Database[Document], node_id: str) -> Node:
         moved_to = node["vacant"].get("moved_to")
         raise NodeMoved(moved_to) if moved_to else UnknownNode
     return node
+
+
+def find_for(runtime: Runtime, node_id: str, caller: Principal | None) -> Node:
+    """Return a node as `find`, if it is public now, or the caller is its site's staff."""
+    node = find(runtime.database, node_id)
+    if not is_visible(node, caller, runtime.now()):
+        raise UnknownNode
+    return node
+
+
+def is_visible(node: Node, caller: Principal | None, now: datetime) -> bool:
+    """Return whether a node exists for a caller at a time."""
+    return is_public(node, now) or (caller is not None and manages(caller, node["site"]))
 
 
 def find_moved(database: Database[Document], node_id: str) -> Node:
@@ -290,14 +306,15 @@ def raise_versions(database: Database[Document], where: Document) -> None:
 
 
 def find_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, Node]:
-    """Return the site, `counts` and `shadows` of nodes by these ids, which may be former ids.
+    """Return nodes by these ids, which may be former ids, with a part of their fields.
 
     Each step of the way of moved nodes is one round trip.
     """
     counts: dict[str, Node] = {}
     # The ids that were asked for, by the id where their node may be now.
     asked = {node_id: [node_id] for node_id in dict.fromkeys(node_ids)}
-    fields = {"counts.visible": 1, "vacant.moved_to": 1, "site": 1, "shadows": 1}
+    wanted = ("counts.visible", "vacant.moved_to", "site", "shadows")
+    fields = dict.fromkeys((*wanted, "public_from", "public_until"), 1)
     for _ in range(MOST_FORWARDS):
         onwards: dict[str, list[str]] = {}
         for node in NODES.of(database).find({"_id": {"$in": list(asked)}}, fields):

@@ -126,12 +126,14 @@ def _answers(
     for entry in entries:
         wanted.setdefault(entry["node_id"], []).append(entry["id"])
     where = {"_id": {"$in": list(wanted)}, **nodes.OCCUPIED}
-    found = list(nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS))
+    rows = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
+    now = runtime.now()
+    found = [node for node in rows if nodes.is_visible(node, caller, now)]
     by_id = {node["_id"]: node for node in found}
     comments = collect(runtime.database, found, wanted)
     answered = _read_answered(runtime, found, comments)
     shown = []
-    for entry in entries:
+    for entry in (each for each in entries if each["node_id"] in by_id):
         comment = comments.get((entry["node_id"], entry["id"]))
         if comment is not None and _is_by(comment, user_id):
             answer = _answer(runtime, by_id[entry["node_id"]], comment, caller, answered)

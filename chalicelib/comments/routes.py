@@ -123,7 +123,7 @@ def _declare_nodes(route: Route) -> None:
     @route("GET", "/nodes/{node}", raises=(UnknownNode,))
     def get_node(request: Request, node: NodeId, caller: Principal | None) -> Ok[NodeAnswer]:
         """Read a node."""
-        found = nodes.find(request.runtime.database, node)
+        found = nodes.find_for(request.runtime, node, caller)
         return Ok(_answer_to(request, found, caller))
 
     @route("GET", "/comment-counts")
@@ -146,7 +146,7 @@ def _declare_visits(route: Route) -> None:
 
         The call comes from the page itself (`Origin`), and the node's id follows from its address.
         """
-        stored, is_new = first_visits.open_page(request, node, body)
+        stored, is_new = first_visits.open_page(request, node, body, caller)
         answer = _answer_to(request, stored, caller, staff=False)
         return Created(answer, request.location(f"/nodes/{node}")) if is_new else Ok(answer)
 

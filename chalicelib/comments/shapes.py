@@ -261,6 +261,8 @@ class Node(TypedDict):
     pinned: the ids of comments that moderators show above its first page.
     moderation, votes, order, slow_seconds: None or missing: the site's settings decide.
     opens_at, closes_at: None or missing: no bound.
+    public_from, public_until: the time of its page in public; None or missing: no bound. Before and
+        after, only the site's staff knows the node.
     """
 
     _id: str
@@ -294,6 +296,8 @@ class Node(TypedDict):
     slow_seconds: NotRequired[int | None]
     opens_at: NotRequired[datetime | None]
     closes_at: NotRequired[datetime | None]
+    public_from: NotRequired[datetime | None]
+    public_until: NotRequired[datetime | None]
 
 
 class CommentPlace(NamedTuple):

@@ -22,13 +22,16 @@ class NodesOfPages:
         self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
     ) -> None:
         """Make or adopt a discussion in the transaction that publishes its page."""
-        attached.begin(runtime, discussion, page.title, page.url, session)
+        public = attached.PublicTime(page.public_from, page.public_until)
+        attached.begin(runtime, discussion, attached.Page(page.title, page.url), public, session)
 
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
         """Give a discussion its page's title and address; `close` None: leave it open or closed."""
-        attached.update(runtime, discussion, page.title, page.url, close=close)
+        public = attached.PublicTime(page.public_from, page.public_until)
+        named = attached.Page(page.title, page.url) if page.is_named else None
+        attached.update(runtime, discussion, named, public, close=close)
 
     def end(self, runtime: Runtime, discussion: str) -> None:
         """Delete a discussion with its comments, if it exists."""

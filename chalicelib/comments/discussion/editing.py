@@ -245,7 +245,11 @@ def _find_own(
     even_hidden: bool = False,
 ) -> tuple[Node, Comment]:
     """Return a comment of the caller's, or of a site that they moderate, with its node."""
-    node = nodes.find(runtime.database, node_id)
+    # Authors may delete their comment while its page is not public, too.
+    if even_hidden:
+        node = nodes.find(runtime.database, node_id)
+    else:
+        node = nodes.find_for(runtime, node_id, caller)
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     own = comment is not None and is_author(caller, comment)
     sees = comment is not None and viewer(caller, node["site"]).sees(comment)

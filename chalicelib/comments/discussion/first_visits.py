@@ -17,19 +17,22 @@ from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.sites import settings
 from chalicelib.http import Request
+from chalicelib.identity import Principal
 
 # The nodes that a site's visits make: so many at once, then one each.
 SITE_BURST, SITE_EVERY = 500, timedelta(minutes=3)
 
 
-def open_page(request: Request, node_id: str, page: VisitedPage) -> tuple[Node, bool]:
+def open_page(
+    request: Request, node_id: str, page: VisitedPage, caller: Principal | None
+) -> tuple[Node, bool]:
     """Return a page's node, and whether this visit made it.
 
     Raises UnknownNode where visits make none, PageRefused, TooFast, and NodeMoved.
     """
     runtime = request.runtime
     try:
-        return nodes.find(runtime.database, node_id), False
+        return nodes.find_for(runtime, node_id, caller), False
     except UnknownNode:
         site = site_of(node_id)
     prefixes = settings.of(runtime, site).get("first_visits", []) if site else []
@@ -42,7 +45,7 @@ def open_page(request: Request, node_id: str, page: VisitedPage) -> tuple[Node, 
     node["closes_at"] = settings.closing_at(runtime, site)
     if vacancies.insert(runtime, node):
         return node, True
-    return nodes.find(runtime.database, node_id), False
+    return nodes.find_for(runtime, node_id, caller), False
 
 
 def check(node_id: str, url: str, origin: str | None, prefixes: list[str]) -> None:

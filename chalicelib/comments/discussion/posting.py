@@ -108,6 +108,8 @@ def _store(
 def preview(runtime: Runtime, new: Preview, author: Principal) -> str:
     """Return the HTML that a comment would have on a node; raises CommentTooLarge."""
     node = nodes.look(runtime.database, new.node) if new.node else None
+    if node and not nodes.is_visible(node, author, runtime.now()):
+        node = None
     if node is None:
         site = site_of(new.node) if new.node else None
         return render_text(runtime, site or DEFAULT_SITE, new.text)
@@ -144,7 +146,10 @@ def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal)
     except UnknownNode:
         _open(runtime, node_id, new, author)
         return
-    opening.check_open(node, runtime.now(), moderates=moderates(author, node["site"]))
+    now, is_moderator = runtime.now(), moderates(author, node["site"])
+    if not is_moderator and not opening.is_public(node, now):
+        raise UnknownNode
+    opening.check_open(node, now, moderates=is_moderator)
     nodes.find_settled(runtime.database, node_id, runtime.now())
 
 

@@ -52,7 +52,7 @@ def list_comments(
 
     Raises UnknownNode, InvalidCursor, and UnknownComment for the comment of `around`.
     """
-    node = nodes.find(runtime.database, node_id)
+    node = nodes.find_for(runtime, node_id, caller)
     rights = _reading_rights(runtime, node, caller)
     order = order_of(query, rights)
     tags = _tags(runtime, node, f"comments {held.form}", query, rights)
@@ -123,7 +123,7 @@ def get_comment(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None
 ) -> PlacedComment:
     """Return a comment that the caller may see; raises UnknownNode and UnknownComment."""
-    node = nodes.find(runtime.database, node_id)
+    node = nodes.find_for(runtime, node_id, caller)
     return PlacedComment(node, find(runtime, node, comment_id, caller))
 
 
@@ -136,7 +136,7 @@ def list_thread(
 ) -> Listing[ThreadAnswer]:
     """Return a page of a comment and its descendants, depth-first, as `list_comments`."""
     node_id, comment_id = place
-    node = nodes.find(runtime.database, node_id)
+    node = nodes.find_for(runtime, node_id, caller)
     rights = _reading_rights(runtime, node, caller)
     tags = _tags(runtime, node, comment_id, query, rights)
     is_counted = is_marked(rights.settings)
@@ -185,7 +185,8 @@ def count_comments(
 
     0 for an unknown node.
     """
-    found = nodes.find_counts(runtime.database, node_ids)
+    now, every = runtime.now(), nodes.find_counts(runtime.database, node_ids)
+    found = {id_: node for id_, node in every.items() if nodes.is_visible(node, caller, now)}
     seen = [node for node in found.values() if caller and not moderates(caller, node["site"])]
     own = shadows.read_own(runtime, seen, caller.id) if caller else {}
     counts = dict.fromkeys(node_ids, 0)

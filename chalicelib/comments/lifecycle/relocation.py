@@ -187,6 +187,8 @@ def _fields_to_move(node: Node) -> Document:
         "slow_seconds": node.get("slow_seconds"),
         "opens_at": node.get("opens_at"),
         "closes_at": node.get("closes_at"),
+        "public_from": node.get("public_from"),
+        "public_until": node.get("public_until"),
         "last_seq": node["last_seq"],
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],

@@ -106,7 +106,7 @@ def _check_may_mark(runtime: Runtime, node: Node, caller: Principal) -> bool:
 
 def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None) -> MarkTarget:
     """Return a visible comment's entry, or the page's; raises UnknownNode and UnknownComment."""
-    node = nodes.find(runtime.database, node_id)
+    node = nodes.find_for(runtime, node_id, caller)
     rights = reading.rights_in(runtime, node, caller)
     wanted = dict.fromkeys((*KIND.shown, "state", "shadow"), 1)
     entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id), wanted)
@@ -159,7 +159,7 @@ def marks_of_node(
 
     Raises UnknownNode.
     """
-    node = nodes.find(runtime.database, node_id)
+    node = nodes.find_for(runtime, node_id, caller)
     rights = rights_in(runtime, node, caller)
     ids = (*comment_ids, marked.PAGE)
     user_id = caller.id if caller else None

@@ -50,6 +50,6 @@ def declare(route: Route) -> None:
 
         These are the people with a visible comment there.
         """
-        found = nodes.find(request.runtime.database, node)
+        found = nodes.find_for(request.runtime, node, caller)
         members = matching(request.runtime, found, query.q, caller)
         return Ok({"people": [{"id": each.id, "name": each.name} for each in members]})

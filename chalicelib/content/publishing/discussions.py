@@ -1,7 +1,7 @@
 """Discussions of pages: the port to comments, and the job that updates title and address."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from pymongo.client_session import ClientSession
@@ -9,7 +9,7 @@ from pymongo.client_session import ClientSession
 from chalicelib.content import settings
 from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode, Telling
-from chalicelib.content.visibility import is_over
+from chalicelib.content.visibility import coming, is_over
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.jobs import resending
@@ -19,10 +19,17 @@ from chalicelib.runtime import Runtime
 
 
 class Discussed(NamedTuple):
-    """A page as its discussion names it."""
+    """A page as its discussion names it, and its time in public.
+
+    public_from: None: it is not public. public_until: None: without an end.
+    is_named: False leaves the discussion its title and address.
+    """
 
     title: str
     url: str
+    public_from: datetime | None
+    public_until: datetime | None = None
+    is_named: bool = True
 
 
 class Discussions(Protocol):
@@ -109,11 +116,19 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
     if node["removed"] is not None:
         discussions.end(runtime, discussion)
         return {"discussion": None}
-    close = node["published"] is None or is_over(node, runtime.now())
-    words = node["next"] or node["live"] or node["draft"]
+    now = runtime.now()
+    close = node["published"] is None or is_over(node, now)
+    # Drafts and coming editions are no words for readers yet.
+    words = coming(node, now) or node["live"] or node["draft"]
     assert words is not None  # noqa: S101 - only a deleted page has none
     site = settings.get(runtime.database, node["site"])
-    page = Discussed(words["title"], settings.url_of(site, words["slug"]))
+    page = Discussed(
+        words["title"],
+        settings.url_of(site, words["slug"]),
+        node["published"],
+        node["until"],
+        is_named=node["live"] is not None,
+    )
     # A moderator's closing or opening stays, unless the page has appeared or gone.
     changed = close if close != node["is_closed"] else None
     discussions.tell(runtime, discussion, page, close=changed)

@@ -18,7 +18,7 @@ from chalicelib.content.publishing import addresses, discussions, states
 from chalicelib.content.publishing.discussions import Discussed, Discussions, discussion_of
 from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.publishing.states import Publishing, slugs
-from chalicelib.content.rendered import RENDERER, render
+from chalicelib.content.rendered import RENDERED, RENDERER, render
 from chalicelib.content.shapes import ContentNode, Edition, PageAddress, PageDraft
 from chalicelib.content.visibility import edition_at
 from chalicelib.database import Document, in_transaction
@@ -51,7 +51,7 @@ def publish(
         _claim(runtime.database, current, edition, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
-        begun = _discussion(runtime, discussions, current, edition, session)
+        begun = _discussion(runtime, discussions, current, change, session)
         return store(runtime, current, change, session, discussion=begun)
 
     return notify(runtime, in_transaction(runtime.database, work))
@@ -87,6 +87,7 @@ def delete(runtime: Runtime, node: ContentNode, caller: Principal) -> None:
         change: Publishing = {**states.hide(current, now), "until": None}
         release(runtime.database, current, change, now, session)
         revisions.remove_all(runtime.database, node["_id"], session)
+        RENDERED.of(runtime.database).delete_one({"_id": node["_id"]}, session=session)
         empty: Document = {"draft": None, "author": None, "removed": now, "preview_key": ""}
         return store(runtime, current, change, session, **empty)
 
@@ -203,7 +204,7 @@ def _discussion(
     runtime: Runtime,
     discussions: Discussions,
     node: ContentNode,
-    edition: Edition,
+    change: Publishing,
     session: ClientSession,
 ) -> str | None:
     """Return the id of a page's discussion; the first publication begins it."""
@@ -211,7 +212,10 @@ def _discussion(
     if node["discussion"] is not None or site["comments"] == "off":
         return node["discussion"]
     discussion = discussion_of(node["site"], node["_id"])
-    page = Discussed(edition["title"], settings.url_of(site, edition["slug"]))
+    edition = change["live"]
+    assert edition is not None  # noqa: S101 - a publication has made it
+    url = settings.url_of(site, edition["slug"])
+    page = Discussed(edition["title"], url, change["published"], change["until"])
     discussions.begin(runtime, discussion, page, session)
     return discussion
 

@@ -27,6 +27,8 @@ from tests.support.workers import Workers
 
 
 def discussion(client: Client, node_id: str) -> dict[str, object]:
+    """Return the discussion as the site's publisher reads it."""
+    client = publisher(client)
     found = client.get(f"/nodes/{SITE}:{node_id}")
     assert found.status == 200, found.body
     return {name: found.json[name] for name in ("title", "url", "locked")}
@@ -62,6 +64,95 @@ def test_a_discussion_follows_its_page(site: Client, workers: Workers, clock: Cl
     publisher(site).delete(node(node_id))
     workers.drain()
     assert site.get(f"/nodes/{SITE}:{node_id}").code == "unknown_node"
+
+
+def calls(client: Client, node_id: str, comment: str) -> list[tuple[int, str]]:
+    """Return the answers to all that a person may do in a page's discussion."""
+    ann, path = client.as_("ann"), f"/nodes/{SITE}:{node_id}"
+    one, url = f"{path}/comments/{comment}", "https://a.example"
+    replies = [
+        *(client.get(each) for each in (path, f"{path}/comments", f"{path}/marks?ids={comment}")),
+        *(client.get(each) for each in (one, f"{one}/thread", f"{path}/comments?order=best")),
+        client.request("GET", f"{path}/comments", headers={"Accept": "text/html"}),
+        client.post(f"{path}/visit", url=url, title="Moon"),
+        ann.get(f"{path}/people?q=mo"),
+        ann.post(f"{path}/comments", text="First!"),
+        ann.post(f"{path}/comments", text="First!", parent=comment),
+        ann.patch(one, text="no"),
+        ann.put(f"{one}/vote", value=1),
+        ann.put(f"{one}/flag", reason="spam"),
+        ann.put(f"{one}/reactions/heart"),
+        ann.get(f"{one}/reactions/heart"),
+        ann.put(f"{path}/reactions/heart"),
+    ]
+    html = [each for each in replies if "html" in each.headers["Content-Type"]]
+    assert all(b"Moon" not in each.body for each in html)
+    return [(each.status, "unknown_node" if each in html else each.code) for each in replies]
+
+
+@pytest.mark.parametrize("end", ["its hour", "its end", "unpublished"])
+def test_readers_know_a_discussion_while_its_page_is_public(
+    site: Client, clock: Clock, workers: Workers, end: str
+) -> None:
+    node_id = write(editor(site), "moon")
+    begin = clock() + timedelta(hours=1)
+    publish(site, node_id, at=begin.isoformat(), until=(begin + timedelta(hours=1)).isoformat())
+    moderator = site.as_("mo", roles=["moderator"], sites=[SITE])
+    path = f"/nodes/{SITE}:{node_id}"
+    said = moderator.post(f"{path}/comments", text="Welcome")
+    assert said.status == 201, said.body
+    comment = said.json["id"]
+    workers.drain()
+    counted = f"/comment-counts?nodes={SITE}:{node_id}"
+    of_person = f"/sites/{SITE}/people/mo/comments"
+
+    if end != "its hour":
+        clock.advance(hours=1)
+        assert site.get(f"{path}/comments").json["count"] == 1
+        assert [each["comment"]["text"] for each in site.get(of_person).json["comments"]] == [
+            "Welcome"
+        ]
+        assert site.as_("ann").post(f"{path}/comments", text="Hello").status == 201
+    if end == "its end":
+        clock.advance(hours=1)
+    if end == "unpublished":
+        publisher(site).post(f"{node(node_id)}/unpublish")
+        workers.drain()
+
+    assert set(calls(site, node_id, comment)) == {(404, "unknown_node")}
+    assert site.get(counted).json == {f"{SITE}:{node_id}": 0}
+    assert site.get(of_person).json["comments"] == []
+    for staff in (moderator, publisher(site)):
+        assert staff.get(f"{path}/comments").status == 200
+        assert staff.get(counted).json[f"{SITE}:{node_id}"] >= 1
+
+
+def test_a_discussion_of_a_scheduled_edition_has_the_words_of_the_present_one(
+    site: Client, runtime: Runtime, clock: Clock, workers: Workers
+) -> None:
+    node_id = published(site)
+    save(editor(site), node_id, 1, title="The secret", slug="secret")
+    publish(site, node_id, 2, at=(clock() + timedelta(hours=1)).isoformat())
+    workers.drain()
+    assert discussion(site, node_id) == {"title": "Moon", "url": f"{BASE}/moon", "locked": False}
+
+    clock.advance(hours=1)
+    run_due(runtime)
+    clock.advance(minutes=2)
+    run_due(runtime)
+    workers.drain()
+
+    assert discussion(site, node_id)["title"] == "The secret"
+
+
+def test_an_unpublished_page_names_its_draft_to_nobody(site: Client, workers: Workers) -> None:
+    node_id = published(site)
+    publisher(site).post(f"{node(node_id)}/unpublish")
+    save(editor(site), node_id, 1, title="The secret")
+    publisher(site).post(f"{node(node_id)}/unpublish")
+    workers.drain()
+
+    assert discussion(site, node_id)["title"] == "Moon"
 
 
 def test_a_discussion_that_a_moderator_closed_stays_closed(site: Client, workers: Workers) -> None:
