@@ -9,6 +9,7 @@ FEATURES = ("comments", "ads", "social", "content", "shop", "analytics")
 GROUND: tuple[tuple[str, ...], ...] = (
     ("setting_types",),
     (
+        "addresses",
         "bots",
         "bounds",
         "deadlines",
@@ -20,7 +21,9 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "registered",
         "settings",
         "texts",
+        "time_zones",
     ),
+    ("markdown_tokens",),
     ("markdown", "outgoing", "people.ids", "people.names", "sites.ids"),
     ("database", "signing"),
     ("observability",),

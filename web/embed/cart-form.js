@@ -28,7 +28,8 @@ const FIELDS = /** @type {const} */ ([
   ["city", "address-level2", 200],
   ["region", "address-level1", 200],
 ]);
-const POSTAL_CODE = "[A-Za-z0-9 \\-]+";
+// The country decides whether an address has the others.
+const REQUIRED = ["email", "name", "street"];
 
 /** @param {string} codes @param {CartWords} words */
 function countryChoice(codes, { t, language }) {
@@ -52,8 +53,7 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
     fields[name] = /** @type {HTMLInputElement} */ (h("input", {
       id: name, name, autocomplete, part: "input", maxlength: most, dir: "auto",
       type: name === "email" ? "email" : "text",
-      required: name !== "region",
-      pattern: name === "postal_code" && POSTAL_CODE,
+      required: REQUIRED.includes(name),
     }));
   }
   fields.country = countryChoice(countries, words);
@@ -75,7 +75,7 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
   /** @returns {Agreement} */
   function agreement() {
     const { email, ...address } = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value.trim()]));
-    return { total_micros: total(), email, address: /** @type {any} */ ({ ...address, region: address.region || null }) };
+    return { total_micros: total(), email, address: /** @type {any} */ ({ ...address, city: address.city || null, region: address.region || null }) };
   }
 
   /** @param {Event} event */

@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 from typing_extensions import TypedDict
 
+from chalicelib.addresses import Country, Email, PostalCode, needs_city, postal_code_of
 from chalicelib.http import MAX_PAGE, Input, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.ids import ID_PATTERN
@@ -26,20 +27,6 @@ from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind, Place
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownLine, ShownUrl
 
-Email = Annotated[
-    str,
-    StringConstraints(
-        max_length=254,
-        # Browsers and Python disagree about blanks among control characters: exclude them all.
-        pattern=r"""^[^\s\x00-\x1f\x7f-\x9f@<>"']{1,64}@[A-Za-z0-9.-]{1,189}$""",
-    ),
-    Field(description="Where the seller reaches the buyer.", examples=["ann@example.org"]),
-]
-Country = Annotated[
-    str,
-    StringConstraints(pattern=r"^[A-Z]{2}$"),
-    Field(description="A country (ISO 3166-1, alpha-2).", examples=["NL"]),
-]
 RefundKey = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"),
@@ -52,10 +39,29 @@ class AddressGiven(Input):
 
     name: Line
     street: Line
-    postal_code: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9 -]{1,16}$")]
-    city: Line
-    region: Line | None = None
+    # Before the fields whose rules it decides.
     country: Country
+    postal_code: PostalCode = Field(
+        "", validate_default=True, description="In its country's form; empty where there is none."
+    )
+    city: Line | None = Field(
+        None, validate_default=True, description="Left out where a country's addresses have none."
+    )
+    region: Line | None = None
+
+    @field_validator("postal_code")
+    @classmethod
+    def _in_its_countrys_form(cls, code: str, info: ValidationInfo) -> str:
+        country = info.data.get("country")
+        return postal_code_of(code, country) if country else code
+
+    @field_validator("city")
+    @classmethod
+    def _there_is_one(cls, city: str | None, info: ValidationInfo) -> str | None:
+        country = info.data.get("country")
+        if city is None and country and needs_city(country):
+            raise ValueError("this country's addresses have a city")
+        return city
 
 
 class Checkout(Input):
@@ -86,7 +92,10 @@ class Checkout(Input):
         description="The total that the buyer saw; a changed total is 409 `total_changed`. An "
         "order of 0 is paid at once.",
     )
-    email: Email
+    email: Annotated[
+        Email,
+        Field(description="Where the seller reaches the buyer.", examples=["ann@example.org"]),
+    ]
     address: AddressGiven
 
     @property
@@ -101,7 +110,7 @@ class Checkout(Input):
             "name": given.name,
             "street": given.street,
             "postal_code": given.postal_code,
-            "city": given.city,
+            "city": given.city or "",
             "region": given.region,
             "country": given.country,
         }
@@ -112,9 +121,19 @@ class Checkout(Input):
 
 
 class CartProof(Input):
-    """The cart of an order: its secret id grants the reading of the order."""
+    """The cart of a guest's order: its secret id grants the reading of the order."""
 
-    cart: CartId | None = Field(None, description="The id of its cart, unless you are signed in.")
+    cart: CartId | None = Field(
+        None, description="The id of its cart, unless a user has claimed the cart."
+    )
+
+
+class Erasure(Input):
+    """The proof of an erasure: the e-mail address of the order's buyer."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"email": "ann@example.org"}]})
+
+    email: Annotated[Email, Field(examples=["ann@example.org"])]
 
 
 class OrdersQuery(PageQuery):

@@ -195,6 +195,12 @@ def test_a_crowd_at_the_shelf_leaves_no_cart_frozen(
         {"total_micros": 1.5},
         {"email": "nobody"},
         {"email": "a@b@c"},
+        {"email": "ann@.."},
+        {"address": {**ADDRESS, "country": "XX"}},
+        {"address": {**ADDRESS, "postal_code": "12"}},
+        {"address": {**ADDRESS, "postal_code": ""}},
+        {"address": {each: ADDRESS[each] for each in ADDRESS if each != "postal_code"}},
+        {"address": {each: ADDRESS[each] for each in ADDRESS if each != "city"}},
         {"email": "a\x1cb@c"},
         {"email": "a\x85b@c"},
         {"address": {**ADDRESS, "country": "Netherlands"}},
@@ -210,6 +216,34 @@ def test_an_agreement_has_its_form(client: Client, change: dict[str, Any]) -> No
 
     assert (refused.status, refused.code) == (422, "invalid_request")
     assert client.get(f"/carts/{cart}").json["state"] == "open"
+
+
+HONG_KONG = {"name": "Ann", "street": "1 Queen's Road Central", "country": "HK"}
+TOKYO = {**ADDRESS, "country": "JP", "postal_code": "\uff11\uff10\uff10-\uff10\uff10\uff10\uff11"}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "known"),
+    [
+        ({"address": HONG_KONG}, "postal_code", ""),
+        ({"address": HONG_KONG}, "city", ""),
+        ({"address": TOKYO}, "postal_code", "100-0001"),
+        ({"address": {**ADDRESS, "postal_code": " 1011ab "}}, "postal_code", "1011AB"),
+        ({"address": {**ADDRESS, "country": "nl "}}, "country", "NL"),
+        ({"email": "o'brien@mail.example"}, "email", "o'brien@mail.example"),
+        ({"email": "ann@example.org "}, "email", "ann@example.org"),
+    ],
+)
+def test_a_buyer_checks_out_from_any_country_as_they_type(
+    client: Client, change: dict[str, Any], field: str, known: str
+) -> None:
+    stocked(client)
+
+    made = check_out(client, cart_of(client, MOBY_HARD=1), agreement(**change))
+
+    assert made.status == 201, made.body
+    order = made.json["order"]
+    assert {**order, **order["address"]}[field] == known
 
 
 def test_a_cart_that_changes_while_it_is_priced_is_priced_again(
