@@ -96,6 +96,13 @@ class Settings(BaseModel):
         "CloudFront.",
     )
 
+    cdn_proof: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="The value of `x-plaza-cdn-country`, a header that the deployment's own CDN "
+        "adds to calls. Readers' countries are taken from a CDN's header only beside it.",
+    )
+
     queue_prefix: str = Field(
         default="plaza-dev-",
         pattern=r"^[A-Za-z0-9_-]{0,40}$",
@@ -213,6 +220,11 @@ class Settings(BaseModel):
         default=(),
         description="The secrets that Stripe signs its events with; two while one replaces the "
         "other. `off` in a function that receives no events.",
+    )
+    stripe_sites: Listed = Field(
+        default=(),
+        description="The sites whose shops this Stripe account is for; `*` for all. A deployment "
+        "has one account: the shop of any other site cannot choose `stripe` (409 `other_account`).",
     )
     stripe_url: ConfidentialUrl = Field(
         default="https://api.stripe.com", description="Where Stripe's API is."

@@ -3,6 +3,7 @@
 from typing import Any
 
 from chalicelib.settings import PREFIX
+from deploy.cdn import PROOF
 from deploy.declared import Worker
 from deploy.intrinsics import filled, reference, when
 from deploy.queues import concurrency_parameter
@@ -42,6 +43,7 @@ SETTINGS = {
     "trusted_hops": "How many proxies of your own stand before API Gateway; empty for Cdn alone",
     "reserved_names": "Names that only staff may have, beside Plaza's own list, by commas",
     "image_sites": "Sites whose comments may show images, by commas",
+    "stripe_sites": "Sites whose shops the secret's Stripe account is for, by commas; * for all",
     "open_nodes": "Sites where the first comment makes a page's node, by commas",
 }
 
@@ -243,7 +245,8 @@ def shared_variables() -> dict[str, Any]:
 def api_variables() -> dict[str, Any]:
     """Return the environment variables that the API's function has beside those."""
     payments = payment_variables(PAYMENT_SECRETS)
-    return {**_resolved(API_SECRETS), **payments, **spam_variables()}
+    proof = {_variable("cdn_proof"): when("HasCdn", PROOF, otherwise="")}
+    return {**_resolved(API_SECRETS), **payments, **spam_variables(), **proof}
 
 
 def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:

@@ -272,6 +272,22 @@ class PricingFailed(Problem):
     title = "This shop cannot price this order: please tell the shop"
 
 
+class OtherAccount(Problem):
+    """The deployment's account at the provider is not named for this site."""
+
+    status = 409
+    code = "other_account"
+    title = "The payments of this deployment go to an account that is not this site's"
+
+
+class OrderUnfinished(Problem):
+    """The order still waits for its payment, or for its units."""
+
+    status = 409
+    code = "order_unfinished"
+    title = "This order is not over yet: pay or cancel it first"
+
+
 class AmountNotTaken(Problem):
     """The amount is no multiple of the provider's step; `facts` have both, in micros."""
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from chalicelib.http import Ok, Request, Route
 from chalicelib.http.callers import Publisher
 from chalicelib.shop import settings
-from chalicelib.shop.errors import CurrencyFixed, UnknownShop
+from chalicelib.shop.errors import CurrencyFixed, OtherAccount, UnknownShop
 from chalicelib.shop.money import Currency
 from chalicelib.shop.settings import LayoutName, ShopSettings, ShopSite, hold_percent
 from chalicelib.sites.ids import SiteId
@@ -44,6 +44,15 @@ def shop_answer(settings: ShopSite) -> ShopAnswer:
     }
 
 
+def _check_account(request: Request, site: str) -> None:
+    """Check that the deployment's account takes a site's money, or has taken it so far."""
+    named = request.runtime.settings.stripe_sites
+    if not {"*", site} & {*named}:
+        shop = settings.SITES.of(request.runtime.database).find_one({"_id": site})
+        if shop is None or shop["payments"] != "stripe":
+            raise OtherAccount
+
+
 def declare(route: Route) -> None:
     """Declare the routes."""
 
@@ -53,10 +62,15 @@ def declare(route: Route) -> None:
         check_publisher(publisher, site)
         return Ok(shop_answer(settings.find(request.runtime.database, site)))
 
-    @route("PUT", "/shops/{site}", raises=(CurrencyFixed,))
+    @route("PUT", "/shops/{site}", raises=(CurrencyFixed, OtherAccount))
     def put_shop(
         request: Request, site: SiteId, publisher: Publisher, body: ShopSettings
     ) -> Ok[ShopAnswer]:
-        """Open a shop, or change how it sells; its currency never changes."""
+        """Open a shop, or change how it sells; its currency never changes.
+
+        With `stripe` the buyers pay into the account of this deployment, which names its sites.
+        """
         check_publisher(publisher, site)
+        if body.payments == "stripe":
+            _check_account(request, site)
         return Ok(shop_answer(settings.put(request.runtime.database, site, body)))

@@ -66,6 +66,7 @@ def settings(settings: Settings, sqs_server: FailingServer) -> Settings:
             "akismet_key": SecretStr("key"),
             "akismet_url": sqs_server.url,
             "payments": "stripe",
+            "stripe_sites": ("*",),
             "stripe_url": sqs_server.url,
             "stripe_key": SecretStr("key"),
             "asset_bucket": "bucket",

@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib.runtime import Runtime
+from chalicelib.settings import Settings
+from chalicelib.shop.settings import SITES
 from tests.shop.support.factories import SITE, open_shop, publisher
 from tests.support.http_client import Client
 
@@ -52,3 +55,37 @@ def test_bad_settings_are_refused(client: Client, change: dict[str, Any], field:
 
     assert reply.code == "invalid_request"
     assert reply.json["errors"][0]["field"] == field
+
+
+class TestAccounts:
+    """A deployment has one account at Stripe, which is for the sites that it names."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"stripe_sites": ("beta", "gamma")})
+
+    def test_a_shop_takes_money_by_stripe_if_the_deployment_names_its_site(
+        self, client: Client
+    ) -> None:
+        paula = client.as_("paula", roles=["publisher"], sites=[SITE, "beta"])
+
+        refused = paula.put(f"/shops/{SITE}", currency="EUR", payments="stripe")
+        taken = paula.put("/shops/beta", currency="EUR", payments="stripe")
+
+        assert (refused.status, refused.code) == (409, "other_account")
+        assert paula.get(f"/shops/{SITE}").code == "unknown_shop"
+        assert (taken.status, taken.json["payments"]) == (200, "stripe")
+        assert paula.put(f"/shops/{SITE}", currency="EUR").status == 200
+        assert paula.put(f"/shops/{SITE}", currency="EUR", payments="stripe").status == 409
+        assert paula.get(f"/shops/{SITE}").json["payments"] == "fake"
+
+    def test_a_shop_of_release_0_3_0_that_has_the_account_keeps_it(
+        self, client: Client, runtime: Runtime
+    ) -> None:
+        paula = client.as_("paula", roles=["publisher"], sites=[SITE])
+        paula.put(f"/shops/{SITE}", currency="EUR")
+        SITES.of(runtime.database).update_one({"_id": SITE}, {"$set": {"payments": "stripe"}})
+
+        kept = paula.put(f"/shops/{SITE}", currency="EUR", payments="stripe", hold_seconds=60)
+
+        assert (kept.status, kept.json["hold_seconds"]) == (200, 60)

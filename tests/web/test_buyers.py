@@ -196,6 +196,7 @@ class TestStripe:
         return settings.model_copy(
             update={
                 "payments": "stripe",
+                "stripe_sites": ("*",),
                 "stripe_url": stripe.url,
                 "stripe_key": SecretStr(KEY),
                 "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),

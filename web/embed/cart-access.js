@@ -27,11 +27,11 @@ export class Access {
 
   /**
    * Make a call, and once more if its answer was lost: each of them may be repeated.
-   * A cart needs no token: whoever has its id may use it.
+   * A guest's cart needs no token, since its id is a secret; a reader's cart is theirs alone.
    * @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>}
    */
   call(path, options) {
-    const ask = () => call(apiOf(this.element), path, { anonymous: true, anew: true, signal: this.signal, ...options });
+    const ask = () => call(apiOf(this.element), path, { anonymous: !this.reader, anew: true, signal: this.signal, ...options });
     return ask().catch((error) => {
       if (error instanceof Problem && !isAnswered(error)) return ask();
       throw error;

@@ -21,6 +21,7 @@ from chalicelib.shop.carts.shapes import (
     Line,
     new_cart_id,
 )
+from chalicelib.shop.carts.sources import GUEST, Buyer
 from chalicelib.shop.catalogue.offers import SkuOffer, offers
 from chalicelib.shop.errors import (
     CartClaimed,
@@ -73,6 +74,14 @@ def find(database: Database[Document], cart_id: str) -> Cart:
     """Return a cart; raises UnknownCart."""
     cart = CARTS.of(database).find_one({"_id": cart_id})
     if cart is None:
+        raise UnknownCart
+    return cart
+
+
+def find_for(database: Database[Document], cart_id: str, user: str | None) -> Cart:
+    """Return a cart for a caller; raises UnknownCart, also if the cart is another user's."""
+    cart = find(database, cart_id)
+    if cart["user"] not in {None, user}:
         raise UnknownCart
     return cart
 
@@ -181,10 +190,10 @@ def _frozen(cart_id: str, order_id: str) -> Document:
 
 
 class _Terms(NamedTuple):
-    """A shop's terms of holds, for a call from a network."""
+    """A shop's terms of holds, for a buyer."""
 
     shop: ShopSite
-    source: str | None
+    buyer: Buyer
 
 
 class _Hold(NamedTuple):
@@ -195,18 +204,17 @@ class _Hold(NamedTuple):
     since: datetime | None
 
 
-def put(runtime: Runtime, cart_id: str, sku: str, qty: int, source: str | None = None) -> Cart:
+def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST) -> Cart:
     """Set the quantity of a SKU in a cart and return the cart; a repeated call changes nothing.
 
-    The cart holds as many units as its share allows. `source` is the network of the call. Raises
-    UnknownCart, CartClosed, CartFull, UnknownSku, NotForSale, and OutOfStock if orders have the
-    units.
+    The cart holds as many units as its share allows. Raises UnknownCart, CartClosed, CartFull,
+    UnknownSku, NotForSale, and OutOfStock if orders have the units.
     """
-    cart = _open(runtime, cart_id)
+    cart = _open(runtime, cart_id, buyer)
     offer = _offer(runtime, cart["site"], sku)
     shop = settings.find(runtime.database, cart["site"])
     stock_id = key_of(cart["site"], sku)
-    hold = _hold(runtime, cart, sku, qty, _Terms(shop, source))
+    hold = _hold(runtime, cart, sku, qty, _Terms(shop, buyer))
     line = {
         "product": offer["product"],
         "qty": qty,
@@ -218,29 +226,30 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, source: str | None =
     has_room = {"$lt": [{"$size": {"$objectToArray": "$lines"}}, MAX_LINES]}
     room = {"$or": [{f"lines.{sku}": {"$exists": True}}, {"$expr": has_room}]}
     change = {"$set": {f"lines.{sku}": line}, **_note_first({sku: hold})}
-    if not _change(runtime, cart_id, change, room):
+    if not _change(runtime, cart, change, room):
         shelf.release(runtime, stock_id, cart_id)
-        _open(runtime, cart_id)
+        _open(runtime, cart_id, buyer)
         raise CartFull
     return find(runtime.database, cart_id)
 
 
-def remove(runtime: Runtime, cart_id: str, sku: str) -> Cart:
+def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Cart:
     """Remove a SKU from a cart and return the cart; raises UnknownCart and CartClosed."""
-    cart = _open(runtime, cart_id)
-    if not _change(runtime, cart_id, {"$unset": {f"lines.{sku}": ""}}):
+    cart = _open(runtime, cart_id, buyer)
+    if not _change(runtime, cart, {"$unset": {f"lines.{sku}": ""}}):
+        _open(runtime, cart_id, buyer)
         raise CartClosed
     shelf.release(runtime, key_of(cart["site"], sku), cart_id)
     return find(runtime.database, cart_id)
 
 
-def hold_all(runtime: Runtime, cart_id: str, source: str | None = None) -> Cart:
+def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
     """Renew the hold of every line as far as the cart's share allows; return the cart.
 
     Raises UnknownCart, CartClosed, and OutOfStock for the first line whose units orders have.
     """
-    cart = _open(runtime, cart_id)
-    terms = _Terms(settings.find(runtime.database, cart["site"]), source)
+    cart = _open(runtime, cart_id, buyer)
+    terms = _Terms(settings.find(runtime.database, cart["site"]), buyer)
     holds, missing = dict[str, _Hold](), None
     for sku, line in sorted(cart["lines"].items()):
         try:
@@ -252,15 +261,16 @@ def hold_all(runtime: Runtime, cart_id: str, source: str | None = None) -> Cart:
     # Another call may have removed a line: do not write it again.
     still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in holds]} if holds else {}
     change = {"$set": {**renewed, **units}, **_note_first(holds)}
-    if holds and not _change(runtime, cart_id, change, still):
+    if holds and not _change(runtime, cart, change, still):
+        _open(runtime, cart_id, buyer)
         raise CartClosed
     if missing:
         raise missing
     return find(runtime.database, cart_id)
 
 
-def _open(runtime: Runtime, cart_id: str) -> Cart:
-    cart = find(runtime.database, cart_id)
+def _open(runtime: Runtime, cart_id: str, buyer: Buyer) -> Cart:
+    cart = find_for(runtime.database, cart_id, buyer.user)
     if cart["state"] != "open":
         raise CartClosed
     return cart
@@ -285,7 +295,7 @@ def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _H
         qty,
         until,
         since=since,
-        source=terms.source,
+        source=terms.buyer.source,
         most=qty if until > now else 0,
         percent=settings.hold_percent(terms.shop),
     )
@@ -303,10 +313,10 @@ def _note_first(holds: Mapping[str, _Hold]) -> Document:
 
 
 def _change(
-    runtime: Runtime, cart_id: str, change: Document, condition: Document | None = None
+    runtime: Runtime, cart: Cart, change: Document, condition: Document | None = None
 ) -> bool:
-    """Change an open cart that meets the condition; return whether it was so."""
-    this = {"_id": cart_id, "state": "open", **(condition or {})}
+    """Change an open cart that meets the condition and has the user read; return whether it was."""
+    this = {"_id": cart["_id"], "user": cart["user"], "state": "open", **(condition or {})}
     touched = {"touched": runtime.now()}
     change = {**change, "$set": {**change.get("$set", {}), **touched}, "$inc": {"version": 1}}
     return CARTS.of(runtime.database).update_one(this, change).matched_count > 0

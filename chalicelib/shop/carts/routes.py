@@ -1,4 +1,4 @@
-"""Carts in the API. A cart's id grants its use, so no log contains the id."""
+"""Carts in the API. The id of a guest's cart grants its use, so no log contains the id."""
 
 from datetime import datetime
 from typing import Annotated
@@ -16,7 +16,7 @@ from chalicelib.shop import settings
 from chalicelib.shop.carts import carts, holds
 from chalicelib.shop.carts.hold_forms import FreedAnswer, FreeQuery, HoldsAnswer, HoldsQuery
 from chalicelib.shop.carts.shapes import MAX_LINES, MAX_QTY, Cart, CartId, Line, State
-from chalicelib.shop.carts.sources import source_of
+from chalicelib.shop.carts.sources import buyer_of
 from chalicelib.shop.errors import (
     CartClosed,
     CartFull,
@@ -134,14 +134,15 @@ def declare(route: Route) -> None:
 def _declare_carts(route: Route) -> None:
     @route("POST", "/carts", limit=CARTS, raises=(UnknownShop,))
     def open_cart(request: Request, caller: Principal | None, body: NewCart) -> Created[CartAnswer]:
-        """Open an empty cart. Its id is all that its use needs."""
+        """Open an empty cart: a user's own, or a guest's, whose id is all that its use needs."""
         cart = carts.open_cart(request.runtime, body.site, caller.id if caller else None)
         return Created(_answer(request, cart))
 
     @route("GET", "/carts/{cart}", raises=(UnknownCart,))
-    def get_cart(request: Request, cart: CartId) -> Ok[CartAnswer]:
-        """Read a cart; `lapsed` marks a line without a hold."""
-        return Ok(_answer(request, carts.find(request.runtime.database, cart)))
+    def get_cart(request: Request, cart: CartId, caller: Principal | None) -> Ok[CartAnswer]:
+        """Read a cart; `lapsed` marks a line without a hold. A claimed cart is its user's alone."""
+        user = caller.id if caller else None
+        return Ok(_answer(request, carts.find_for(request.runtime.database, cart, user)))
 
 
 def _declare_lines(route: Route) -> None:
@@ -151,14 +152,16 @@ def _declare_lines(route: Route) -> None:
         secrets=_SECRET,
         raises=(UnknownCart, CartClosed, CartFull, UnknownSku, NotForSale, OutOfStock),
     )
-    def put_line(request: Request, cart: CartId, sku: SkuId, body: LineQty) -> Ok[CartAnswer]:
+    def put_line(
+        request: Request, cart: CartId, sku: SkuId, caller: Principal | None, body: LineQty
+    ) -> Ok[CartAnswer]:
         """Put this many of a SKU into a cart, which holds its share of them for a time.
 
         `qty` is the new quantity, so a repeated call changes nothing. `held` counts the held units.
         A checkout can buy the other units, too, unless another buyer is faster.
         """
-        source = source_of(request)
-        return Ok(_answer(request, carts.put(request.runtime, cart, sku, body.qty, source)))
+        buyer = buyer_of(request, caller)
+        return Ok(_answer(request, carts.put(request.runtime, cart, sku, body.qty, buyer)))
 
     @route(
         "DELETE",
@@ -166,9 +169,12 @@ def _declare_lines(route: Route) -> None:
         secrets=_SECRET,
         raises=(UnknownCart, CartClosed),
     )
-    def delete_line(request: Request, cart: CartId, sku: SkuId) -> Ok[CartAnswer]:
+    def delete_line(
+        request: Request, cart: CartId, sku: SkuId, caller: Principal | None
+    ) -> Ok[CartAnswer]:
         """Take a SKU out of a cart."""
-        return Ok(_answer(request, carts.remove(request.runtime, cart, sku)))
+        buyer = buyer_of(request, caller)
+        return Ok(_answer(request, carts.remove(request.runtime, cart, sku, buyer)))
 
     @route(
         "POST",
@@ -176,12 +182,13 @@ def _declare_lines(route: Route) -> None:
         secrets=_SECRET,
         raises=(UnknownCart, CartClosed, OutOfStock),
     )
-    def hold_cart(request: Request, cart: CartId) -> Ok[CartAnswer]:
+    def hold_cart(request: Request, cart: CartId, caller: Principal | None) -> Ok[CartAnswer]:
         """Hold all lines from now on, to twice the shop's time from their first hold at most.
 
         If orders have a line's units, the other lines are held, and the error names this SKU.
         """
-        return Ok(_answer(request, carts.hold_all(request.runtime, cart, source_of(request))))
+        buyer = buyer_of(request, caller)
+        return Ok(_answer(request, carts.hold_all(request.runtime, cart, buyer)))
 
 
 def _declare_holds(route: Route) -> None:

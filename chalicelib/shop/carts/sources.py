@@ -1,9 +1,27 @@
 """The network of a hold as a keyed digest, so that no entry stores an address."""
 
+from typing import NamedTuple
+
 from chalicelib import limits, signing
 from chalicelib.http import Request
+from chalicelib.identity import Principal
 
 _DIGEST_BYTES = 8
+
+
+class Buyer(NamedTuple):
+    """The caller of a cart. `user` None: a guest; `source`: the network of the call."""
+
+    user: str | None = None
+    source: str | None = None
+
+
+GUEST = Buyer()
+
+
+def buyer_of(request: Request, caller: Principal | None) -> Buyer:
+    """Return the buyer of a request."""
+    return Buyer(caller.id if caller else None, source_of(request))
 
 
 def source_of(request: Request) -> str | None:

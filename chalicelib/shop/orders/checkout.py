@@ -20,6 +20,7 @@ from chalicelib.shop import settings
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.carts import PricedCart
 from chalicelib.shop.carts.shapes import Cart, CheckoutAttempt, Line
+from chalicelib.shop.carts.sources import GUEST, Buyer
 from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.errors import (
     AmountNotTaken,
@@ -55,15 +56,15 @@ SHORT = "out_of_stock:"
 
 
 def check_out(
-    runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str, source: str | None = None
+    runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str, buyer: Buyer = GUEST
 ) -> Order:
     """Check a cart out, once for each key, and return its order.
 
-    `source` is the network of the call. Raises UnknownCart, CartClosed, EmptyCart, NotForSale,
+    Raises UnknownCart, CartClosed, EmptyCart, NotForSale,
     PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused,
     and Unavailable in an outage of the payment provider: a repeated call goes on.
     """
-    cart, order_id = _freeze(runtime, cart_id, wanted, attempt_key)
+    cart, order_id = _freeze(runtime, cart_id, wanted, attempt_key, buyer)
     order = order_of(runtime, cart, order_id, wanted)
     try:
         ORDERS.of(runtime.database).insert_one(order)
@@ -72,7 +73,7 @@ def check_out(
         is_new = False
     personal_data.follow_claim(runtime, order_id, cart_id)
     if is_new:
-        _prepare(runtime, order, source)
+        _prepare(runtime, order, buyer.source)
     else:
         resuming.resume(runtime, order_id)
     _begin_payment(runtime, order_id)
@@ -118,7 +119,9 @@ def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | Non
     }
 
 
-def _freeze(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> tuple[Cart, str]:
+def _freeze(
+    runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str, buyer: Buyer
+) -> tuple[Cart, str]:
     """Freeze a cart for a new order; return the cart and the order's id.
 
     If an earlier call with the key froze the cart, return its order.
@@ -126,7 +129,7 @@ def _freeze(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) 
     message, keys = wanted.message(cart_id), runtime.settings.signing_keys
     digest = signing.tag(message, signing.signing_key(keys), _DIGEST_BYTES).hex()
     for _ in range(_ATTEMPTS):
-        cart = carts.find(runtime.database, cart_id)
+        cart = carts.find_for(runtime.database, cart_id, buyer.user)
         before = next((each for each in cart["attempts"] if each["key"] == attempt_key), None)
         if before is not None:
             given = bytes.fromhex(before["digest"])

@@ -1,7 +1,7 @@
 """Personal data of shops: the carts that a person claimed, and the orders of these carts.
 
 An erasure removes the person's id, name, address and e-mail. Lines and amounts stay: they are the
-seller's books.
+seller's books. The order of a guest is erased by itself, by its e-mail address.
 """
 
 from datetime import datetime, timedelta
@@ -11,11 +11,15 @@ from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.database import Document
+from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS, Cart
-from chalicelib.shop.orders.shapes import ORDERS
+from chalicelib.shop.errors import OrderUnfinished
+from chalicelib.shop.orders.shapes import ORDERS, Order, State, find
+
+_OVER: tuple[State, ...] = ("done", "void")
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
@@ -63,6 +67,25 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     nobody = {"$set": {"user": None, "address": None, "email": None}}
     ORDERS.of(runtime.database).update_many(theirs("at"), nobody)
     return Step.DONE
+
+
+def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
+    """Remove the buyer from an order that is over, and return the order; a repeated call may.
+
+    `email` proves the buyer: it equals the order's, except in case. Raises OrderUnfinished and
+    InvalidRequest.
+    """
+    if order["state"] not in _OVER:
+        raise OrderUnfinished
+    if order["email"] is None:
+        return order
+    if email.casefold() != order["email"].casefold():
+        detail = "the order has another e-mail address"
+        raise InvalidRequest(errors=[FieldError("email", "other_email", detail)])
+    this = {"_id": order["_id"], "state": {"$in": list(_OVER)}}
+    nobody = {"user": None, "address": None, "email": None}
+    ORDERS.of(runtime.database).update_one(this, {"$set": nobody})
+    return find(runtime.database, order["_id"]) or order
 
 
 def forget_buyers(runtime: Runtime) -> int:

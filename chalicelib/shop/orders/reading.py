@@ -18,7 +18,7 @@ from chalicelib.sites.permissions import owns
 
 
 def seen_by(runtime: Runtime, order_id: str, caller: Principal | None, cart: str | None) -> Order:
-    """Return an order for a caller with its cart's id, its buyer or its publisher.
+    """Return an order for its buyer or its publisher; a guest's, for a caller with its cart's id.
 
     Raises UnknownOrder, also for other callers.
     """
@@ -26,7 +26,8 @@ def seen_by(runtime: Runtime, order_id: str, caller: Principal | None, cart: str
     if order is None:
         raise UnknownOrder
     is_buyer = caller is not None and order["user"] == caller.id
-    if cart == order["cart"] or is_buyer or (caller is not None and owns(caller, order["site"])):
+    is_guests = order["user"] is None and cart == order["cart"]
+    if is_guests or is_buyer or (caller is not None and owns(caller, order["site"])):
         return order
     raise UnknownOrder
 

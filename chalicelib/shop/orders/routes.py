@@ -12,7 +12,7 @@ from chalicelib.limits import CHECKOUTS
 from chalicelib.shop import settings
 from chalicelib.shop.carts.routes import CartAnswer, cart_answer
 from chalicelib.shop.carts.shapes import CartId
-from chalicelib.shop.carts.sources import source_of
+from chalicelib.shop.carts.sources import buyer_of
 from chalicelib.shop.errors import (
     AmountNotTaken,
     CartClaimed,
@@ -21,6 +21,7 @@ from chalicelib.shop.errors import (
     NotForSale,
     OrderDecided,
     OrderNotPaid,
+    OrderUnfinished,
     OutOfStock,
     PaymentsNotSetUp,
     PricingFailed,
@@ -35,6 +36,7 @@ from chalicelib.shop.orders.forms import (
     CartProof,
     Checkout,
     CheckoutAnswer,
+    Erasure,
     NewRefund,
     OrderAnswer,
     OrdersAnswer,
@@ -55,6 +57,7 @@ def declare(route: Route) -> None:
     _declare_checkout(route)
     _declare_claim(route)
     _declare_paying(route)
+    _declare_erasure(route)
     _declare_lists(route)
     _declare_selling(route)
     webhooks.declare(route)
@@ -80,14 +83,16 @@ def _declare_checkout(route: Route) -> None:
             IdempotencyKeyReused,
         ),
     )
-    def check_out_cart(request: Request, cart: CartId, body: Checkout) -> Created[CheckoutAnswer]:
+    def check_out_cart(
+        request: Request, cart: CartId, caller: Principal | None, body: Checkout
+    ) -> Created[CheckoutAnswer]:
         """Check a cart out, once for each key: hold all of it, and begin the payment.
 
         `total_micros` is the total that the buyer saw. A refusal leaves the cart open. If the
         answer is lost, repeat the call with its key: it goes on.
         """
-        key, source = required_key_of(request), source_of(request)
-        order = checkout.check_out(request.runtime, cart, body, key, source)
+        key, buyer = required_key_of(request), buyer_of(request, caller)
+        order = checkout.check_out(request.runtime, cart, body, key, buyer)
         request.details["order"] = order["_id"]
         return Created(_with_payment(request, order))
 
@@ -106,7 +111,7 @@ def _declare_paying(route: Route) -> None:
     def get_order(
         request: Request, order: OrderId, caller: Principal | None, query: CartProof
     ) -> Ok[CheckoutAnswer]:
-        """Read an order: with its cart's id, as its buyer, or as its publisher."""
+        """Read an order: as its buyer, as its publisher, or a guest's with its cart's id."""
         found = reading.seen_by(request.runtime, order, caller, query.cart)
         return Ok(_with_payment(request, found))
 
@@ -127,6 +132,25 @@ def _declare_paying(route: Route) -> None:
         if found["state"] != "paying":
             raise OrderDecided
         return Ok(_with_payment(request, _resume(request, order, cancels=True)))
+
+
+def _declare_erasure(route: Route) -> None:
+    @route("POST", "/orders/{order}/erasure", raises=(UnknownOrder, OrderUnfinished))
+    def erase_buyer(
+        request: Request,
+        order: OrderId,
+        caller: Principal | None,
+        query: CartProof,
+        body: Erasure,
+    ) -> Ok[OrderAnswer]:
+        """Remove name, address and e-mail from an order that is over; lines and amounts stay.
+
+        Its buyer calls this, with the cart's id if a guest, or its publisher, whom the buyer asked
+        from this e-mail address. Deleting a user does the same to all their orders.
+        """
+        found = reading.seen_by(request.runtime, order, caller, query.cart)
+        erased = personal_data.erase_buyer(request.runtime, found, body.email)
+        return Ok(order_answer(erased, records.find(request.runtime.database, order)))
 
 
 def _declare_lists(route: Route) -> None:

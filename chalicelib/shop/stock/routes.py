@@ -9,6 +9,7 @@ from chalicelib.errors import IdempotencyKeyReused
 from chalicelib.http import Input, Ok, Request, Route
 from chalicelib.http.batches import batch_of
 from chalicelib.http.callers import Publisher
+from chalicelib.identity import Principal
 from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.errors import StockIsCarted, UnknownSku
 from chalicelib.shop.ids import SkuId, key_of, name_of
@@ -16,7 +17,7 @@ from chalicelib.shop.stock import movements, shelf
 from chalicelib.shop.stock.movements import NewMovement
 from chalicelib.shop.stock.shapes import Stock
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import check_publisher
+from chalicelib.sites.permissions import check_publisher, owns
 from chalicelib.texts import Line
 
 MAX_UNITS = 1_000_000
@@ -123,6 +124,17 @@ def declare(route: Route) -> None:
         return Ok(stock_answer(movements.move(request.runtime, key_of(site, sku), change)))
 
     @route("GET", "/shops/{site}/stock")
-    def list_stock(request: Request, site: SiteId, query: StockQuery) -> Ok[AvailableAnswer]:
-        """Read the available units of SKUs; 0 for unknown SKUs."""
-        return Ok(available_answer(shelf.available(request.runtime.database, site, query.skus)))
+    def list_stock(
+        request: Request, site: SiteId, caller: Principal | None, query: StockQuery
+    ) -> Ok[AvailableAnswer]:
+        """Read the available units of SKUs; 0 for unknown SKUs.
+
+        Only the publisher sees the units of SKUs that are not for sale, as of a draft.
+        """
+        database, is_own = request.runtime.database, caller is not None and owns(caller, site)
+        shown = query.skus
+        if not is_own:
+            found = offers(database, site, query.skus)
+            shown = [sku for sku, offer in found.items() if offer["state"] == "active"]
+        available = {**dict.fromkeys(query.skus, 0), **shelf.available(database, site, shown)}
+        return Ok(available_answer(available))

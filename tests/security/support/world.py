@@ -236,21 +236,21 @@ def order(world: World) -> dict[str, str]:
     body = {"total_micros": 5_000_000, "email": "ann@example.org", "address": ADDRESS}
     headers = {"Content-Type": "application/json", "Idempotency-Key": world.fresh()}
     path = f"/carts/{names['cart']}/checkout"
-    reply = world.client.request("POST", path, body=orjson.dumps(body), headers=headers)
+    reply = world.as_("owner").request("POST", path, body=orjson.dumps(body), headers=headers)
     return {**names, "order": made(reply)["order"]["id"]}
 
 
 def paid_order(world: World) -> dict[str, str]:
     """Make an order of the owner that is paid."""
     names = order(world)
-    made(world.client.post(f"/orders/{names['order']}/payment?cart={names['cart']}"))
+    made(world.as_("owner").post(f"/orders/{names['order']}/payment"))
     return names
 
 
 def _filled(world: World, caller: str) -> dict[str, str]:
     names = stock(world)
     found = made(world.as_(caller).post("/carts", site=OWN_SITE))
-    made(world.client.put(f"/carts/{found['id']}/lines/{names['sku']}", qty=1))
+    made(world.as_(caller).put(f"/carts/{found['id']}/lines/{names['sku']}", qty=1))
     return {**names, "cart": found["id"]}
 
 

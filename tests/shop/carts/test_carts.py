@@ -203,7 +203,7 @@ def test_whoever_has_the_id_may_use_a_cart_and_a_person_may_claim_it(client: Cli
     taken = bob.post(f"/carts/{cart}/claim")
 
     assert (taken.status, taken.code) == (409, "cart_claimed")
-    assert put_line(client, cart, SKU, 2).status == 200
+    assert put_line(ann, cart, SKU, 2).status == 200
     assert ann.post(f"/carts/{'x' * 22}/claim").code == "unknown_cart"
 
 

@@ -1,8 +1,13 @@
 """Readers of an order, its buyer and its seller."""
 
+from typing import Any
+
+import orjson
 import pytest
 
 from chalicelib.runtime import Runtime
+from chalicelib.shop.carts import carts
+from chalicelib.shop.errors import UnknownCart
 from chalicelib.shop.orders import personal_data
 from tests.shop.support.buying import (
     SKU,
@@ -29,14 +34,83 @@ def test_who_may_see_an_order(client: Client) -> None:
     ann = client.as_("ann")
     cart = cart_of(ann, MOBY_HARD=1)
     order = ordered(ann, cart)
+    bob, by_cart = client.as_("bob"), f"?cart={cart}"
 
-    for caller, query in ((client, f"?cart={cart}"), (ann, ""), (paula, "")):
+    for caller, query in ((ann, by_cart), (ann, ""), (paula, "")):
         assert caller.get(f"/orders/{order}{query}").status == 200
-    for caller, query in ((client, ""), (client.as_("bob"), ""), (client, f"?cart={'x' * 22}")):
+    hidden_from = [(client, ""), (bob, ""), (client, by_cart), (bob, by_cart)]
+    for caller, query in (*hidden_from, (client, f"?cart={'x' * 22}")):
         for method, end in (("GET", ""), ("POST", "/payment"), ("POST", "/cancel")):
             hidden = caller.request(method, f"/orders/{order}{end}{query}")
             assert (hidden.status, hidden.code) == (404, "unknown_order")
     assert client.get(f"/orders/{'x' * 16}?cart={cart}").code == "unknown_order"
+
+
+Call = tuple[str, str, dict[str, Any]]
+CALLS: list[Call] = [
+    ("GET", "", {}),
+    ("PUT", f"/lines/{SKU}", {"qty": 2}),
+    ("DELETE", f"/lines/{SKU}", {}),
+    ("POST", "/hold", {}),
+    ("POST", "/checkout", agreement()),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("way", ["opened", "claimed"])
+@pytest.mark.parametrize("name", ["bob", None])
+def test_the_cart_of_a_user_is_theirs_alone(
+    client: Client, runtime: Runtime, call: Call, way: str, name: str | None
+) -> None:
+    method, end, body = call
+    stocked(client)
+    ann, other = client.as_("ann"), client.as_(name) if name else client
+    cart = cart_of(ann if way == "opened" else client, MOBY_HARD=1)
+    if way == "claimed":
+        assert ann.post(f"/carts/{cart}/claim").status == 200
+    before = carts.find(runtime.database, cart)
+    sent = orjson.dumps(body) if body else b""
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "k1"}
+
+    refused = other.request(method, f"/carts/{cart}{end}", body=sent, headers=headers)
+
+    assert (refused.status, refused.code) == (404, "unknown_cart")
+    assert carts.find(runtime.database, cart) == before
+    assert shelf_of(runtime).held == 1
+    assert ann.request(method, f"/carts/{cart}{end}", body=sent, headers=headers).status < 300
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_whoever_has_the_id_may_use_a_guests_cart(client: Client, call: Call) -> None:
+    method, end, body = call
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    sent = orjson.dumps(body) if body else b""
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "k1"}
+    bob = client.as_("bob")
+
+    assert bob.request(method, f"/carts/{cart}{end}", body=sent, headers=headers).status < 300
+
+
+@pytest.mark.parametrize("call", ["put", "remove", "hold_all"])
+def test_a_cart_that_is_claimed_while_it_is_changed_stays_its_users(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    change = carts._change
+
+    def claimed_first(*given: Any) -> bool:
+        personal_data.claim(runtime, cart, "ann")
+        return change(*given)
+
+    monkeypatch.setattr(carts, "_change", claimed_first)
+    more = {"put": (SKU, 3), "remove": (SKU,), "hold_all": ()}[call]
+    with pytest.raises(UnknownCart):
+        getattr(carts, call)(runtime, cart, *more)
+
+    found = carts.find(runtime.database, cart)
+    assert (found["user"], found["lines"][SKU]["qty"]) == ("ann", 1)
 
 
 def test_a_cart_of_another_site_opens_no_order_and_holds_nothing_here(

@@ -34,7 +34,12 @@ def stripe() -> Iterator[Stripe]:
 
 @pytest.fixture
 def settings(settings: Settings, stripe: Stripe) -> Settings:
-    chosen = {"payments": "stripe", "stripe_url": stripe.url, "stripe_key": SecretStr(KEY)}
+    chosen = {
+        "payments": "stripe",
+        "stripe_sites": ("*",),
+        "stripe_url": stripe.url,
+        "stripe_key": SecretStr(KEY),
+    }
     return settings.model_copy(update=chosen)
 
 

@@ -47,6 +47,7 @@ def settings(settings: Settings, stripe: Stripe) -> Settings:
     return settings.model_copy(
         update={
             "payments": "stripe",
+            "stripe_sites": ("*",),
             "stripe_url": stripe.url,
             "stripe_key": SecretStr(KEY),
             "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.shop.support.buying import SKU, cart_of, fill, stocked
-from tests.shop.support.factories import SITE
+from tests.shop.support.buying import OTHER, SKU, cart_of, fill, stocked
+from tests.shop.support.factories import SITE, book, put
 from tests.support.http_client import Client
 
 STOCK = f"/shops/{SITE}/stock/{SKU}"
@@ -103,3 +103,21 @@ def test_everybody_sees_what_is_available_up_to_a_hundred(client: Client) -> Non
     assert client.get(f"/shops/{SITE}/stock?skus=a.b").json == {"available": {}}
     for query in ("", "?skus=", "?skus=,", "?skus=" + ",".join(map(str, range(101)))):
         assert client.get(f"/shops/{SITE}/stock{query}").status == 422
+
+
+@pytest.mark.parametrize("state", ["draft", "archived"])
+def test_the_stock_of_a_product_that_is_not_for_sale_is_its_publishers_secret(
+    client: Client, state: str
+) -> None:
+    paula = stocked(client, 7)
+    product = f"/shops/{SITE}/products/moby-dick"
+    if state == "draft":
+        assert put(paula, "moby-dick", book(SKU, state="draft"), version=1).status == 200
+    else:
+        assert paula.delete(product).status == 204
+    path = f"/shops/{SITE}/stock?skus={SKU},{OTHER},NONE"
+
+    for caller in (client, client.as_("bob"), client.as_("pat", roles=["publisher"], sites=["x"])):
+        assert caller.get(path).json["available"] == {SKU: 0, OTHER: 7, "NONE": 0}
+    for caller in (paula, client.as_("admin", roles=["admin"])):
+        assert caller.get(path).json["available"] == {SKU: 7, OTHER: 7, "NONE": 0}

@@ -20,7 +20,7 @@ ORDERS = (
     ),
     Row("GET /shops/{site}/stock", {200: "*"}, query="?skus=NEW-SKU"),
     Row("POST /carts", {201: "*"}, body={"site": OWN_SITE}),
-    Row("GET /carts/{cart}", {200: "*"}),
+    Row("GET /carts/{cart}", {200: "owner", 404: "*"}),
     Row("POST /carts/{cart}/claim", {401: "anonymous", 200: "*"}, made=worlds.cart),
     Row("PUT /carts/{cart}/lines/{sku}", {200: "*"}, body={"qty": 2}, made=worlds.cart),
     Row("DELETE /carts/{cart}/lines/{sku}", {200: "*"}, made=worlds.cart),
@@ -40,6 +40,12 @@ ORDERS = (
         made=worlds.paid_order,
     ),
     Row("POST /orders/{order}/sent", _SOLD),
+    Row(
+        "POST /orders/{order}/erasure",
+        _BUYERS,
+        body={"email": "ann@example.org"},
+        made=worlds.paid_order,
+    ),
     # Stripe has no token: its events are signed, which tests/shop/orders/test_stripe.py checks.
     Row("POST /payments/stripe/webhook", {400: "*"}),
 )

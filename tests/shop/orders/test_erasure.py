@@ -1,0 +1,96 @@
+"""Erasures of the buyer of one order, as of a guest without an account."""
+
+import pytest
+
+from chalicelib.runtime import Runtime
+from tests.shop.support.buying import (
+    agreement,
+    bought,
+    cart_of,
+    ordered,
+    pay,
+    stocked,
+    stored_order,
+)
+from tests.support.http_client import Client, Reply
+
+pytestmark = pytest.mark.usefixtures("workers")
+EMAIL = "ann@example.org"
+
+
+def erase(caller: Client, order: str, cart: str | None = None, email: str = EMAIL) -> Reply:
+    query = f"?cart={cart}" if cart else ""
+    return caller.post(f"/orders/{order}/erasure{query}", email=email)
+
+
+def test_a_guest_erases_themselves_from_an_order_by_its_cart_and_their_address(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client)
+    cart, order = bought(client)
+    before = stored_order(runtime, order)
+
+    for _ in range(2):
+        erased = erase(client, order, cart, "ANN@example.org")
+        assert (erased.status, erased.json["email"], erased.json["address"]) == (200, None, None)
+
+    assert stored_order(runtime, order) == {**before, "email": None, "address": None}
+
+
+@pytest.mark.parametrize("name", ["paula", "admin"])
+def test_a_seller_whom_the_buyer_asked_erases_them(
+    client: Client, runtime: Runtime, name: str
+) -> None:
+    paula = stocked(client)
+    _, order = bought(client)
+    seller = paula if name == "paula" else client.as_("admin", roles=["admin"])
+
+    assert erase(seller, order).status == 200
+
+    assert stored_order(runtime, order)["email"] is None
+
+
+def test_a_user_erases_themselves_from_one_order(client: Client, runtime: Runtime) -> None:
+    stocked(client)
+    ann = client.as_("ann")
+    _, order = bought(ann)
+    _, other = bought(ann)
+
+    assert erase(ann, order).json["email"] is None
+
+    stored = stored_order(runtime, order)
+    assert (stored["user"], stored["address"]) == (None, None)
+    assert stored_order(runtime, other)["user"] == "ann"
+
+
+def test_nobody_else_erases_a_buyer(client: Client, runtime: Runtime) -> None:
+    paula = stocked(client)
+    cart, order = bought(client)
+    before = stored_order(runtime, order)
+
+    for refused in (
+        erase(client, order),
+        erase(client, order, "x" * 22),
+        erase(client.as_("bob"), order),
+        erase(client.as_("pat", roles=["publisher"], sites=["beta"]), order),
+    ):
+        assert (refused.status, refused.code) == (404, "unknown_order")
+    by_cart = erase(client, order, cart, "bob@example.org")
+    for refused in (by_cart, erase(paula, order, None, "bob@example.org")):
+        assert (refused.status, refused.code) == (422, "invalid_request")
+        assert refused.json["errors"][0]["code"] == "other_email"
+    assert stored_order(runtime, order) == before
+
+
+def test_an_order_that_is_not_over_keeps_its_buyer(client: Client, runtime: Runtime) -> None:
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    order = ordered(client, cart, agreement(email="slow@example.org"))
+
+    refused = erase(client, order, cart, "slow@example.org")
+
+    assert (refused.status, refused.code) == (409, "order_unfinished")
+    assert stored_order(runtime, order)["email"] == "slow@example.org"
+    for _ in range(3):
+        pay(client, cart, order)
+    assert erase(client, order, cart, "slow@example.org").status == 200
