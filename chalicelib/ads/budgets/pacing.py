@@ -1,12 +1,13 @@
 """Pacing: the part of a campaign's budget due by now; pure functions over time."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from chalicelib.ads.inventory.campaigns import Schedule
+from chalicelib.time_zones import midnight
 
 # The schedule's interval: the first release of a flight, and after a pause or an outage, is the
 # share of a minute.
@@ -64,13 +65,7 @@ def day_of(now: datetime, time_zone: str) -> TimeSpan:
 
 @lru_cache(maxsize=1_024)
 def _day(day: date, time_zone: str) -> TimeSpan:
-    return TimeSpan(_midnight(day, time_zone), _midnight(day + timedelta(days=1), time_zone))
-
-
-def _midnight(day: date, time_zone: str) -> datetime:
-    """Return a day's first instant, also where the clock jumps over midnight or repeats it."""
-    local = datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(time_zone))
-    return local.astimezone(UTC)
+    return TimeSpan(midnight(day, time_zone), midnight(day + timedelta(days=1), time_zone))
 
 
 def budget_day(campaign: Schedule, now: datetime) -> TimeSpan:

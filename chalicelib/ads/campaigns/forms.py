@@ -1,8 +1,6 @@
 """The form of a campaign, with every bound."""
 
-from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
-from zoneinfo import available_timezones
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +12,7 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
+from chalicelib import time_zones
 from chalicelib.ads.bounds import (
     CPM_BID_STEP_MICROS,
     DAY_SECONDS,
@@ -32,19 +31,6 @@ from chalicelib.ads.inventory.creatives import Creative
 from chalicelib.http import Input
 from chalicelib.instants import Instant
 from chalicelib.sites.ids import SiteId
-
-
-@lru_cache(maxsize=1)
-def _time_zones() -> frozenset[str]:
-    # The meaning of these two depends on the machine's settings.
-    return frozenset(available_timezones() - {"localtime", "Factory"})
-
-
-def _time_zone(name: str) -> str:
-    if name not in _time_zones():
-        raise ValueError("not a time zone of the IANA database")
-    return name
-
 
 _EXAMPLE: JsonDict = {
     "flight": {"starts_at": "2026-11-01T00:00:00Z", "ends_at": "2027-03-01T00:00:00Z"},
@@ -65,7 +51,7 @@ _EXAMPLE: JsonDict = {
         }
     ],
 }
-TimeZone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_time_zone)]
+TimeZone = Annotated[str, StringConstraints(max_length=64), AfterValidator(time_zones.check)]
 
 
 class Flight(Input):

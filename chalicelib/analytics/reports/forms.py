@@ -3,17 +3,18 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from typing import Annotated, Any, NotRequired, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
+from chalicelib import time_zones
 from chalicelib.analytics.hits import DIMENSIONS, Device, Kind, StoredHit
 from chalicelib.analytics.reports.people import MAX_PATHS as MAX_CURRENT_PATHS
 from chalicelib.analytics.reports.people import Now
-from chalicelib.analytics.reports.report import MAX_SPAN, Group, Period, Report, Row
+from chalicelib.analytics.reports.periods import Period
+from chalicelib.analytics.reports.report import MAX_SPAN, Group, Report, Row
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.analytics.visitors.paths import Path, PathName
 from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
@@ -24,17 +25,10 @@ from chalicelib.http.responses import MAX_BYTES
 from chalicelib.instants import Instant
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownName
+from chalicelib.time_zones import Zone
 
 MAX_PATHS = 100
 _YEARS = range(2000, 2101)
-
-
-def _zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("no time zone has this name") from None
-    return name
 
 
 def _in_years(day: date) -> date:
@@ -43,12 +37,6 @@ def _in_years(day: date) -> date:
     return day
 
 
-Zone = Annotated[
-    str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_+/-]{1,64}$"),
-    AfterValidator(_zone),
-    Field(description="A time zone's name (IANA).", examples=["Asia/Shanghai"]),
-]
 Day = Annotated[date, AfterValidator(_in_years)]
 Bound = Annotated[Instant | Day, Field(union_mode="left_to_right")]
 
@@ -83,7 +71,7 @@ class SpanQuery(PageQuery):
         """Return a bound as an instant in UTC."""
         if isinstance(bound, datetime):
             return bound
-        return datetime.combine(bound, time(), ZoneInfo(self.tz)).astimezone(UTC)
+        return time_zones.midnight(bound, self.tz)
 
 
 _Value = Annotated[str, StringConstraints(min_length=1, max_length=MAX_HOST_CHARACTERS)]

@@ -2,7 +2,8 @@
 
 Whole days in UTC are read from the documents' sums. Other zones' days are summed from hours, or
 from minutes where a zone's offset is no whole number of hours: so a zone is a question and not a
-setting, and changing it rewrites nothing.
+setting, and changing it rewrites nothing. The database gets the edges of periods, and no zone: its
+list of zones is of another version than Python's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from urllib.parse import unquote
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import WHOLE_SITE, Dimension, day_of
-from chalicelib.analytics.reports import zones
+from chalicelib.analytics.reports import periods, zones
 from chalicelib.analytics.reports.days import COUNTED_FIELDS, DAYS, QUARTER_MINUTES, SOURCES
 from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.reports.report import BY_DAYS, Report, Row
@@ -89,8 +90,12 @@ def _cells(report: Report) -> list[Document]:
 
 def _key(report: Report) -> Document:
     time = "$day" if report.is_by_days else "$at"
-    week = {"startOfWeek": "monday"} if report.by == "week" else {}
-    period = {"$dateTrunc": {"date": time, "unit": report.by, "timezone": report.tz, **week}}
+    is_short = report.by == "minute"
+    period = (
+        {"$dateTrunc": {"date": time, "unit": "minute"}}
+        if is_short
+        else periods.start_of(time, report.edges)
+    )
     key = "" if report.group is None else "$path" if report.group == "path" else "$value"
     return {"period": period, "key": key}
 

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Final, Literal, TypedDict
-from zoneinfo import ZoneInfo
 
-from chalicelib.analytics.hits import DAY, day_of
+from chalicelib.analytics.hits import day_of
+from chalicelib.analytics.reports import periods
+from chalicelib.analytics.reports.periods import Period
 
-Period = Literal["minute", "hour", "day", "week", "month", "year"]
 Group = Literal["path", "referrer", "campaign", "device", "country"]
 # The longest span of a report, so that its read is bounded.
 MAX_SPAN: Final[dict[Period, timedelta]] = {
@@ -19,9 +20,6 @@ MAX_SPAN: Final[dict[Period, timedelta]] = {
     "year": timedelta(days=37_000),
 }
 BY_DAYS: Final[tuple[Period, ...]] = ("day", "week", "month", "year")
-# No zone changes its offset for less than two weeks.
-_LOOKED_AT_EVERY = 14 * DAY
-_MOST_LOOKED_AT = 3_000
 
 
 class Row(TypedDict):
@@ -60,20 +58,14 @@ class Report:
         """Return whether all rows have one path, or the site's whole."""
         return self.group is None or (self.group == "path" and self.path is not None)
 
+    @cached_property
+    def edges(self) -> list[datetime]:
+        """The starts of its periods in UTC, of hours or longer."""
+        return periods.edges(self.by, self.start, self.end, self.tz)
+
     @property
     def needs_minutes(self) -> bool:
         """Return whether whole hours are too coarse for the periods of this zone."""
-        edges = (self.start, self.end)
-        if self.by == "minute" or any(edge.minute or edge.second for edge in edges):
+        if self.by == "minute":
             return True
-        return any(offset % 3_600 for offset in self._offsets())
-
-    def _offsets(self) -> set[int]:
-        """Return the zone's offsets in seconds: at both ends, and at all changes between."""
-        zone, times = ZoneInfo(self.tz), [self.start, self.end]
-        day = self.start
-        while day < self.end and len(times) < _MOST_LOOKED_AT:
-            times.append(day)
-            day += _LOOKED_AT_EVERY
-        offsets = (time.astimezone(zone).utcoffset() for time in times)
-        return {int(offset.total_seconds()) for offset in offsets if offset is not None}
+        return any(edge.minute or edge.second for edge in (self.start, self.end, *self.edges))

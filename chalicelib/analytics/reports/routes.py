@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from pymongo.errors import OperationFailure
-
 from chalicelib.analytics import permissions
 from chalicelib.analytics.errors import LogCannotForget, UnknownSite
 from chalicelib.analytics.logs import together
@@ -30,7 +28,7 @@ from chalicelib.analytics.reports.loss_forms import Losses, LossesQuery, loss_ro
 from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import kept_since
-from chalicelib.errors import FieldError, Forbidden, InvalidRequest, ReportTooLarge
+from chalicelib.errors import FieldError, Forbidden, ReportTooLarge
 from chalicelib.http import NoContent, Ok, Request, Route, responses
 from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import Cursors, page_of
@@ -40,7 +38,6 @@ from chalicelib.limits import INVENTORY
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 
-_UNKNOWN_ZONE = 40485
 _A_MINUTE = "public, max-age=60"
 
 
@@ -160,14 +157,7 @@ def _cursors(request: Request, kind: str, report: Report) -> Cursors:
 def _read(
     request: Request, report: Report, after: Any, limit: int
 ) -> tuple[list[Row], list[Any] | None]:
-    """Return rows of a report; raises InvalidRequest for a zone unknown to the server."""
-    try:
-        return queries.read(request.runtime.database, report, after, limit)
-    except OperationFailure as error:
-        if error.code != _UNKNOWN_ZONE:
-            raise
-        fault = FieldError("tz", "unknown_zone", "The database does not know this time zone")
-        raise InvalidRequest(errors=[fault]) from None
+    return queries.read(request.runtime.database, report, after, limit)
 
 
 def _file(request: Request, report: Report) -> StatsCsv:

@@ -7,16 +7,15 @@ the documents apart.
 import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import WHOLE_SITE, day_of
 from chalicelib.analytics.reports.days import COUNTED_FIELDS, DAYS, QUARTER_MINUTES
 from chalicelib.analytics.reports.layouts import LAYOUTS
-from chalicelib.analytics.reports.report import Period, Report, Row
+from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.database import Document
 
 _MINUTE_SECONDS = 60
@@ -28,7 +27,7 @@ def read(
     database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[Row], list[Any] | None]:
     """Return up to `limit` rows after a position, and the position of the next rows."""
-    edges = list(_edges(report))
+    edges = report.edges
     first = 0
     if after:
         first = bisect.bisect_right(edges, datetime.fromisoformat(after[0]))
@@ -43,39 +42,6 @@ def read(
     shown = rows[:limit]
     more = len(rows) > limit
     return shown, [shown[-1]["period"].isoformat(), key] if more else None
-
-
-def _edges(report: Report) -> Iterator[datetime]:
-    """Yield the start of each period of the span, in UTC; the first may be before the span."""
-    zone = ZoneInfo(report.tz)
-    day = _first_day(report.by, report.start.astimezone(zone).date())
-    while True:
-        edge = datetime.combine(day, time(), zone).astimezone(UTC)
-        if edge >= report.end:
-            return
-        yield edge
-        day = _first_day(report.by, day + _LONGEST[report.by])
-
-
-_LONGEST: dict[Period, timedelta] = {
-    "day": timedelta(days=1),
-    "week": timedelta(days=7),
-    "month": timedelta(days=31),
-    "year": timedelta(days=366),
-}
-
-
-def _first_day(by: Period, day: date) -> date:
-    """Return the first day of a day's period; weeks begin on Mondays (ISO 8601)."""
-    match by:
-        case "week":
-            return day - timedelta(days=day.weekday())
-        case "month":
-            return day.replace(day=1)
-        case "year":
-            return day.replace(month=1, day=1)
-        case _:
-            return day
 
 
 def _days(database: Database[Document], report: Report, start: datetime) -> Iterator[Any]:

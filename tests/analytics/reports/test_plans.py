@@ -23,7 +23,8 @@ from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.logs.log import HitPosition, Span
 from chalicelib.analytics.reports import queries
 from chalicelib.analytics.reports.days import DAYS, SOURCES
-from chalicelib.analytics.reports.report import Group, Period, Report
+from chalicelib.analytics.reports.periods import Period
+from chalicelib.analytics.reports.report import Group, Report
 from chalicelib.analytics.sessions import periods
 from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, Level
 from chalicelib.analytics.settings import LogName

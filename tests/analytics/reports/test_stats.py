@@ -170,19 +170,6 @@ def test_a_bad_question_is_refused(blog: Runtime, publisher: Client, query: str)
     assert publisher.get(f"/stats/{SITE}?{query}").code == "invalid_request"
 
 
-def test_a_zone_that_the_server_does_not_know_is_refused(
-    blog: Runtime, publisher: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its list of zones may be older than the API's."""
-    del blog
-    monkeypatch.setattr("chalicelib.analytics.reports.forms.ZoneInfo", lambda _: NOON.tzinfo)
-    monkeypatch.setattr("chalicelib.analytics.reports.report.ZoneInfo", lambda _: NOON.tzinfo)
-
-    reply = publisher.get(f"/stats/{SITE}?{SPAN}&tz=Europe/Atlantis&by=hour")
-
-    assert (reply.code, reply.json["errors"][0]["field"]) == ("invalid_request", "tz")
-
-
 def test_reports_are_the_publishers_until_they_are_public(
     blog: Runtime, client: Client, publisher: Client
 ) -> None:
