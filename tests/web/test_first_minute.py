@@ -118,6 +118,7 @@ def test_a_moderator_of_the_newspaper_opens_the_console_on_a_queue_of_four(
     page = open_page("/")
     page.get_by_label("Read as").select_option("mara")
     page.get_by_role("button", name="Open the console").click()
+    page.get_by_role("button", name="Sign in as Mara").click()
 
     expect(page.get_by_role("article")).to_have_count(4, timeout=PATIENCE_MS)
     expect(page.get_by_text("Mara Lindqvist")).to_be_visible()
@@ -169,6 +170,7 @@ def test_the_console_is_offered_to_those_alone_whom_it_has_pages_for(open_page: 
         token = page.evaluate("window.plaza.token()")
         page.evaluate("sessionStorage.removeItem('plaza-console-token')")
         page.goto(f"{origin}/console#token={token}")
+        page.get_by_role("button", name="Sign in as").click()
         heading = "Waiting for you" if is_offered else "Nothing to do here"
         expect(page.get_by_role("heading", name=heading)).to_be_visible(timeout=PATIENCE_MS)
 
@@ -182,6 +184,7 @@ def test_links_to_the_newspaper_lead_to_the_server_that_is_read(
     page = open_page("/")
     page.get_by_label("Read as").select_option("mara")
     page.get_by_role("button", name="Open the console").click()
+    page.get_by_role("button", name="Sign in as Mara").click()
     link = page.get_by_role("article").first.get_by_role("link").first
     expect(link).to_have_attribute("href", re.compile(f"^{address}/articles/"))
     link.evaluate("(link) => link.removeAttribute('target')")

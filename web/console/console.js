@@ -1,7 +1,7 @@
 // @ts-check
 /** The console's frame: who is signed in, the pages that their roles open, and the page shown. */
 import { h } from "./../embed/element.js";
-import { caller, signOut, takeToken, tokenForm } from "./session.js";
+import { caller, isHanded, keep, personOf, signOut, takeToken, tokenForm } from "./session.js";
 
 /** @typedef {import("./session.js").Caller} Caller */
 /** @typedef {{id: string, title: string, part: string, roles: string[], file: string}} Page */
@@ -15,6 +15,8 @@ const PAGES = [
 
 const main = h("main", { id: "page", tabindex: "-1" });
 const nav = h("nav", { "aria-label": "Console" });
+/** The pages that are open to who is signed in. @type {Page[]} */
+let opened = [];
 
 /** Show the page that the address names, or else the first that the caller may open. @param {Page[]} pages */
 async function show(pages) {
@@ -46,12 +48,17 @@ function open(signedIn) {
   }
   nav.append(h("div", { class: "who" }, who, out));
   document.body.replaceChildren(h("a", { class: "skip", href: "#page", onclick: skip }, "To the page"), h("div", { class: "app" }, nav, main));
-  if (pages.length) {
-    window.addEventListener("hashchange", () => show(pages));
-    show(pages);
-  } else {
+  opened = pages;
+  if (pages.length) show(pages);
+  else {
     main.replaceChildren(h("h1", {}, "Nothing to do here"), h("p", { class: "card" }, "Your token has no role that the console has a page for."));
   }
+}
+
+/** @param {...(Node | string)} inside */
+function alone(...inside) {
+  opened = [];
+  document.body.replaceChildren(h("main", { class: "alone" }, ...inside));
 }
 
 /** The address names the page, so that a link within it cannot lead further. @param {Event} event */
@@ -66,21 +73,44 @@ function leave() {
   location.reload();
 }
 
-/** Ask for a token. */
-function signIn() {
-  const form = tokenForm(open);
-  document.body.replaceChildren(h("main", { class: "alone" }, h("h1", {}, "Plaza console"), h("div", { class: "card" }, h("p", {}, "Your site hands you over with a token. You can also paste one."), form)));
+/** Ask for a token. @param {string} [told] */
+function signIn(told) {
+  const form = tokenForm(open, told);
+  alone(h("h1", {}, "Plaza console"), h("div", { class: "card" }, h("p", {}, "Your site hands you over with a token. You can also paste one."), form));
+}
+
+/**
+ * Ask before an address signs in whom it names: anybody can send a link that leads here.
+ * @param {string} token @param {Caller} coming Whom it signs in. @param {Caller | null} present Who is signed in.
+ */
+function confirmHandOver(token, coming, present) {
+  const who = (/** @type {Caller} */ { name, id }) => h("p", {}, h("b", { dir: "auto" }, name), " ", h("span", { class: "meta", dir: "ltr" }, `(${id})`));
+  const accept = h("button", { class: "good", onclick: () => { keep(token); open(coming); } }, `Sign in as ${coming.name}`);
+  const refuse = h("button", { onclick: () => (present ? open(present) : signIn()) }, present ? `Stay signed in as ${present.name}` : "Do not sign in");
+  alone(h("h1", {}, "Sign in?"), h("div", { class: "card" },
+    h("p", {}, "A link has led you here, which signs you in as:"), who(coming),
+    ...(present ? [h("p", {}, "You are signed in as:"), who(present)] : []),
+    h("p", {}, "Go on only if this is you."), h("div", { class: "row" }, accept, refuse)));
 }
 
 async function start() {
-  takeToken();
+  const handed = takeToken();
   try {
-    const signedIn = await caller();
-    if (signedIn) open(signedIn);
-    else signIn();
+    const present = await caller();
+    const coming = handed ? await personOf(handed) : null;
+    if (coming && coming.id !== present?.id) return confirmHandOver(handed, coming, present);
+    // A later token of the same person.
+    if (coming) keep(handed);
+    if (coming || present) open(/** @type {Caller} */ (coming || present));
+    else signIn(handed && "The token that you were handed over with is not valid, or has ended.");
   } catch {
-    document.body.replaceChildren(h("main", { class: "alone" }, h("h1", {}, "Plaza does not answer"), h("p", { class: "card" }, h("button", { onclick: start }, "Try again"))));
+    alone(h("h1", {}, "Plaza does not answer"), h("p", { class: "card" }, h("button", { onclick: () => { if (handed) location.hash = new URLSearchParams({ token: handed }).toString(); else start(); } }, "Try again")));
   }
 }
 
+// An address may hand over a token while the console is open, too.
+addEventListener("hashchange", () => {
+  if (isHanded()) start();
+  else if (opened.length) show(opened);
+});
 start();

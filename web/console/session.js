@@ -12,18 +12,29 @@ const API = new URL("..", import.meta.url).href.replace(/\/+$/, "");
 
 window.plaza = { token: () => sessionStorage.getItem(KEPT) };
 
-/** Take over a token that a site's backend handed over in the address, and remove it from there. */
+/** Whether the address hands over a token. */
+export const isHanded = () => location.hash.startsWith("#token=");
+
+/** Take the token that a site's backend has handed over out of the address; "" if there is none. */
 export function takeToken() {
-  const handed = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!handed) return;
-  keep(handed);
+  if (!isHanded()) return "";
+  const handed = new URLSearchParams(location.hash.slice(1)).get("token") || "";
   history.replaceState(null, "", location.pathname + location.search);
+  return handed;
 }
 
-/** @param {string} text */
-function keep(text) {
+/** Sign in by a token: this tab asks for the pages of its person from now on. @param {string} text */
+export function keep(text) {
   sessionStorage.setItem(KEPT, text);
   forget();
+}
+
+/** Whom a token signs in, or null if it is not valid; throws if Plaza does not answer. @param {string} text @returns {Promise<Caller | null>} */
+export async function personOf(text) {
+  const answer = await fetch(`${API}/me`, { headers: { Authorization: `Bearer ${text}` }, cache: "no-store", credentials: "omit" });
+  if (answer.status === 401) return null;
+  if (!answer.ok) throw new Problem({ code: "unavailable" }, answer);
+  return answer.json();
 }
 
 /** Forget who is signed in. */
@@ -81,9 +92,9 @@ function signInAgain() {
   });
 }
 
-/** A form for a token. @param {(caller: Caller) => void} done */
-export function tokenForm(done) {
-  const status = h("p", { role: "alert", class: "bad-text" });
+/** A form for a token. @param {(caller: Caller) => void} done @param {string} [told] What it says at first. */
+export function tokenForm(done, told = "") {
+  const status = h("p", { role: "alert", class: "bad-text" }, told);
   const field = /** @type {HTMLInputElement} */ (h("input", { name: "token", autocomplete: "off", spellcheck: "false", required: true }));
   const form = h("form", { class: "sign-in" }, h("label", {}, "Token", field), h("button", { class: "good" }, "Sign in"), status);
   form.addEventListener("submit", async (event) => {

@@ -17,6 +17,13 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
+def handed_over(open_page: OpenPage, token: str, query: str = "", **options: Any) -> Page:
+    """Open the console by an address with a token, and confirm who it is."""
+    page = open_page(f"/console{query}#token={token}", **options)
+    page.get_by_role("button", name="Sign in as").click()
+    return page
+
+
 @dataclass(frozen=True)
 class Desk:
     """A site that holds back every comment, and its moderators' consoles."""
@@ -57,7 +64,7 @@ class Desk:
 
     def open(self, sub: str = "mo", **options: Any) -> Page:
         """Open the console as a moderator, whose site hands over the token in the address."""
-        page = self.open_page(f"/console#token={self.token(sub)}", **options)
+        page = handed_over(self.open_page, self.token(sub), **options)
         expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
         return page
 

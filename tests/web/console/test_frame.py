@@ -1,11 +1,15 @@
 """The console's frame: the page that the address names is the one shown."""
 
+from datetime import timedelta
 from typing import Any
 
-from playwright.sync_api import Page, Route, expect
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.support.clock import Clock
+from tests.support.http_client import Client
 from tests.web.conftest import OpenPage
-from tests.web.console.conftest import Desk
+from tests.web.console.conftest import Desk, handed_over
 
 
 def test_a_page_that_is_loaded_late_does_not_replace_the_one_chosen_since(
@@ -16,8 +20,10 @@ def test_a_page_that_is_loaded_late_does_not_replace_the_one_chosen_since(
     def hold(route: Route) -> None:
         held.append(route)
 
-    page = open_page(
-        f"/console?site=harbour#token={desk.token()}",
+    page = handed_over(
+        open_page,
+        desk.token(),
+        "?site=harbour",
         before=lambda page: page.route("**/console/queue.js", hold),
     )
     page.get_by_role("link", name="Log", exact=True).click()
@@ -38,10 +44,76 @@ def test_a_page_that_cannot_be_loaded_says_so_and_is_tried_again(
         page.route("**/console/queue.js", lambda route: route.abort())
 
     options: dict[str, Any] = {"before": cut, "may_log": "net::ERR_FAILED"}
-    page = open_page(f"/console#token={desk.token()}", **options)
+    page = handed_over(open_page, desk.token(), **options)
     expect(page.get_by_role("heading", name="Plaza does not answer")).to_be_visible()
     page.unroute("**/console/queue.js")
 
     page.get_by_role("button", name="Try again").click()
 
     expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+
+
+def signed_in(page: Page) -> Locator:
+    """Return the place that names who is signed in."""
+    return page.get_by_role("navigation", name="Console").locator(".who b")
+
+
+def test_an_address_signs_nobody_in_before_they_confirm_who_it_is(
+    client: Client, open_page: OpenPage
+) -> None:
+    page = open_page(f"/console#token={client.token('eve', name='Mo', roles=['moderator'])}")
+
+    expect(page.get_by_role("heading", name="Sign in?")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("Mo (eve)")
+    assert "token" not in page.url
+    assert page.evaluate("sessionStorage.length") == 0
+    page.get_by_role("button", name="Do not sign in").click()
+
+    expect(page.get_by_role("textbox", name="Token")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+@pytest.mark.parametrize("is_accepted", [False, True])
+def test_an_address_with_anothers_token_asks_whether_to_leave_the_session_that_is_there(
+    desk: Desk, client: Client, *, is_accepted: bool
+) -> None:
+    page = desk.open()
+    token = client.token("eve", name="Eve", roles=["moderator"])
+
+    # A link to the console that is open does not load it anew.
+    page.evaluate("(token) => { location.hash = `token=${token}`; }", token)
+
+    expect(page.get_by_role("main")).to_contain_text("Eve (eve)")
+    expect(page.get_by_role("main")).to_contain_text("Mo (mo)")
+    assert "token" not in page.url
+    accept, refuse = "Sign in as Eve", "Stay signed in as Mo"
+    page.get_by_role("button", name=accept if is_accepted else refuse).click()
+    expect(signed_in(page)).to_have_text("Eve" if is_accepted else "Mo")
+    expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    page.reload()
+    expect(signed_in(page)).to_have_text("Eve" if is_accepted else "Mo")
+
+
+def test_a_later_token_of_who_is_signed_in_is_taken_unasked(desk: Desk) -> None:
+    page = desk.open()
+    later = desk.client.token("mo", name="Mo Lind", roles=["moderator"])
+
+    page.goto(f"{page.url.partition('#')[0]}?again#token={later}")
+
+    expect(signed_in(page)).to_have_text("Mo Lind")
+    assert page.evaluate("sessionStorage.getItem('plaza-console-token')") == later
+
+
+def test_a_token_in_the_address_that_has_ended_leaves_the_session_and_is_told_without_one(
+    desk: Desk, client: Client, clock: Clock, open_page: OpenPage
+) -> None:
+    ended = client.token("eve", exp=clock() - timedelta(hours=1))
+    page = open_page(f"/console#token={ended}", may_log="401")
+    expect(page.get_by_role("alert")).to_contain_text("is not valid, or has ended")
+
+    page.get_by_label("Token").fill(desk.token())
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    page.goto(f"{page.url.partition('#')[0]}?again#token={ended}")
+
+    expect(signed_in(page)).to_have_text("Mo")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import OpenPage
-from tests.web.console.conftest import NODE, PHONE, WIDER, Desk
+from tests.web.console.conftest import NODE, PHONE, WIDER, Desk, handed_over
 from tests.web.support.axe import in_both_schemes
 
 
@@ -198,7 +198,7 @@ def test_the_same_asked_again_is_read_anew(desk: Desk) -> None:
 
 def test_who_has_no_role_finds_no_log(desk: Desk, client: Client, open_page: OpenPage) -> None:
     decide(desk, desk.post(), "hidden")
-    page = open_page(f"/console?site=harbour#token={client.token('ann', name='Ann')}")
+    page = handed_over(open_page, client.token("ann", name="Ann"), "?site=harbour")
     expect(page.get_by_role("heading", name="Nothing to do here")).to_be_visible()
 
     page.goto(f"{page.url.partition('#')[0]}#log")
@@ -214,7 +214,7 @@ def test_the_caller_chooses_among_their_sites(
     comment = desk.post()
     decide(desk, comment, "hidden")
     token = client.token("mia", name="Mia", roles=["moderator"], sites=["abroad", "harbour"])
-    page = open_page(f"/console#token={token}")
+    page = handed_over(open_page, token)
 
     page.get_by_role("link", name="Log", exact=True).click()
     expect(page.get_by_text("Nothing was done here.")).to_be_visible()
@@ -230,7 +230,7 @@ def test_a_site_that_the_caller_does_not_moderate_is_refused(
 ) -> None:
     desk.post()
     token = client.token("mia", name="Mia", roles=["moderator"], sites=["abroad"])
-    page = open_page(f"/console?site=harbour#token={token}", may_log="403")
+    page = handed_over(open_page, token, "?site=harbour", may_log="403")
 
     page.get_by_role("link", name="Log", exact=True).click()
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import OpenPage
-from tests.web.console.conftest import PHONE, WIDER, Desk
+from tests.web.console.conftest import PHONE, WIDER, Desk, handed_over
 from tests.web.support.axe import in_both_schemes
 
 RIGHT = "element => element.getBoundingClientRect().right"
@@ -105,7 +105,7 @@ def test_all_that_they_wrote_is_hidden(desk: Desk, workers: Workers) -> None:
 def test_a_person_is_found_by_site_and_id(desk: Desk, client: Client, open_page: OpenPage) -> None:
     desk.post()
     token = client.token("mia", name="Mia", roles=["moderator"], sites=["abroad", "harbour"])
-    page = open_page(f"/console#token={token}")
+    page = handed_over(open_page, token)
 
     page.get_by_role("link", name="People", exact=True).click()
     page.get_by_label("Site").select_option("harbour")

@@ -8,7 +8,7 @@ from playwright.sync_api import Dialog, expect
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import OpenPage
-from tests.web.console.conftest import NODE, PHONE, WIDER, Desk
+from tests.web.console.conftest import NODE, PHONE, WIDER, Desk, handed_over
 from tests.web.support.axe import in_both_schemes
 from tests.web.support.browser import until
 
@@ -226,7 +226,7 @@ def test_all_of_one_person_is_hidden_once_it_is_confirmed(desk: Desk, workers: W
 
 
 def test_a_token_without_a_role_opens_no_page(client: Client, open_page: OpenPage) -> None:
-    page = open_page(f"/console#token={client.token('ann', name='Ann')}")
+    page = handed_over(open_page, client.token("ann", name="Ann"))
 
     expect(page.get_by_role("heading", name="Nothing to do here")).to_be_visible()
 
