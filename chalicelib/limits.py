@@ -65,7 +65,7 @@ FLAGS = Limit("flags", burst=10, every=timedelta(minutes=6))
 EDITS = Limit("edits", burst=60, every=timedelta(seconds=1))
 # Pages of a person's export, which read much.
 EXPORTS = Limit("exports", burst=60, every=timedelta(seconds=1))
-# Previews of comments, which are rendered and stored nowhere.
+# Previews: of comments, which are rendered and stored nowhere, and of pages' drafts.
 PREVIEWS = Limit("previews", burst=60, every=timedelta(seconds=1))
 # Saves of pages, as often as an editor's autosave, and publishing them.
 CONTENT = Limit("content", burst=120, every=timedelta(seconds=1))

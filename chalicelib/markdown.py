@@ -15,7 +15,11 @@ from markdown_it.rules_block import StateBlock, blockquote, list_block
 from markdown_it.rules_inline import StateInline, image
 from markdown_it.token import Token
 
+from chalicelib.markdown_tokens import MOST_TOKENS, TOKENS_LEFT, Tokens, TooLarge, bound_blocks
 from chalicelib.texts import INVISIBLE, UNBALANCED, has_balanced_directions, is_visible
+
+__all__ = ["AT", "MOST_NESTED", "Dialect", "TooLarge", "Unreadable", "destinations"]
+__all__ += ["is_absolute", "places", "render", "without_deep_marks"]
 
 # Rules of markdown-it, of blocks and within a line: each returns whether it consumed the text at a
 # place, and makes no tokens if silent.
@@ -94,10 +98,6 @@ class Dialect:
     label_steps: int = 2_500
 
 
-class TooLarge(Exception):
-    """The HTML has too many bytes."""
-
-
 class Unreadable(Exception):
     """The text shows nothing, or reverses the text after it: a code and its detail."""
 
@@ -117,9 +117,9 @@ def render(
 ) -> str:
     """Return the HTML of a Markdown text, without raw HTML, scripts and styles.
 
-    `env` is input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML. Raises
-    Unreadable for a new text that, with decoded entities, shows nothing or has unbalanced
-    directional controls.
+    `env` is input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML, and above
+    MOST_TOKENS as soon as the parser reaches them. Raises Unreadable for a new text that, with
+    decoded entities, shows nothing or has unbalanced directional controls.
     """
     parser = _parser(dialect)
     known = _environment(dialect, env)
@@ -146,7 +146,10 @@ def render(
 
 
 def destinations(text: str, dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """Yield the URLs of links and pictures in a Markdown text, each with `href` or `src`."""
+    """Yield the URLs of links and pictures in a Markdown text, each with `href` or `src`.
+
+    Raises TooLarge.
+    """
     for token in _parser(dialect).parse(text, _environment(dialect)):
         for leaf in token.children or ():
             for name in ("href", "src"):
@@ -213,6 +216,7 @@ def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
     """Return the parser for all texts of a dialect."""
     parser = _plain_parser(dialect)
     _bound_nesting(parser, _plain_parser(dialect), {**_CONTAINERS, **dialect.blocks})
+    bound_blocks(parser)
     _parse_lines(parser, dialect)
     # markdown-it-py's types require a module and a method; any object and function work.
     parser.helpers = SimpleNamespace(  # type: ignore[assignment]
@@ -248,11 +252,12 @@ def _parse_lines(parser: markdown_it.MarkdownIt, dialect: Dialect) -> None:
         inline.terminator_re = re.compile(rf"[{marks}{characters}](?:(?<=[{marks}])|{condition})")
 
     def parse(text: str, md: markdown_it.MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
-        state = dialect.line(text, md, env, tokens)
+        state = dialect.line(text, md, env, Tokens(env))
         inline.tokenize(state)
         for rule in inline.ruler2.getRules(""):
             rule(state)
-        return state.tokens
+        tokens.extend(state.tokens)
+        return tokens
 
     inline.parse = parse  # type: ignore[assignment,method-assign]
 
@@ -308,7 +313,13 @@ def without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
 
 def _environment(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the environment for parsing a text."""
-    return {**(env or {}), _STEPS_LEFT: dialect.label_steps, _ALTS: 0, _DEPTH: 0}
+    return {
+        **(env or {}),
+        _STEPS_LEFT: dialect.label_steps,
+        TOKENS_LEFT: MOST_TOKENS,
+        _ALTS: 0,
+        _DEPTH: 0,
+    }
 
 
 def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001

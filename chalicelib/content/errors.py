@@ -111,8 +111,8 @@ class TooManyToMove(Problem):
 
 
 class PageTooLarge(Problem):
-    """The page's HTML is over its limit."""
+    """The page's HTML, or the number of its parts, is over its limit."""
 
     status = 422
     code = "page_too_large"
-    title = "The page's HTML is larger than 1 MiB"
+    title = "The page is too large: its HTML has more than 1 MiB, or its text too many parts"

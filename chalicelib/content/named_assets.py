@@ -29,7 +29,7 @@ class NamedAssets(NamedTuple):
 
 
 def find(runtime: Runtime, kind: str, detail: Document) -> NamedAssets:
-    """Return the assets that a detail names; raises InvalidRequest for too many."""
+    """Return the assets that a detail names; raises InvalidRequest for too many, or too long."""
     shown = types.pictures_of(kind, detail)
     linked: set[str] = set()
     for name, asset_id in _in_text(runtime, types.markdown_of(kind, detail)):
@@ -67,6 +67,10 @@ def _in_text(runtime: Runtime, text: str) -> Iterator[tuple[str, str]]:
 
     own = re.escape(runtime.settings.public_url)
     named = re.compile(rf"(?:asset:|(?:{own})?/assets/)({_ID})(?:/[0-9]{{1,2}})?(?:[?#].*)?")
-    for name, url in markdown.destinations(text, DIALECT):
-        if found := named.fullmatch(url):
-            yield name, found[1]
+    try:
+        for name, url in markdown.destinations(text, DIALECT):
+            if found := named.fullmatch(url):
+                yield name, found[1]
+    except markdown.TooLarge:
+        fault = "the text has too many items, cells and marks to be shown"
+        raise InvalidRequest(errors=[FieldError("detail", "page_too_large", fault)]) from None

@@ -2,15 +2,25 @@
 
 import re
 
+from pymongo import ASCENDING, IndexModel
+
 from chalicelib.content.errors import PageTooLarge
-from chalicelib.content.shapes import PageWords
+from chalicelib.content.shapes import PageWords, RenderedDraft
 from chalicelib.content.slugs import ASSETS
 from chalicelib.content.types import markdown_of
+from chalicelib.database import Collection
 from chalicelib.errors import UnreadableText
 from chalicelib.runtime import Runtime
 
 # Stored beside each HTML. Change it with the libraries or the rules of `rendering`.
 RENDERER = "markdown-it-py 4.3, nh3 0.3, content 2"
+
+# The HTML of drafts. The server deletes it after its time.
+RENDERED = Collection(
+    "content.rendered",
+    RenderedDraft,
+    indexes=(IndexModel([("expires_at", ASCENDING)], expireAfterSeconds=0),),
+)
 
 # An attribute in the sanitiser's form: only a tag has an unescaped `<`.
 _LINK = '(<(?:a href|img src)=")'

@@ -121,6 +121,27 @@ class PageAddress(TypedDict):
     since: datetime
 
 
+class RenderingFault(TypedDict):
+    """The reason why a draft has no HTML."""
+
+    code: str
+    detail: str
+
+
+class RenderedDraft(TypedDict):
+    """The HTML of a page's draft for its previews: of one version, by one renderer.
+
+    html: None: too large, or of a text with a fault.
+    """
+
+    _id: str
+    version: int
+    renderer: str
+    html: str | None
+    fault: NotRequired[RenderingFault]
+    expires_at: datetime
+
+
 class ContentSite(TypedDict):
     """A site's settings; the ids in its feeds begin with `feed_host`, which never changes."""
 

@@ -21,6 +21,7 @@ from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.content import nodes as content_nodes
+from chalicelib.content import rendered as content_rendered
 from chalicelib.content import settings as content_settings
 from chalicelib.content.editing import revisions
 from chalicelib.content.publishing import addresses
@@ -88,6 +89,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     origins.ORIGINS,
     content_settings.SITES,
     content_nodes.NODES,
+    content_rendered.RENDERED,
     revisions.REVISIONS,
     shop_settings.SITES,
     products.PRODUCTS,

@@ -1,6 +1,7 @@
 """Previews: signed addresses of drafts, for a week, without a sign-in.
 
-The address contains a key of the page, so a new key ends all earlier addresses.
+The address contains a key of the page, so a new key ends all earlier addresses. A draft's HTML is
+stored at its first reading, one for each page, and replaced for another version of the draft.
 """
 
 from collections.abc import Sequence
@@ -11,11 +12,12 @@ from pydantic import SecretStr
 
 from chalicelib import signing
 from chalicelib.content.answers import without_text
-from chalicelib.content.errors import UnknownPreview
+from chalicelib.content.errors import PageTooLarge, UnknownPreview
 from chalicelib.content.nodes import NODES
 from chalicelib.content.reading.forms import DraftShownAnswer
-from chalicelib.content.rendered import render, with_assets
-from chalicelib.content.shapes import ContentNode
+from chalicelib.content.rendered import RENDERED, RENDERER, render, with_assets
+from chalicelib.content.shapes import ContentNode, PageDraft, RenderedDraft
+from chalicelib.errors import UnreadableText
 from chalicelib.runtime import Runtime
 
 LASTS = timedelta(days=7)
@@ -45,6 +47,43 @@ def find(runtime: Runtime, token: str) -> ContentNode:
     return node
 
 
+def html_of(runtime: Runtime, node: ContentNode, draft: PageDraft) -> str:
+    """Return the HTML of a draft, rendered once for each version, also if it is refused.
+
+    Raises PageTooLarge and UnreadableText.
+    """
+    rows = RENDERED.of(runtime.database)
+    here = {"_id": node["_id"], "version": node["version"], "renderer": RENDERER}
+    rendered = rows.find_one(here)
+    if rendered is None:
+        rendered = _render(runtime, node, draft)
+        rows.replace_one({"_id": node["_id"]}, rendered, upsert=True)
+    if (fault := rendered.get("fault")) is not None:
+        raise UnreadableText("detail", fault["code"], fault["detail"])
+    if rendered["html"] is None:
+        raise PageTooLarge
+    return rendered["html"]
+
+
+def _render(runtime: Runtime, node: ContentNode, draft: PageDraft) -> RenderedDraft:
+    rendered: RenderedDraft = {
+        "_id": node["_id"],
+        "version": node["version"],
+        "renderer": RENDERER,
+        "html": None,
+        # As long as a preview that begins now.
+        "expires_at": runtime.now() + LASTS,
+    }
+    try:
+        rendered["html"] = render(runtime, node["type"], draft)
+    except PageTooLarge:
+        return rendered
+    except UnreadableText as unreadable:
+        (error,) = unreadable.errors
+        rendered["fault"] = {"code": error.code, "detail": error.detail}
+    return rendered
+
+
 def answer(runtime: Runtime, node: ContentNode) -> DraftShownAnswer:
     """Return a draft as readers would see it; raises PageTooLarge and UnreadableText."""
     draft = node["draft"]
@@ -57,7 +96,7 @@ def answer(runtime: Runtime, node: ContentNode) -> DraftShownAnswer:
         "summary": draft["summary"],
         "tags": draft["tags"],
         "detail": without_text(draft["detail"]),
-        "html": with_assets(render(runtime, node["type"], draft), runtime.settings.public_url),
+        "html": with_assets(html_of(runtime, node, draft), runtime.settings.public_url),
     }
 
 

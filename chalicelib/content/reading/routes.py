@@ -30,7 +30,7 @@ from chalicelib.content.rendered import absolute
 from chalicelib.content.slugs import ContentId
 from chalicelib.http import NotModified, Ok, Request, Route, conditional
 from chalicelib.http.callers import Publisher
-from chalicelib.limits import CONTENT
+from chalicelib.limits import CONTENT, PREVIEWS
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 from chalicelib.web.files import PAGE_STYLES, HtmlPage
@@ -107,7 +107,7 @@ def _declare_previews(route: Route) -> None:
         url = f"{runtime.settings.public_url}/previews/{token}"
         return Ok({"url": url, "ends_at": ends_at})
 
-    @route("GET", "/previews/{token}", raises=(UnknownPreview, PageTooLarge))
+    @route("GET", "/previews/{token}", limit=PREVIEWS, raises=(UnknownPreview, PageTooLarge))
     def read_preview(request: Request, token: PreviewToken) -> Ok[DraftShownAnswer] | HtmlPage:
         """Read a draft as readers would see it, as JSON or, for a browser, as a page."""
         node = previews.find(request.runtime, token)
