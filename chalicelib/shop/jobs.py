@@ -7,7 +7,7 @@ from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from chalicelib.jobs import outbox
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-from chalicelib.shop.catalogue import relisting, rewriting
+from chalicelib.shop.catalogue import indexing, relisting, rewriting
 from chalicelib.shop.categories.messages import JOB, JOBS, CatalogueJob, Relist
 from chalicelib.shop.orders import books, resuming, sweep
 from chalicelib.shop.orders.messages import RESUME_ORDER, ResumeOrder
@@ -25,6 +25,7 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_catalogue(_event: CloudWatchEvent) -> None:
         resend_overdue(runtime)
+        indexing.refresh(runtime)
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_shop(_event: CloudWatchEvent) -> dict[str, int]:

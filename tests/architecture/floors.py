@@ -20,6 +20,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "memory",
         "registered",
         "settings",
+        "spreadsheets",
         "texts",
         "time_zones",
     ),

@@ -1,10 +1,15 @@
 """Tokens of texts in any script."""
 
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from chalicelib.shop.search import MAX_STORED_TOKENS, stored_tokens, tokens
+from chalicelib.runtime import Runtime
+from chalicelib.shop.catalogue import indexing
+from chalicelib.shop.catalogue.rows import PRODUCTS
+from chalicelib.shop.search import MAX_STORED_TOKENS, stored_tokens
+from chalicelib.words import tokens
 from tests.shop.support.factories import SITE, book, open_shop, put
 from tests.support.http_client import Client
 
@@ -28,7 +33,7 @@ from tests.support.http_client import Client
         ("हिन्दी", "हिन्दी"),
         ("がき カギ", "がき カギ"),
         ("한국어 ㄱ", "한국 국어 ᄀ"),
-        ("עִבְרִית", "עִבְרִית"),
+        ("עִבְרִית", "עברית"),
         ("don't", "don t"),
         ("!? — …", ""),
     ],
@@ -76,6 +81,60 @@ def test_chinese_titles_are_found_wherever_the_words_are(
     found = client.get(f"/shops/{SITE}/products?order=price&q={query}").json["products"]
 
     assert sorted(each["id"] for each in found) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "query"),
+    [("กาแฟสดคั่วบด", "กาแฟ"), ("กาแฟสดคั่วบด", "คั่วบด"), ("Łódź", "lodz"), ("lodz", "Łódź")],
+)
+def test_titles_are_found_as_their_readers_type_them(
+    client: Client, title: str, query: str
+) -> None:
+    paula = open_shop(client)
+    put(paula, "one", book("one", title=title))
+    put(paula, "other", book("other", title="Moby-Dick"))
+
+    for order in ("price", "best"):
+        path = f"/shops/{SITE}/products?order={order}&q={quote(query)}"
+        assert [each["id"] for each in client.get(path).json["products"]] == ["one"]
+
+
+@pytest.mark.parametrize("layout", ["details", "attributes"])
+def test_products_of_release_0_3_0_are_found_by_todays_words(
+    client: Client, runtime: Runtime, layout: str
+) -> None:
+    paula = open_shop(client)
+    assert paula.post(f"/shops/{SITE}/layout", store=layout).status in {200, 202}
+    put(paula, "lodz", book("lodz", title="Łódź", details={"author": ["Æsop"], "language": "en"}))
+    rows = PRODUCTS.of(runtime.database)
+    rows.update_many({}, {"$set": {"search": ["łodz"] * 3}, "$unset": {"search_rules": ""}})
+    path = f"/shops/{SITE}/products?order=price&q="
+
+    assert indexing.refresh(runtime) == 1
+
+    for query in ("lodz", "aesop"):
+        assert [each["id"] for each in client.get(path + query).json["products"]] == ["lodz"]
+    assert indexing.refresh(runtime) == 0
+
+
+def test_a_product_that_is_written_while_its_words_are_made_anew_keeps_its_own(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paula = open_shop(client)
+    put(paula, "one", book("one", title="Before"))
+    PRODUCTS.of(runtime.database).update_many({}, {"$unset": {"search_rules": ""}})
+    tokens_of = indexing.tokens_of
+
+    def written_first(*given: Any) -> list[str]:
+        monkeypatch.setattr(indexing, "tokens_of", tokens_of)
+        assert put(paula, "one", book("one", title="After"), version=1).status == 200
+        return tokens_of(*given)
+
+    monkeypatch.setattr(indexing, "tokens_of", written_first)
+    indexing.refresh(runtime)
+
+    path = f"/shops/{SITE}/products?order=price&q=after"
+    assert [each["id"] for each in client.get(path).json["products"]] == ["one"]
 
 
 @pytest.mark.parametrize("query", ["cafe", "café", "CAFÉ", "cafe\u0301"])

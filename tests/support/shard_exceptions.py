@@ -63,6 +63,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "shop.orders.refunds.sweep: find shop.payment",
         "shop.orders.personal_data.forget_buyers: find shop.order",
         "shop.orders.sweep._resume_orders: find shop.order",
+        "shop.catalogue.indexing.refresh: find shop.product",
         "shop.stock.expiry._due: find shop.hold",
         "shop.stock.expiry._due: find shop.stock",
     ),
@@ -102,6 +103,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "assets.quotas.used: aggregate content.asset",
         "assets.own.check: aggregate content.asset",
     ),
+    "after a restore, by an operator": ("assets.blobs.gridfs.GridFsBlobs.names: find asset.files",),
     "moving a site's assets to another store, in the background": (
         "assets.promotion._end: find content.asset",
         "assets.promotion._end: find content.upload",

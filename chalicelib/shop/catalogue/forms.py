@@ -3,7 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 from typing_extensions import TypedDict
 
 from chalicelib.http import Input
@@ -85,9 +92,11 @@ class NewProduct(Input):
 
     type: TypeName
     title: Line
-    text: Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)] | None = Field(
-        None, description="Markdown, without pictures and tables."
-    )
+    text: Annotated[
+        Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)] | None,
+        # An answer has a missing text as empty, and may be sent back.
+        BeforeValidator(lambda text: None if text == "" else text),
+    ] = Field(None, description="Markdown, without pictures and tables.")
     state: State = Field("draft", description="Customers see and buy what is `active`.")
     currency: Currency | None = Field(
         None, description="The currency of the prices, to be checked against the shop's."

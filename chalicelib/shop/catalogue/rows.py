@@ -48,7 +48,8 @@ class Product(TypedDict):
 
     `under` is derived: its places in lists, which are `/`, its type and tags (`of_type`, `of_tag`),
     its categories and their ancestors. So a list by any place is a single range of an index, in the
-    order of price or time.
+    order of price or time. `search_rules` made the tokens in `search`; products of release 0.3.0
+    lack it.
     """
 
     _id: str
@@ -66,6 +67,7 @@ class Product(TypedDict):
     tags: Annotated[list[str], AtMost(MAX_TAGS)]
     assets: Annotated[list[str], AtMost(MAX_ASSETS)]
     search: Annotated[list[str], AtMost(MAX_STORED_TOKENS)]
+    search_rules: NotRequired[int]
     added: datetime
     updated: datetime
     layout: LayoutName
@@ -91,6 +93,8 @@ PRODUCTS = Collection(
         IndexModel([("details.$**", ASCENDING)]),
         IndexModel([("site", ASCENDING), ("search", "text")], default_language="none"),
         IndexModel([("site", ASCENDING), ("skus.sku", ASCENDING)]),
+        # For making tokens anew.
+        IndexModel([("search_rules", ASCENDING)]),
     ),
     shard_key={"site": 1, "_id": 1},
 )

@@ -11,9 +11,9 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
-from chalicelib.shop import search
 from chalicelib.shop.catalogue.listing_forms import ProductsQuery
 from chalicelib.shop.catalogue.rows import PRODUCTS
+from chalicelib.words import tokens
 
 MAX_WORDS = 20
 # A word of so many products is frequent; the check reads at most so many products a word.
@@ -33,7 +33,7 @@ def search_words(
     """Return the words of a list's search. None: no search. Raises InvalidRequest."""
     if query.q is None:
         return None
-    words = search.tokens(query.q)
+    words = tokens(query.q)
     if not 1 <= len(words) <= MAX_WORDS:
         detail = f"a search needs 1 to {MAX_WORDS} words"
         raise InvalidRequest(errors=[FieldError("q", "words", detail)])

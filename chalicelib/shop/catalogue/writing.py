@@ -22,6 +22,7 @@ from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.money import is_chargeable, step_micros
 from chalicelib.shop.search import stored_tokens
 from chalicelib.shop.settings import ShopSite
+from chalicelib.words import RULES
 
 
 def tokens_of(title: str, tags: Sequence[str], details: Mapping[str, Any], text: str) -> list[str]:
@@ -153,6 +154,7 @@ def _product(
         "tags": new.tags,
         "assets": new.assets,
         "search": tokens_of(new.title, new.tags, given.details, new.text or ""),
+        "search_rules": RULES,
         "added": before["added"] if before else now,
         "updated": now,
         **to_stored(shop, given.details),

@@ -1,0 +1,35 @@
+"""Search tokens made anew, for products whose tokens follow the rules of an earlier release."""
+
+from datetime import timedelta
+
+from pymongo import UpdateOne
+
+from chalicelib.runtime import Runtime
+from chalicelib.shop.catalogue.layouts import details_of
+from chalicelib.shop.catalogue.rows import PRODUCTS, Product
+from chalicelib.shop.catalogue.writing import tokens_of
+from chalicelib.words import RULES
+
+_AT_ONCE = 500
+# The time of a run for new batches: 20,000 products or so.
+_TIME = timedelta(seconds=20)
+
+
+def refresh(runtime: Runtime) -> int:
+    """Make the tokens of products anew, as many as a run has time for; return their number."""
+    rows, until = PRODUCTS.of(runtime.database), runtime.now() + _TIME
+    former, made = {"search_rules": {"$ne": RULES}}, 0
+    while batch := list(rows.find(former).limit(_AT_ONCE)):
+        written = rows.bulk_write([_update(each) for each in batch], ordered=False)
+        made += written.matched_count
+        if runtime.now() >= until or not written.matched_count:
+            break
+    return made
+
+
+def _update(product: Product) -> UpdateOne:
+    """Return the update of a product, unless another write comes first."""
+    details = details_of(product)
+    found = tokens_of(product["title"], product["tags"], details, product["text"])
+    where = {"_id": product["_id"], "site": product["site"], "version": product["version"]}
+    return UpdateOne(where, {"$set": {"search": found, "search_rules": RULES}})
