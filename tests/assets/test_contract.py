@@ -38,6 +38,14 @@ def test_bytes_come_back_at_every_edge(blobs: Blobs, content: bytes) -> None:
         assert b"".join(pieces(blobs, blob, length)) == content[:length]
 
 
+def test_every_finished_blob_is_named(blobs: Blobs) -> None:
+    for name in ("one", "other"):
+        write(blobs, name, "text/csv", [b"bytes"], 5)
+    blobs.drop("other")
+
+    assert list(blobs.names()) == ["one"]
+
+
 def test_a_blob_is_written_from_pieces_of_any_size(blobs: Blobs, content: bytes) -> None:
     sizes = (CHUNK_BYTES + 1, 1, 0, blobs.part_bytes)
     cut, at = [], 0

@@ -5,7 +5,7 @@ upload leaves chunks that no query can name; and its stream reads everything aft
 and chunks follow the specification of GridFS, so that every tool reads them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -111,3 +111,7 @@ class GridFsBlobs:
         """Delete the chunks, and then the file's document."""
         self._chunks.delete_many({"files_id": blob})
         self._files.delete_one({"_id": blob})
+
+    def names(self) -> Iterator[str]:
+        """Yield the files."""
+        return (each["_id"] for each in self._files.find({}, {"_id": 1}).sort("_id"))

@@ -74,6 +74,10 @@ class Blobs(Protocol):
         """Remove a blob, finished or not; a missing blob is no error."""
         ...
 
+    def names(self) -> Iterator[str]:
+        """Yield all finished blobs."""
+        ...
+
 
 def most_bytes(blobs: Blobs, media_type: str) -> int:
     """Return the limit of a store for files of a type, in bytes."""

@@ -7,7 +7,7 @@ repeat of a part changes nothing.
 import base64
 import contextlib
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -163,6 +163,17 @@ class S3Blobs:
             with contextlib.suppress(_Missing):
                 self._abort(blob, upload["UploadId"])
         _call(lambda s3: s3.delete_object(**self._object(blob)))
+
+    def names(self) -> Iterator[str]:
+        """Yield the objects of the bucket, which is Plaza's own."""
+        after = ""
+        while True:
+            asked: Any = {"StartAfter": after} if after else {}
+            page = _call(lambda s3: s3.list_objects_v2(Bucket=self._bucket, **asked))  # noqa: B023
+            yield from (each["Key"] for each in page.get("Contents", ()))
+            if not page["IsTruncated"]:
+                return
+            after = page["Contents"][-1]["Key"]
 
     def _abort(self, blob: str, handle: str) -> None:
         _call(lambda s3: s3.abort_multipart_upload(**self._object(blob), UploadId=handle))

@@ -28,6 +28,8 @@ from chalicelib.shop.payments.port import (
     StatedRefund,
     Statement,
     Status,
+    TakenPayment,
+    TakenPayments,
 )
 
 Script = Literal["pays", "declines", "slow", "late", "lost-answer", "refund-fails"]
@@ -36,6 +38,8 @@ MAX_REFUNDS = 1_000
 MAX_DISPUTES = 20
 _SLOW_LOOKS = 3
 _PAGE = 100
+# It keeps no currency, since it takes no money.
+_CURRENCY = "XXX"
 
 
 class FakeRefund(TypedDict):
@@ -158,6 +162,17 @@ class FakeProvider:
         rows = list(self._rows.find({**moved, **behind}, {"_id": 1}).sort("_id", 1).limit(_PAGE))
         last = rows[-1]["_id"] if len(rows) == _PAGE else None
         return Hints([Hint(each["_id"], None) for each in rows], last)
+
+    def taken(self, since: datetime, after: str | None) -> TakenPayments:
+        """Return the succeeded payments, whenever they were started."""
+        del since
+        behind: Document = {"_id": {"$gt": after or ""}, "status": "succeeded"}
+        rows = list(self._rows.find(behind).sort("_id", 1).limit(_PAGE))
+        found = [
+            TakenPayment(each["_id"], f"fake_{each['_id']}", each["amount_micros"], _CURRENCY)
+            for each in rows
+        ]
+        return TakenPayments(found, rows[-1]["_id"] if len(rows) == _PAGE else None)
 
     def _decide(self, order: str, before: Status, after: Status) -> Status:
         """Change a payment's status from `before` to `after`; return its current status."""

@@ -70,6 +70,22 @@ class Hints(NamedTuple):
     after: str | None
 
 
+class TakenPayment(NamedTuple):
+    """A payment that succeeded, with the order that Plaza named at its start."""
+
+    order: str
+    intent: str
+    amount_micros: int
+    currency: str
+
+
+class TakenPayments(NamedTuple):
+    """A page of payments. `after`: the position of the next page; None: the last page."""
+
+    found: Sequence[TakenPayment]
+    after: str | None
+
+
 class PaymentRefused(Exception):
     """The provider refuses for good; `reason` is its code."""
 
@@ -103,4 +119,8 @@ class Provider(Protocol):
 
     def hints(self, since: datetime, until: datetime, after: str | None) -> Hints:
         """Return a page of the payments whose refunds or disputes changed in this time."""
+        ...
+
+    def taken(self, since: datetime, after: str | None) -> TakenPayments:
+        """Return a page of the payments that were started since then and have succeeded."""
         ...

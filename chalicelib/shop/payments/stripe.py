@@ -16,9 +16,9 @@ from urllib.parse import urlencode, urlsplit
 import orjson
 
 from chalicelib import outgoing
+from chalicelib.currencies import smallest_micros
 from chalicelib.errors import Misconfigured, Unavailable
 from chalicelib.observability.logs import log
-from chalicelib.shop.money import smallest_micros
 from chalicelib.shop.payments.events import EVENT_TYPES, hint_of
 from chalicelib.shop.payments.port import (
     Charge,
@@ -30,6 +30,8 @@ from chalicelib.shop.payments.port import (
     StatedRefund,
     Statement,
     Status,
+    TakenPayment,
+    TakenPayments,
 )
 
 SECONDS = 10.0
@@ -164,6 +166,20 @@ class StripeProvider:
         page = self._call("GET", f"/v1/events?{urlencode(query)}")
         found = [hint_of(each) for each in page["data"]]
         return Hints(found, str(page["data"][-1]["id"]) if page.get("has_more") else None)
+
+    def taken(self, since: datetime, after: str | None) -> TakenPayments:
+        """Return a page of the account's succeeded payments that Plaza has started."""
+        query = [("limit", "100"), ("created[gte]", str(int(since.timestamp())))]
+        query += [("starting_after", after)] if after else []
+        page = self._call("GET", f"/v1/payment_intents?{urlencode(query)}")
+        found = [
+            TakenPayment(order, str(each["id"]), micros_of(int(each["amount"]), currency), currency)
+            for each in page["data"]
+            if each["status"] == "succeeded"
+            and (order := hint_of({"data": {"object": each}}).order)
+            and (currency := str(each["currency"]).upper())
+        ]
+        return TakenPayments(found, str(page["data"][-1]["id"]) if page.get("has_more") else None)
 
     def _refunds(self, intent: str) -> dict[str, str]:
         """Return the status of each refund that Plaza made, by key."""

@@ -25,6 +25,8 @@ class Stripe:
 
     def __init__(self) -> None:
         self.url = ""
+        # Its clock.
+        self.seconds = 0
         self.intents: dict[str, dict[str, Any]] = {}
         self.refunds: list[dict[str, Any]] = []
         self.disputes: list[dict[str, Any]] = []
@@ -86,7 +88,7 @@ class Stripe:
                 return self._cancel(intent)
             case "POST", ["refunds"]:
                 return self._refund(form)
-            case "GET", [("refunds" | "disputes" | "events") as name]:
+            case "GET", [("payment_intents" | "refunds" | "disputes" | "events") as name]:
                 return self._listed(self._rows(name, form), form)
         return 404, {"error": {"code": "resource_missing"}}
 
@@ -100,15 +102,30 @@ class Stripe:
         if _is_uneven(form["amount"], form["currency"]):
             return 400, {"error": {"type": "invalid_request_error", "param": "amount"}}
         name = f"pi_{len(self.intents) + 1}"
-        made = {"id": name, "status": "requires_payment_method", "client_secret": f"{name}_secret"}
+        made = {
+            "id": name,
+            "status": "requires_payment_method",
+            "client_secret": f"{name}_secret",
+            "created": self.seconds,
+        }
         self.intents[name] = {**made, **form}
         return 200, dict(self.intents[name])
+
+    def _taken(self, since: int) -> list[dict[str, Any]]:
+        """Return the payments as Stripe lists them, the newest first."""
+        return [
+            {**each, "metadata": {"order": each.get("metadata[order]")}}
+            for each in reversed(self.intents.values())
+            if each["created"] >= since
+        ]
 
     def _rows(self, name: str, query: dict[str, str]) -> list[dict[str, Any]]:
         """Return the objects of a list, as Stripe orders them."""
         if name == "events":
             since, until = int(query["created[gte]"]), int(query["created[lte]"])
             return [each for each in self.events[::-1] if since <= each["created"] <= until]
+        if name == "payment_intents":
+            return self._taken(int(query["created[gte]"]))
         if name == "disputes":
             return self._of(self.disputes, query)
         return [
