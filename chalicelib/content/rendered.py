@@ -1,6 +1,8 @@
 """The HTML of pages: rendered at publication, with absolute addresses added for each reader."""
 
 import re
+from html import escape, unescape
+from urllib.parse import urljoin
 
 from pymongo import ASCENDING, IndexModel
 
@@ -25,7 +27,7 @@ RENDERED = Collection(
 # An attribute in the sanitiser's form: only a tag has an unescaped `<`.
 _LINK = '(<(?:a href|img src)=")'
 _OF_ASSET = re.compile(rf"{_LINK}(?={ASSETS})")
-_OF_SITE = re.compile(rf"{_LINK}(?=/)")
+_OF_SITE = re.compile(rf'{_LINK}([/#][^"]*)')
 
 
 def render(runtime: Runtime, kind: str, words: PageWords) -> str:
@@ -49,6 +51,13 @@ def with_assets(html: str, public_url: str) -> str:
     return _OF_ASSET.sub(rf"\g<1>{public_url}", html) if public_url else html
 
 
-def absolute(html: str, base_url: str, public_url: str) -> str:
-    """Return HTML for any reader: with absolute assets, and absolute links within the site."""
-    return _OF_SITE.sub(rf"\g<1>{base_url}", with_assets(html, public_url))
+def absolute(html: str, page_url: str, public_url: str) -> str:
+    """Return HTML for any reader: with absolute assets, and absolute links within the site.
+
+    A link leads where a browser goes from the page itself.
+    """
+
+    def join(link: re.Match[str]) -> str:
+        return link[1] + escape(urljoin(page_url, unescape(link[2])))
+
+    return _OF_SITE.sub(join, with_assets(html, public_url))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Annotated, NamedTuple, NotRequired
+from urllib.parse import quote
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -58,10 +59,14 @@ class Feed(NamedTuple):
 
 
 def feed_id(site: ContentSite, kind: str | None, tag: str | None) -> str:
-    """Return the id of a feed (RFC 4151): of a site, of its pages of a type, or with a tag."""
+    """Return the id of a feed (RFC 4151): of a site, of its pages of a type, or with a tag.
+
+    Each feed has its own: a tag is encoded, as `new york` and `new-york` are two.
+    """
     parts = [site["_id"], *(["type", kind] if kind else []), *(["tag", tag] if tag else [])]
     # The year of Plaza's tag URIs (RFC 4151 needs a date of the host's ownership).
-    return f"tag:{site['feed_host']},2026:{'/'.join(parts).replace(' ', '-')}"
+    path = "/".join(quote(part, safe="") for part in parts)
+    return f"tag:{site['feed_host']},2026:{path}"
 
 
 def entries_of(
@@ -90,7 +95,7 @@ def entries_of(
 
 
 def _html(edition: Edition, site: ContentSite, public_url: str) -> str:
-    html = absolute(edition["html"], site["base_url"], public_url)
+    html = absolute(edition["html"], url_of(site, edition["slug"]), public_url)
     if len(html.encode()) <= MAX_HTML_BYTES:
         return html
     return f"<p>{escape(edition['summary'] or edition['title'])}</p>"

@@ -5,7 +5,7 @@ This takes two reads, of the address and of the page. Each addition to the answe
 
 from datetime import datetime
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from pymongo import ASCENDING, DESCENDING
 
@@ -27,6 +27,7 @@ from chalicelib.content.rendered import with_assets
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.visibility import coming, edition_at, next_change, shown_filter
 from chalicelib.database import Document
+from chalicelib.http import Request
 from chalicelib.runtime import Runtime
 
 # Readers receive HTML, so the query omits the Markdown.
@@ -55,8 +56,12 @@ class ShownPage(NamedTuple):
         return f"public, max-age={min(left, _KEPT_SECONDS)}"
 
 
-def find(runtime: Runtime, site: str, slug: str) -> ShownPage:
-    """Return the page at an address; raises UnknownContent, ContentGone and PageMoved."""
+def find(request: Request, site: str, slug: str) -> ShownPage:
+    """Return the page at an address; raises UnknownContent, ContentGone and PageMoved.
+
+    A move keeps the rest of the request's query.
+    """
+    runtime = request.runtime
     now = runtime.now()
     address = addresses.look(runtime.database, site, slug)
     if address is None or address["since"] > now:
@@ -71,8 +76,7 @@ def find(runtime: Runtime, site: str, slug: str) -> ShownPage:
     if edition is None:
         raise UnknownContent
     if edition["slug"] != slug:
-        public_url = runtime.settings.public_url
-        raise PageMoved(edition["slug"], page_url(public_url, site, edition["slug"]))
+        raise PageMoved(edition["slug"], _location(request, site, edition["slug"]))
     return ShownPage(node, edition, now)
 
 
@@ -105,9 +109,12 @@ def shown_number(node: ContentNode, now: datetime) -> int:
     return node["edition"] + (coming(node, now) is not None)
 
 
-def page_url(public_url: str, site: str, slug: str) -> str:
-    """Return the URL of the call that reads a page."""
-    return f"{public_url}/content/{site}/page?address={quote(slug, safe='/')}"
+def _location(request: Request, site: str, slug: str) -> str:
+    """Return the URL of the same call with another address."""
+    given = request.raw.query_params or {}
+    rest = {name: given.getlist(name) for name in given if name != "address"}
+    query = urlencode({"address": slug, **rest}, doseq=True, safe="/,", quote_via=quote)
+    return f"{request.runtime.settings.public_url}/content/{site}/page?{query}"
 
 
 def _neighbours(runtime: Runtime, found: ShownPage) -> NeighboursAnswer:

@@ -56,7 +56,7 @@ def _declare_pages(route: Route, discussions: Discussions, views: Viewed) -> Non
         A former address answers 308 with the current address, and a deleted page 410. A browser
         asks for `text/html` and receives the article alone.
         """
-        found = pages.find(request.runtime, site, query.address)
+        found = pages.find(request, site, query.address)
         headers = {"Cache-Control": found.cache_control, "Vary": "Accept"}
         if request.accepts_html:
             return HtmlPage(_document(request, found), {**article.HEADERS, **headers})
@@ -132,7 +132,7 @@ def _document(request: Request, found: ShownPage) -> str:
     shown = Article(
         title=edition["title"],
         summary=edition["summary"],
-        html=absolute(edition["html"], site["base_url"], runtime.settings.public_url),
+        html=absolute(edition["html"], url, runtime.settings.public_url),
         language=site["language"],
         author=node["author"]["name"] if node["author"] else site["author"],
         published_at=node["published"],

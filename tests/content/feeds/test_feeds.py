@@ -222,7 +222,7 @@ def test_a_feed_is_of_one_type_or_one_tag(site: Client) -> None:
     assert titles("?tag=Night%20Sky") == ["A"]
     assert titles("?type=blog&tag=night%20sky") == []
     root = check_atom(feed(site, query="?tag=night%20sky").body)
-    assert root.findtext(f"{ATOM}id") == f"tag:harbour.example,2026:{SITE}/tag/night-sky"
+    assert root.findtext(f"{ATOM}id") == f"tag:harbour.example,2026:{SITE}/tag/night%20sky"
 
 
 @pytest.mark.parametrize("form", ["atom", "json"])

@@ -44,6 +44,28 @@ def test_an_old_address_leads_to_the_page_and_not_to_the_next_address(site: Clie
     assert read(site, "three").json["facts"] == {"address": "one"}
 
 
+@pytest.mark.parametrize(
+    "more",
+    ["", "&include=discussion", "&include=neighbours,discussion", "&include=views&include=x"],
+)
+def test_an_old_address_leads_on_with_the_rest_of_the_query(site: Client, more: str) -> None:
+    node_id = published(site, "moon")
+    save(editor(site), node_id, 1, slug="the/new moon".replace(" ", "-"))
+    publish(site, node_id, 2)
+
+    moved = read(site, "moon", more)
+    if more.endswith("x"):
+        assert moved.code == "invalid_request"
+        return
+    location = moved.headers["Location"]
+
+    assert (moved.status, moved.code) == (308, "page_moved")
+    assert location.endswith(f"/content/{SITE}/page?address=the/new-moon{more}")
+    there = site.get(location[location.index("/content/") :])
+    assert there.status == 200
+    assert (there.json["neighbours"] is not None) == ("neighbours" in more)
+
+
 def test_drafts_claim_no_address_and_leave_no_redirect(site: Client, runtime: Runtime) -> None:
     edda = editor(site)
     node_id = write(edda, "first")
