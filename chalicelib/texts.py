@@ -9,6 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, StringConstraints
 from pydantic.json_schema import JsonSchemaValue
@@ -216,10 +217,33 @@ Line = Annotated[
 ]
 # The name of a person or a circle; `chalicelib.people.names` has the reserved names.
 PersonName = Annotated[Line, at_most(100), AfterValidator(_check_plain)]
+_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
+
+
+def _check_address(url: str) -> str:
+    """Refuse an address that people read as another than browsers do.
+
+    For these, the host of `https://bank.example@evil.example` is the second.
+    """
+    if "\\" in url or without_all_blanks(url) != url:
+        raise ValueError("an address has no backslash and no invisible character")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("this is no address") from None
+    if "@" in parts.netloc:
+        raise ValueError("an address names no user and no password")
+    if not host or port == 0 or not _HOST.fullmatch(host):
+        raise ValueError("this is no address")
+    return url
+
+
 Url = Annotated[
     str,
     # Control characters explicitly: dialects differ in the control characters of `\s`.
     StringConstraints(pattern=r'^https?://[^\s\x00-\x1f\x7f-\x9f<>"]+$', max_length=2_000),
+    AfterValidator(_check_address),
 ]
 # In answers, which are not checked again: the bounds of requests.
 ShownLine = Annotated[str, Field(max_length=200)]

@@ -147,3 +147,59 @@ def test_an_ideograph_of_a_name_does_not_become_another() -> None:
 def test_a_line_that_grows_when_it_is_composed_keeps_to_its_bound() -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(Line).validate_python("\ufb2c" * 100)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:pw@blog.example/moon",
+        "https://user@blog.example",
+        "https://blog.example:pw@evil.example/",
+        "https://@blog.example/",
+        "https://evil.example\\@blog.example/",
+        "https://blog.example\\moon",
+        "https://blog.example/moon\\sun",
+        "https://blog.example:99999/",
+        "https://blog.example:0/",
+        "https://blog.example:port/",
+        "https://:8000/",
+        "https:///moon",
+        "https://?moon",
+        "https://#moon",
+        "https://blog%2eexample/",
+        "https://blog.example%40evil.example/",
+        "https://[::1/",
+        "https://blog\u2100example/",
+        "https://blog.example/\u202emoon",
+        "https://blog.example/a\u200bb",
+        "https://blog.example/a b",
+        "https://blog.example/\n",
+        "https://blog.example/\0",
+        "https://blog.example/\x85",
+        "javascript:alert(1)//https://blog.example",
+        "JAVASCRIPT:alert(1)",
+        "data:text/html,x",
+        "ftp://blog.example/",
+        "//blog.example/",
+    ],
+)
+def test_an_address_that_misleads_is_refused(url: str) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Url).validate_python(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://blog.example",
+        "http://localhost:8000/moon",
+        "https://blog.example:65535/",
+        "https://[2001:db8::1]:8000/moon",
+        "https://192.0.2.1/?a=b@c#d@e",
+        "https://b\u00fccher.example/\u00fc",
+        "https://xn--bcher-kva.example/@ann",
+        "https://a_b.example/x%20y",
+    ],
+)
+def test_an_address_of_a_page_is_taken_as_it_is(url: str) -> None:
+    assert TypeAdapter(Url).validate_python(url) == url

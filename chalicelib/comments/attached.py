@@ -31,7 +31,7 @@ class PublicTime(NamedTuple):
         return {"public_from": self.begin or NEVER, "public_until": self.end}
 
 
-class Page(NamedTuple):
+class NamedPage(NamedTuple):
     """The title and the address of a page."""
 
     title: str
@@ -39,7 +39,7 @@ class Page(NamedTuple):
 
 
 def begin(
-    runtime: Runtime, node_id: str, page: Page, public: PublicTime, session: ClientSession
+    runtime: Runtime, node_id: str, page: NamedPage, public: PublicTime, session: ClientSession
 ) -> None:
     """Make a node in a transaction; an existing node keeps its comments and settings.
 
@@ -62,7 +62,12 @@ def begin(
 
 
 def update(
-    runtime: Runtime, node_id: str, page: Page | None, public: PublicTime, *, close: bool | None
+    runtime: Runtime,
+    node_id: str,
+    page: NamedPage | None,
+    public: PublicTime,
+    *,
+    close: bool | None,
 ) -> None:
     """Set the time in public of a node's page, and its title and address; None: as they are.
 

@@ -27,6 +27,8 @@ PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
 # The beginnings of addresses whose pages' first visits make nodes.
 MAX_PREFIXES = 10
+# The hosts of people's pictures that a site allows.
+MAX_AVATAR_HOSTS = 20
 # Reasons why a comment waits for a moderator.
 Reason = Literal[
     "decoy",
@@ -233,6 +235,7 @@ class CommentSite(TypedDict):
     slow_seconds: NotRequired[int]
     flags_hold: int
     spam_check_url: NotRequired[str | None]
+    avatar_hosts: NotRequired[Annotated[list[str], AtMost(MAX_AVATAR_HOSTS)] | None]
     first_visits: NotRequired[Annotated[list[str], AtMost(MAX_PREFIXES)]]
 
 

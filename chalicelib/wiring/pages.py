@@ -23,14 +23,16 @@ class NodesOfPages:
     ) -> None:
         """Make or adopt a discussion in the transaction that publishes its page."""
         public = attached.PublicTime(page.public_from, page.public_until)
-        attached.begin(runtime, discussion, attached.Page(page.title, page.url), public, session)
+        attached.begin(
+            runtime, discussion, attached.NamedPage(page.title, page.url), public, session
+        )
 
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
         """Give a discussion its page's title and address; `close` None: leave it open or closed."""
         public = attached.PublicTime(page.public_from, page.public_until)
-        named = attached.Page(page.title, page.url) if page.is_named else None
+        named = attached.NamedPage(page.title, page.url) if page.is_named else None
         attached.update(runtime, discussion, named, public, close=close)
 
     def end(self, runtime: Runtime, discussion: str) -> None:

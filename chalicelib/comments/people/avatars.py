@@ -5,13 +5,13 @@ avatar.
 """
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from html import escape
+from urllib.parse import urlsplit
 
 from chalicelib.http import Text
 
-A_DAY = "public, max-age=86400"
 DRAWING_HEADERS = {
-    "Cache-Control": A_DAY,
     "Content-Security-Policy": "default-src 'none'",
     "X-Content-Type-Options": "nosniff",
 }
@@ -23,6 +23,24 @@ class Drawing(Text):
 
     media_type = "image/svg+xml"
     max_bytes = 10_000
+
+
+def may_lead_to(picture: str, hosts: Sequence[str] | None, fetched_as: str | None) -> bool:
+    """Return whether an avatar's address redirects to a picture whose address its person chose.
+
+    hosts: the site's allowed hosts; None: any, but only for an image of a page, by its
+    Sec-Fetch-Dest (W3C Fetch Metadata, section 2.1). Whoever opens a link stays at this address.
+    """
+    if hosts is None:
+        return fetched_as == "image"
+    return (urlsplit(picture).hostname or "") in hosts
+
+
+def caching_of(hosts: Sequence[str] | None) -> Mapping[str, str]:
+    """Return the headers of caching: a shared cache would mix images and links."""
+    if hosts is None:
+        return {"Cache-Control": "private, max-age=86400", "Vary": "Sec-Fetch-Dest"}
+    return {"Cache-Control": "public, max-age=86400"}
 
 
 def draw(user_id: str, name: str) -> str:

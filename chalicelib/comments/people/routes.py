@@ -10,7 +10,13 @@ from chalicelib.comments.errors import TooManyBlocked
 from chalicelib.comments.forms import ActReason
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.people import blocking, changing
-from chalicelib.comments.people.avatars import A_DAY, DRAWING_HEADERS, Drawing, draw
+from chalicelib.comments.people.avatars import (
+    DRAWING_HEADERS,
+    Drawing,
+    caching_of,
+    draw,
+    may_lead_to,
+)
 from chalicelib.comments.people.counting import count
 from chalicelib.comments.people.rows import (
     MAX_BLOCKED,
@@ -27,6 +33,7 @@ from chalicelib.comments.shapes import (
     MAX_NOTE_CHARACTERS,
     ShownBadge,
 )
+from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
 from chalicelib.http import Found, Input, NoContent, Ok, Request, Route
 from chalicelib.http.callers import Moderator
@@ -254,8 +261,15 @@ def _declare_blocks(route: Route) -> None:
 def _declare_avatar(route: Route) -> None:
     @route("GET", "/sites/{site}/people/{user}/avatar")
     def get_avatar(request: Request, site: SiteId, user: UserId) -> Drawing | Found:
-        """Find the picture of a person: where their token says, or a drawing of their initials."""
+        """Find the picture of a person: where their token says, or a drawing of their initials.
+
+        It leads to the site's `avatar_hosts` alone. Where the site has set none, it leads only
+        images in pages on (`Sec-Fetch-Dest: image`), and nobody who opens the address.
+        """
         person = changing.find(request.runtime.database, site, user)
-        if picture := person.get("picture"):
-            return Found("", {"Location": picture, "Cache-Control": A_DAY})
-        return Drawing(draw(user, person["name"]), DRAWING_HEADERS)
+        hosts = settings.of(request.runtime, site).get("avatar_hosts")
+        fetched_as = request.raw.headers.get("sec-fetch-dest")
+        cached = caching_of(hosts)
+        if (picture := person.get("picture")) and may_lead_to(picture, hosts, fetched_as):
+            return Found("", {"Location": picture, **cached})
+        return Drawing(draw(user, person["name"]), {**DRAWING_HEADERS, **cached})

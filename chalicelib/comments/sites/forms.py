@@ -1,13 +1,14 @@
 """Public shapes of a site's settings, with their bounds."""
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.comments.forms import SlowSeconds
 from chalicelib.comments.shapes import (
+    MAX_AVATAR_HOSTS,
     MAX_PHRASES,
     MAX_PREFIXES,
     MAX_REACTIONS,
@@ -108,6 +109,12 @@ Prefix = Annotated[
 ]
 
 
+# The name of a host as an address has it.
+AvatarHost = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63}){1,10}$", max_length=253)
+]
+
+
 class CommentSettings(Input):
     """What a publisher decides on a site's discussions; what is left out is the default."""
 
@@ -193,12 +200,42 @@ class CommentSettings(Input):
         "is the rest of the address, with `:` for `/`. Empty: only you and moderators make nodes.",
     )
 
+    avatar_hosts: Annotated[tuple[AvatarHost, ...], Field(max_length=MAX_AVATAR_HOSTS)] | None = (
+        Field(
+            None,
+            description="The hosts of the pictures of people, such as `pictures.harbour.example`: "
+            "to no other does the address of an avatar lead. Empty: initials are drawn for all. "
+            "Null: any host, for images in pages alone, and for no browser that opens it.",
+        )
+    )
+
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         keys = [each.key for each in self.reactions]
         if len(set(keys)) < len(keys):
             raise ValueError("duplicate keys of reactions are not allowed")
         return self
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    """Take the defaults out of a schema: a change leaves omitted settings as they are."""
+    schema["examples"] = [{"phrases": [{"phrase": "casino"}]}]
+    for each in schema["properties"].values():
+        each.pop("default", None)
+
+
+class LimitChange(LimitSettings):
+    """What changes of the pace of writing; what is left out stays."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+
+class CommentSettingsChange(CommentSettings):
+    """What changes of a site's settings; what is left out stays. Moderators: phrases, limits."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+    limits: LimitChange = LimitChange()
 
 
 class ReactionOffered(TypedDict):
@@ -248,6 +285,8 @@ class CommentSettingsAnswer(TypedDict):
     close_after_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None
     slow_seconds: SlowSeconds
     flags_hold: Annotated[int, Field(ge=1, le=MOST_FLAGS)]
+    spam_check_url: ShownUrl | None
+    avatar_hosts: Annotated[list[AvatarHost], Field(max_length=MAX_AVATAR_HOSTS)] | None
     first_visits: Annotated[list[ShownUrl], Field(max_length=MAX_PREFIXES)]
 
 
@@ -299,6 +338,8 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "close_after_days": settings.get("close_after_days"),
         "slow_seconds": settings.get("slow_seconds", 0),
         "flags_hold": settings["flags_hold"],
+        "spam_check_url": settings.get("spam_check_url"),
+        "avatar_hosts": settings.get("avatar_hosts"),
         "first_visits": settings.get("first_visits", []),
     }
 

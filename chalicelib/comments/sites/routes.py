@@ -1,12 +1,19 @@
-"""Reading and storing a site's settings over HTTP, for its publisher."""
+"""Reading and storing a site's settings over HTTP, for its publisher and moderators."""
 
 from chalicelib.comments.sites import settings
-from chalicelib.comments.sites.forms import CommentSettings, CommentSettingsAnswer, settings_answer
+from chalicelib.comments.sites.forms import (
+    CommentSettings,
+    CommentSettingsAnswer,
+    CommentSettingsChange,
+    settings_answer,
+)
+from chalicelib.errors import Forbidden
 from chalicelib.http import Ok, Request, Route
-from chalicelib.http.callers import Publisher
+from chalicelib.http.callers import Publisher, Staff
+from chalicelib.identity import Principal
 from chalicelib.limits import NODES
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import check_publisher
+from chalicelib.sites.permissions import check_publisher, manages, owns
 
 
 def declare(route: Route) -> None:
@@ -14,10 +21,10 @@ def declare(route: Route) -> None:
 
     @route("GET", "/sites/{site}/comments/settings")
     def get_comment_settings(
-        request: Request, site: SiteId, publisher: Publisher
+        request: Request, site: SiteId, caller: Staff
     ) -> Ok[CommentSettingsAnswer]:
         """Read what holds in a site's discussions; the defaults where nothing was set."""
-        check_publisher(publisher, site)
+        _check_staff(caller, site)
         return Ok(settings_answer(settings.of(request.runtime, site)))
 
     @route("PUT", "/sites/{site}/comments/settings", limit=NODES)
@@ -30,3 +37,25 @@ def declare(route: Route) -> None:
         """
         check_publisher(publisher, site)
         return Ok(settings_answer(settings.put(request.runtime, site, body)))
+
+    @route("PATCH", "/sites/{site}/comments/settings", limit=NODES)
+    def change_comment_settings(
+        request: Request, site: SiteId, caller: Staff, body: CommentSettingsChange
+    ) -> Ok[CommentSettingsAnswer]:
+        """Change some settings of a site's discussions; all others stay.
+
+        A moderator changes `phrases` and `limits`, a publisher any.
+        """
+        _check_staff(caller, site)
+        if not owns(caller, site) and body.model_fields_set - MODERATED:
+            raise Forbidden("A moderator changes phrases and limits; all else is the publisher's")
+        return Ok(settings_answer(settings.change(request.runtime, site, body)))
+
+
+# The settings that moderators change.
+MODERATED = frozenset({"phrases", "limits"})
+
+
+def _check_staff(caller: Principal, site: str) -> None:
+    if not manages(caller, site):
+        raise Forbidden(f"You neither own nor moderate the site {site}")

@@ -10,8 +10,8 @@ from pymongo import ReturnDocument
 
 from chalicelib.comments.forms import OVERRIDES, NodeSettings
 from chalicelib.comments.shapes import CommentSite, Node
-from chalicelib.comments.sites.forms import CommentSettings
-from chalicelib.database import Collection
+from chalicelib.comments.sites.forms import CommentSettings, CommentSettingsChange
+from chalicelib.database import Collection, Document
 from chalicelib.runtime import Runtime
 
 SITES = Collection("comments.site", CommentSite)
@@ -51,6 +51,24 @@ def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:
     found = SITES.of(runtime.database).find_one_and_update(
         {"_id": site},
         {"$set": given.model_dump(mode="json")},
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+    )
+    runtime.memory.forget(_key(site))
+    assert found is not None  # noqa: S101 - it was made if it was not there
+    return found
+
+
+def change(runtime: Runtime, site: str, given: CommentSettingsChange) -> CommentSite:
+    """Store the given settings of a site beside all others, and return all."""
+    changed: Document = given.model_dump(mode="json", include=given.model_fields_set - {"limits"})
+    limits = given.limits.model_dump(mode="json", exclude_unset=True)
+    kept = {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in _DEFAULTS.items()}
+    named = {name: {"$literal": value} for name, value in changed.items()}
+    named["limits"] = {"$mergeObjects": ["$limits", {"$literal": limits}]}
+    found = SITES.of(runtime.database).find_one_and_update(
+        {"_id": site},
+        [{"$set": kept}, {"$set": named}],
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )

@@ -38,6 +38,8 @@ DEFAULTS = {
     "slow_seconds": 0,
     "flags_hold": 3,
     "first_visits": [],
+    "spam_check_url": None,
+    "avatar_hosts": None,
 }
 HEART = {"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}
 
@@ -78,6 +80,8 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "slow_seconds": 30,
         "flags_hold": 7,
         "first_visits": ["https://blog.example/", "http://localhost:8000/articles/2026/"],
+        "spam_check_url": "https://blog.example/",
+        "avatar_hosts": ["pictures.example"],
     }
 
     put = publisher.put(PATH, **wanted)
@@ -221,3 +225,53 @@ def test_the_defaults_are_those_of_an_empty_body(runtime: Runtime) -> None:
     stored = settings.put(runtime, "blog", CommentSettings())
 
     assert settings.of(runtime, "shop") == {**stored, "_id": "shop"}
+
+
+def test_a_change_leaves_all_other_settings(publisher: Client) -> None:
+    url = "https://blog.example/"
+    limits = {"votes_per_minute": 7, "flags_per_hour": 8}
+    assert publisher.put(PATH, spam_check_url=url, votes="up", limits=limits).status == 200
+    before = publisher.get(PATH).json
+
+    changed = publisher.patch(PATH, max_links=2, limits={"flags_per_hour": 9})
+
+    after = {**before, "max_links": 2, "limits": {**before["limits"], "flags_per_hour": 9}}
+    assert changed.json == publisher.get(PATH).json == after
+    assert publisher.patch(PATH).json == after
+    assert publisher.patch(PATH, max_links=None, spam_check_url=None).json == {
+        **after,
+        "max_links": None,
+        "spam_check_url": None,
+    }
+
+
+def test_a_change_of_a_site_without_settings_makes_them(publisher: Client) -> None:
+    changed = publisher.patch(PATH, limits={"flags_per_hour": 9}).json
+
+    assert changed == {**DEFAULTS, "limits": {**DEFAULTS["limits"], "flags_per_hour": 9}}  # type: ignore[dict-item]
+    assert publisher.get(PATH).json == changed
+    assert publisher.patch(PATH, reactions=[HEART, HEART]).status == 422
+    assert publisher.patch(PATH, no_setting=1).status == 422
+
+
+def test_a_moderator_reads_settings_and_changes_phrases_and_limits(
+    client: Client, publisher: Client
+) -> None:
+    moderator = client.as_("mo", roles=["moderator"], sites=["blog"])
+    phrases = [{"phrase": "casino", "action": "hold"}]
+    assert publisher.put(PATH, votes="up").status == 200
+
+    changed = moderator.patch(PATH, phrases=phrases, limits={"flags_per_hour": 9})
+
+    assert changed.status == 200
+    assert moderator.get(PATH).json == changed.json == publisher.get(PATH).json
+    assert (changed.json["votes"], changed.json["phrases"]) == ("up", phrases)
+    for refused in (
+        moderator.patch(PATH, phrases=[], votes="off"),
+        moderator.patch(PATH, avatar_hosts=None),
+        moderator.put(PATH, phrases=[]),
+        client.as_("other", roles=["moderator"], sites=["news"]).patch(PATH, phrases=[]),
+        client.as_("other", roles=["moderator"], sites=["news"]).get(PATH),
+    ):
+        assert refused.code == "forbidden"
+    assert publisher.get(PATH).json == changed.json

@@ -36,7 +36,19 @@ COMMENTS = (
     ),
     Row(
         "GET /sites/{site}/comments/settings",
+        {200: "managers_of_the_site", 401: "anonymous", 403: "*"},
+    ),
+    Row(
+        "PATCH /sites/{site}/comments/settings",
+        {200: "managers_of_the_site", 401: "anonymous", 403: "*"},
+        "phrases",
+        body={"phrases": []},
+    ),
+    Row(
+        "PATCH /sites/{site}/comments/settings",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        "votes",
+        body={"votes": worlds.COMMENT_SETTINGS["votes"]},
     ),
     Row(
         "DELETE /nodes/{node}",

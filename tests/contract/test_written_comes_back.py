@@ -1,0 +1,151 @@
+"""All that a resource takes can be read back, and writing what was read changes nothing.
+
+The resources are those of the document with a GET and a PUT: settings of all features among them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+import pytest
+
+from chalicelib.runtime import Runtime
+from contract.compatibility import resolve
+from deploy.openapi.files import KEPT
+from tests.security.support.matrix import FEATURES
+from tests.security.support.row import Row
+from tests.security.support.world import World, build
+from tests.support.http_client import Client
+from tests.support.workers import Workers
+
+DOCUMENT = orjson.loads(KEPT.read_bytes())
+# A write that is not read back, and the reason.
+NOT_READ = {
+    ("putProduct", "currency"): "the shop's, which each price has",
+}
+# Fields that tell of the write itself.
+OF_THE_WRITE = {"version", "updated_at", "changed_at"}
+
+
+def _resources() -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield the path of each resource with its GET and its PUT."""
+    for path, methods in DOCUMENT["paths"].items():
+        if "get" in methods and "requestBody" in methods.get("put", {}):
+            yield path, methods["get"], methods["put"]
+
+
+RESOURCES = {put["operationId"]: (path, get, put) for path, get, put in _resources()}
+
+
+def _properties(schema: Any) -> dict[str, Any]:
+    found = resolve(DOCUMENT, schema)
+    parts = [part for name in ("allOf", "anyOf", "oneOf") for part in found.get(name, [])]
+    properties: dict[str, Any] = {**found.get("properties", {})}
+    for each in parts:
+        properties |= _properties(each)
+    return properties
+
+
+def _written(put: Mapping[str, Any]) -> dict[str, Any]:
+    body = resolve(DOCUMENT, put["requestBody"])
+    return _properties(body["content"]["application/json"]["schema"])
+
+
+def _read(get: Mapping[str, Any]) -> dict[str, Any]:
+    answer = resolve(DOCUMENT, get["responses"]["200"])
+    return _properties(answer["content"]["application/json"]["schema"])
+
+
+def test_all_that_is_written_can_be_read() -> None:
+    unread = {
+        (name, field)
+        for name, (_, get, put) in RESOURCES.items()
+        for field in _written(put)
+        # A secret is read as set or not.
+        if not {field, f"{field}_set"} & _read(get).keys()
+    }
+
+    assert unread == NOT_READ.keys()
+
+
+@pytest.fixture
+def world(client: Client, runtime: Runtime, workers: Workers) -> World:
+    return build(client, runtime, workers)
+
+
+def _row_of(path: str, method: str) -> Row:
+    call = f"{method} {re.sub(r'{[^}]+}', '{}', path)}"
+    rows = (row for rows in FEATURES.values() for row in rows)
+    return next(row for row in rows if re.sub(r"{[^}]+}", "{}", row.call) == call)
+
+
+def test_writing_what_was_read_changes_nothing(world: World) -> None:
+    admin, changed = world.as_("admin"), {}
+    for name, (path, _, put) in RESOURCES.items():
+        row = _row_of(path, "PUT")
+        names = {**world.names, **(row.made(world) if row.made else {}), **row.path}
+        target = row.call.split(" ", 1)[1].format(**names)
+        # So that each has a value of its own, beside defaults.
+        if row.body is not None:
+            _write(admin, target, row.body)
+        before = admin.get(target)
+        assert before.status == 200, (name, before.body)
+        taken = _written(put)
+        given = {k: v for k, v in before.json.items() if k in taken}
+
+        written = _write(admin, target, given)
+        after = admin.get(target)
+
+        differing = {k for k in before.json if before.json[k] != after.json.get(k)}
+        if written.status not in {200, 204} or differing - OF_THE_WRITE:
+            changed[name] = (written.status, written.body[:300], differing)
+    assert changed == {}
+
+
+def _write(client: Client, target: str, body: Mapping[str, Any]) -> Any:
+    found = client.get(target)
+    headers = {"Content-Type": "application/json"}
+    if "ETag" in found.headers:
+        headers["If-Match"] = found.headers["ETag"]
+    return client.request("PUT", target, body=orjson.dumps(body), headers=headers)
+
+
+def test_all_settings_of_comments_come_back(client: Client) -> None:
+    """With a value for each that is not its default."""
+    publisher, path = client.as_("paula", roles=["publisher"], sites=["blog"]), SETTINGS
+    url = "https://blog.example/"
+    given = {
+        "votes": "up",
+        "votes_shown": "after_vote",
+        "votes_shown_after_minutes": 5,
+        "reactions": [{"key": "heart", "emoji": "+"}],
+        "order": "best",
+        "moderation": "before",
+        "phrases": [{"phrase": "casino", "action": "reject"}],
+        "max_links": 3,
+        "approve_first": 2,
+        "repeats": "judge",
+        "limits": {
+            "posts": [{"burst": n, "every_seconds": n} for n in (1, 2, 3)],
+            "votes_per_minute": 5,
+            "flags_per_hour": 6,
+        },
+        "close_after_days": 7,
+        "slow_seconds": 8,
+        "flags_hold": 9,
+        "spam_check_url": url,
+        "first_visits": [url],
+        "avatar_hosts": ["pictures.example"],
+    }
+    assert given.keys() == _written(RESOURCES["putCommentSettings"][2]).keys()
+
+    assert publisher.put(path, **given).status == 200
+
+    read = publisher.get(path).json
+    assert read == {"site": "blog", **given}
+    read.pop("site")
+    assert publisher.put(path, **read).json == {"site": "blog", **given}
+
+
+SETTINGS = "/sites/blog/comments/settings"
