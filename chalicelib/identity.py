@@ -1,16 +1,18 @@
 """The caller of a request, by a bearer token that is verified in process."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, SecretStr, StringConstraints, ValidationError
 
+from chalicelib import signing
 from chalicelib.errors import Misconfigured, Unauthenticated
-from chalicelib.people.ids import UserId
+from chalicelib.people.ids import ID_PATTERN
 from chalicelib.people.names import acceptable
 from chalicelib.settings import Settings
 
@@ -28,6 +30,13 @@ Role = Literal[
 # Roles that may have reserved names.
 STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
 
+# Ids of subjects that have other characters than an id, or more of them.
+HASHED = "hashed|"
+_ID = re.compile(ID_PATTERN)
+_HASHED_ID = re.compile(re.escape(HASHED) + "[A-Za-z0-9_-]{43}")
+# Without PLAZA_SUBJECT_KEY: ids are stable, and whoever guesses a subject can compute its id.
+_PUBLIC_KEY = SecretStr("plaza")
+
 _ASYMMETRIC = ("RS256", "ES256")
 _MOST_ADDRESS = 500
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?")
@@ -39,13 +48,15 @@ LEEWAY_SECONDS = 30.0
 class Claims(BaseModel):
     """The claims that Plaza reads; unknown roles and claims are ignored.
 
+    A subject has up to 255 ASCII characters (OpenID Connect Core 1.0, section 2).
     Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2). A name may be
     any value: `identify` checks it.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
-    sub: UserId
+    sub: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,255}$")]
+    iss: str = ""
     exp: float
     nbf: float = 0
     name: Any = None
@@ -95,14 +106,26 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
     if not claims.nbf - LEEWAY_SECONDS <= now.timestamp() < claims.exp + LEEWAY_SECONDS:
         raise Unauthenticated("The token has expired or is not valid yet")
     roles = frozenset(claims.roles)
+    own_id = person_id(claims.iss, claims.sub, settings.subject_key)
     return Principal(
-        id=claims.sub,
-        name=_name(claims, roles, settings),
+        id=own_id,
+        name=_name(claims, roles, settings) or own_id,
         roles=roles,
         advertiser=claims.advertiser,
         sites=None if claims.sites is None else frozenset(claims.sites),
         picture=_picture(claims.picture),
     )
+
+
+def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
+    """Return the id of an issuer's subject: the subject if it is an id, or else its keyed hash.
+
+    A subject that looks like a hash is hashed too, so that nobody can have another person's id.
+    """
+    if _ID.fullmatch(subject) and not _HASHED_ID.fullmatch(subject):
+        return subject
+    named = json.dumps([issuer, subject]).encode()
+    return HASHED + signing.encode(signing.tag(b"subject\0" + named, key or _PUBLIC_KEY))
 
 
 def _picture(claim: object) -> str | None:
@@ -111,10 +134,10 @@ def _picture(claim: object) -> str | None:
     return claim if is_address and isinstance(claim, str) else None
 
 
-def _name(claims: Claims, roles: frozenset[str], settings: Settings) -> str:
-    """Return a token's name, or its subject if it has no acceptable name."""
+def _name(claims: Claims, roles: frozenset[str], settings: Settings) -> str | None:
+    """Return a token's name; None: it has no acceptable name."""
     is_staff = not roles.isdisjoint(STAFF_ROLES)
-    return acceptable(claims.name, settings.reserved_names, is_staff=is_staff) or claims.sub
+    return acceptable(claims.name, settings.reserved_names, is_staff=is_staff)
 
 
 def _verify(token: str, settings: Settings, now: datetime) -> dict[str, Any]:

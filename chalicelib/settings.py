@@ -72,6 +72,12 @@ class Settings(BaseModel):
     jwt_audience: str | None = Field(
         default=None, description="The `aud` that a token must have; unset, any."
     )
+    subject_key: Secret | None = Field(
+        default=None,
+        description="Hashes the `sub` of tokens where it is no id, such as an e-mail address. "
+        "Set it before such people come, and never change it: their ids would change. Unset, "
+        "whoever guesses a `sub` can compute its id.",
+    )
     signing_keys: Secrets = Field(
         default=(),
         description="Keys of cursors, ad tokens and visitor ids. The first key signs and every "

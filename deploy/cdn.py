@@ -6,6 +6,7 @@ CloudFront caches errors" in AWS's documentation.
 
 from typing import Any
 
+from chalicelib.analytics.visitors.agents import COUNTRY_PROOF_HEADER
 from deploy.intrinsics import filled, reference, when
 
 # CloudFront adds it to each call, so that the API's web ACL knows a call that came this way.
@@ -15,7 +16,13 @@ PROOF = {"Fn::Select": [2, {"Fn::Split": ["/", reference("AWS::StackId")]}]}
 CACHING_DISABLED = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad"
 ALL_VIEWER_EXCEPT_HOST = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 FILES = "/web/*"
+# Calls whose country is counted.
+HITS = ("/hits", "/hits/*")
 LISTINGS = ("/nodes/*/comments", "/nodes/*/comments/*/thread")
+COUNTRY_HEADER = "CloudFront-Viewer-Country"
+# The same API, where CloudFront has found the caller's country. On other paths a caller could send
+# a country of their own.
+_WITH_COUNTRY = "api-with-country"
 _READS = ["GET", "HEAD", "OPTIONS"]
 _ALL = [*_READS, "PUT", "POST", "PATCH", "DELETE"]
 _ONE_YEAR_SECONDS = 31_536_000
@@ -41,6 +48,12 @@ def cdn_resources() -> dict[str, Any]:
             "CachePolicy",
             {"CachePolicyConfig": _cache_policy("listings", _LISTINGS_VARY_BY, "all")},
         ),
+        # A policy for the cache's key is the one way to forward this header but not `Host`, by
+        # which API Gateway refuses calls. Nothing is kept: answers to hits are `no-store`.
+        "CdnHits": (
+            "CachePolicy",
+            {"CachePolicyConfig": _cache_policy("hits", [COUNTRY_HEADER], "all")},
+        ),
         "CdnListingsCall": ("OriginRequestPolicy", {"OriginRequestPolicyConfig": listings}),
     }
     return {
@@ -64,10 +77,9 @@ def _distribution() -> dict[str, Any]:
     files = _behavior(_READS, reference("CdnFiles"))
     call = reference("CdnListingsCall")
     listings = {**_behavior(_ALL, reference("CdnListings")), "OriginRequestPolicyId": call}
-    others = {
-        **_behavior(_ALL, CACHING_DISABLED),
-        "OriginRequestPolicyId": ALL_VIEWER_EXCEPT_HOST,
-    }
+    whole = {"OriginRequestPolicyId": ALL_VIEWER_EXCEPT_HOST}
+    others = {**_behavior(_ALL, CACHING_DISABLED), **whole}
+    hits = {**_behavior(_ALL, reference("CdnHits")), **whole, "TargetOriginId": _WITH_COUNTRY}
     return {
         "Enabled": True,
         "Comment": filled("What stands before ${AWS::StackName}"),
@@ -76,27 +88,32 @@ def _distribution() -> dict[str, Any]:
         "Aliases": when("HasCdnDomain", [reference("CdnDomain")]),
         "ViewerCertificate": when("HasCdnDomain", _certificate()),
         "WebACLId": when("HasCdnWebAcl", reference("CdnWebAclArn")),
-        "Origins": [_origin()],
+        "Origins": [
+            _origin("api", PROOF_HEADER),
+            _origin(_WITH_COUNTRY, PROOF_HEADER, COUNTRY_PROOF_HEADER),
+        ],
         "DefaultCacheBehavior": others,
         "CacheBehaviors": [
             {**files, "PathPattern": FILES},
             *({**listings, "PathPattern": path} for path in LISTINGS),
+            *({**hits, "PathPattern": path} for path in HITS),
         ],
         "CustomErrorResponses": [{"ErrorCode": code, "ErrorCachingMinTTL": 0} for code in _ERRORS],
     }
 
 
-def _origin() -> dict[str, Any]:
+def _origin(name: str, *proofs: str) -> dict[str, Any]:
+    """Return the API as an origin; CloudFront sets the headers `proofs`, whatever a caller sent."""
     host = "${RestAPI}.execute-api.${AWS::Region}.${AWS::URLSuffix}"
     return {
-        "Id": "api",
+        "Id": name,
         "DomainName": filled(host),
         "OriginPath": filled("/${RestAPI.Stage}"),
         "CustomOriginConfig": {
             "OriginProtocolPolicy": "https-only",
             "OriginSSLProtocols": ["TLSv1.2"],
         },
-        "OriginCustomHeaders": [{"HeaderName": PROOF_HEADER, "HeaderValue": PROOF}],
+        "OriginCustomHeaders": [{"HeaderName": each, "HeaderValue": PROOF} for each in proofs],
     }
 
 

@@ -54,9 +54,9 @@ def package(stage: str, out: Path, architecture: str) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         project, merged = Path(folder, "project"), Path(folder, "merged.json")
-        _copy_project(project)
+        _copy_project(project, architecture)
         install_verified(ROOT / "requirements.txt", project / "vendor", architecture)
-        merged.write_text(json.dumps(merge_template(app, stage, architecture)))
+        merged.write_text(json.dumps(merge_template(app, stage)))
         chalice = str(Path(sys.executable).with_name("chalice"))
         command = [chalice, "--project-dir", str(project), "package"]
         options = ["--stage", stage, "--merge-template", str(merged), str(out)]
@@ -70,10 +70,12 @@ def _write_densely(template: Path) -> None:
     template.write_text(json.dumps(json.loads(template.read_text()), separators=(",", ":")))
 
 
-def _copy_project(folder: Path) -> None:
+def _copy_project(folder: Path, architecture: str) -> None:
     """Copy the files that ship, without the requirements: Chalice packs only those in `vendor`."""
     shutil.copytree(ROOT / "chalicelib", folder / "chalicelib", ignore=_CACHES)
     shutil.copytree(ROOT / ".chalice", folder / ".chalice", ignore=_CACHES)
+    chosen = {**CONFIG, "lambda_architecture": architecture}
+    (folder / ".chalice" / "config.json").write_text(json.dumps(chosen))
     shutil.copy(ROOT / "app.py", folder)
     build(folder / EMBED.relative_to(ROOT))
     build_console(folder / CONSOLE.relative_to(ROOT))

@@ -51,7 +51,7 @@ SETTINGS = {
 # CloudFormation would notice only after it has changed other resources.
 MOST_CHARACTERS = {
     "database": 63,
-    "allowed_origins": 1_600,
+    "allowed_origins": 1_500,
     "reserved_names": 200,
     **dict.fromkeys(("image_sites", "open_nodes"), 100),
     **dict.fromkeys(("public_url", "frame_url", "jwks_url", "jwt_issuer", "jwt_audience"), 128),
@@ -75,6 +75,13 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         ),
         **{_parameter(field): _setting(field) for field in SETTINGS},
         "JwksUrl": {**_setting("jwks_url"), "AllowedPattern": "(https://.+)?"},
+        # A reference into the secret would fail where the secret has no such member.
+        "SubjectKey": {
+            **_text("Hashes a token's sub that is no id; 32 characters or more, never to change"),
+            "NoEcho": True,
+            "AllowedPattern": "(.{32,64})?",
+            "MaxLength": 64,
+        },
         "Payments": {
             **_text(
                 "Who takes the money of shops: stripe; or fake, which takes none, without JwksUrl; "
@@ -245,8 +252,11 @@ def shared_variables() -> dict[str, Any]:
 def api_variables() -> dict[str, Any]:
     """Return the environment variables that the API's function has beside those."""
     payments = payment_variables(PAYMENT_SECRETS)
-    proof = {_variable("cdn_proof"): when("HasCdn", PROOF, otherwise="")}
-    return {**_resolved(API_SECRETS), **payments, **spam_variables(), **proof}
+    proofs = {
+        _variable("cdn_proof"): when("HasCdn", PROOF, otherwise=""),
+        _variable("subject_key"): reference(_parameter("subject_key")),
+    }
+    return {**_resolved(API_SECRETS), **payments, **spam_variables(), **proofs}
 
 
 def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:

@@ -22,11 +22,8 @@ from deploy.queues import (
 )
 
 
-def merge_template(app: Chalice, stage: str, architecture: str = "x86_64") -> dict[str, Any]:
-    """Return what `chalice package --merge-template` merges into the template.
-
-    `architecture` is the processor for which the package has been made.
-    """
+def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
+    """Return what `chalice package --merge-template` merges into the template."""
     functions = declared_functions(app, stage)
     workers = [each for each in functions if isinstance(each, Worker)]
     environment = stage_environment(stage)
@@ -52,12 +49,7 @@ def merge_template(app: Chalice, stage: str, architecture: str = "x86_64") -> di
         "Parameters": parameters(stage, workers),
         "Conditions": CONDITIONS,
         "Rules": RULES,
-        "Globals": {
-            "Function": {
-                "Architectures": [architecture],
-                "Environment": {"Variables": shared_variables()},
-            }
-        },
+        "Globals": {"Function": {"Environment": {"Variables": shared_variables()}}},
         "Resources": {**resources, **watched, "Dashboard": page},
         "Outputs": _outputs(functions, workers),
     }

@@ -6,11 +6,12 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter
 
 from chalicelib import identity
 from chalicelib.errors import Misconfigured, Unauthenticated
 from chalicelib.identity import Principal, identify
+from chalicelib.people.ids import UserId
 from chalicelib.settings import Settings
 from tests.conftest import JWT_SECRET
 from tests.support.clock import START, Clock
@@ -99,16 +100,66 @@ def test_control_characters_of_a_tokens_name_are_dropped() -> None:
         {"exp": None},
         {"sub": None},
         {"sub": ""},
-        {"sub": "a.b"},
-        {"sub": "$where"},
         {"sub": "ann\n"},
-        {"sub": "x" * 65},
+        {"sub": "a.b\x00"},
+        {"sub": "ann\x7f"},
+        {"sub": "\u00e4nn@site.example"},
+        {"sub": "x" * 256},
         {"roles": "admin"},
     ],
 )
 def test_a_token_with_unusable_claims_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(Unauthenticated):
         identify(signed(**changes), SETTINGS, START)
+
+
+def id_of(settings: Settings = SETTINGS, **claims: Any) -> str:
+    principal = identify(signed(**claims), settings, START)
+    assert principal is not None
+    return principal.id
+
+
+# Apple's, Keycloak's, e-mail addresses, the longest of OpenID Connect, and hostile ones.
+SUBJECTS = (
+    *("001234.0a1b.0987", "f:uuid:bob", "ann@site.example", "ANN@site.example", "x" * 65),
+    *("x" * 255, "$where", "a.b", "a b", " ", "/", 'a"b', "https://id.example/ann", "ann "),
+)
+
+
+@pytest.mark.parametrize("sub", SUBJECTS)
+def test_a_subject_of_other_characters_has_an_id_that_every_route_takes(sub: str) -> None:
+    found = id_of(sub=sub)
+
+    assert TypeAdapter(UserId).validate_python(found) == found
+    assert found == id_of(sub=sub, name="Other", roles=["editor"])
+    principal = identify(signed(sub=sub, name=None), SETTINGS, START)
+    # A subject may be an address of mail, which is no name to show.
+    assert principal is not None
+    assert principal.name == found
+
+
+@pytest.mark.parametrize("sub", ["ann", "auth0|5f7c8ec7c33c6c004bbafe82", "x" * 64, "hashed|", "_"])
+def test_a_subject_that_is_an_id_stays_as_it_is(sub: str) -> None:
+    key = SETTINGS.model_copy(update={"subject_key": SecretStr("k" * 32)})
+
+    assert id_of(sub=sub) == id_of(key, sub=sub, iss="https://id.example") == sub
+
+
+def test_no_two_subjects_have_the_same_id() -> None:
+    issuers = (None, "https://a.example", "https://b.example", 'https://a.example", "a.b')
+    settings = [SETTINGS, SETTINGS.model_copy(update={"subject_key": SecretStr("k" * 32)})]
+
+    ids = [id_of(each, sub=s, iss=i) for s in SUBJECTS for i in issuers for each in settings]
+
+    assert len(set(ids)) == len(SUBJECTS) * len(issuers) * len(settings)
+
+
+def test_nobody_gets_anothers_id_by_a_subject_that_looks_like_it() -> None:
+    ids = [id_of(sub="ann@site.example")]
+    for _ in range(3):
+        ids.append(id_of(sub=ids[-1]))
+
+    assert len(set(ids)) == 4
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from deploy.declared import ROOT
 
 
-def make_package(stage: str, out: Path) -> None:
-    command = [sys.executable, "-m", "deploy.package", stage, str(out)]
+def make_package(stage: str, out: Path, *options: str) -> None:
+    command = [sys.executable, "-m", "deploy.package", stage, str(out), *options]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 

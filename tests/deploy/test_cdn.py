@@ -8,11 +8,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from pydantic import SecretStr
 
 from app import app as declared_app
-from deploy.cdn import ALL_VIEWER_EXCEPT_HOST, CACHING_DISABLED, PROOF_HEADER
-from tests.deploy.support.reading import condition, deployed_with
+from chalicelib.analytics.visitors.agents import COUNTRY_PROOF_HEADER
+from chalicelib.settings import Settings
+from deploy.cdn import ALL_VIEWER_EXCEPT_HOST, CACHING_DISABLED, COUNTRY_HEADER, PROOF_HEADER
+from tests.deploy.support.reading import condition, deployed_with, properties
 from tests.support.http_client import Client, Reply
+from tests.support.workers import Workers
 
 pytestmark = pytest.mark.processes
 
@@ -20,7 +24,9 @@ NODE = "harbour:moon"
 LISTING = f"/nodes/{NODE}/comments"
 HTML = {"Accept": "text/html"}
 ON = {"Cdn": "true"}
-CDN_PARTS = ("Distribution", "CdnFiles", "CdnListings", "CdnListingsCall")
+CDN_PARTS = ("Distribution", "CdnFiles", "CdnListings", "CdnListingsCall", "CdnHits")
+# The end of the stack's id, as `deployed_with` names it.
+PROOF = "of-this-stack-alone"
 
 
 def config(template: Any) -> Any:
@@ -36,6 +42,8 @@ class Edge:
         self._api = api
         self._kept: dict[Any, Reply] = {}
         self.asked = 0
+        # Where the callers are, by their addresses.
+        self.country = "DE"
 
     def behavior(self, path: str) -> Any:
         """Return the behavior that a path has: the first whose pattern fits."""
@@ -68,7 +76,7 @@ class Edge:
             return None
         keyed = self._policy(policy)["ParametersInCacheKeyAndForwardedToOrigin"]
         assert keyed["CookiesConfig"] == {"CookieBehavior": "none"}
-        names = keyed["HeadersConfig"].get("Headers", [])
+        names = self._keyed_headers(policy)
         shown = (
             path
             if keyed["QueryStringsConfig"]["QueryStringBehavior"] == "all"
@@ -79,10 +87,28 @@ class Edge:
     def _forwarded(self, behavior: Any, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the headers that reach the API; the token goes with whoever calls."""
         policy = behavior.get("OriginRequestPolicyId")
-        if policy is None:
-            return {}
-        drops_cookies = policy != ALL_VIEWER_EXCEPT_HOST
-        return {k: v for k, v in headers.items() if not (k == "Cookie" and drops_cookies)}
+        sent = {} if policy is None else dict(headers)
+        if policy != ALL_VIEWER_EXCEPT_HOST:
+            sent.pop("Cookie", None)
+        if COUNTRY_HEADER in self._keyed_headers(behavior["CachePolicyId"]):
+            sent[COUNTRY_HEADER] = self.country
+        (origin,) = (
+            each for each in self._config["Origins"] if each["Id"] == behavior["TargetOriginId"]
+        )
+        for each in origin["OriginCustomHeaders"]:
+            sent[each["HeaderName"]] = PROOF
+        return sent
+
+    def _keyed_headers(self, policy: Any) -> list[str]:
+        if policy == CACHING_DISABLED:
+            return []
+        keyed = self._policy(policy)["ParametersInCacheKeyAndForwardedToOrigin"]
+        return list(keyed["HeadersConfig"].get("Headers", []))
+
+    def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+        """Pass a call on, which nothing keeps."""
+        sent = self._forwarded(self.behavior(path), headers)
+        return self._api.request("POST", path, body=body, headers=sent)
 
 
 def may_be_kept(answer: Reply) -> bool:
@@ -158,6 +184,10 @@ def test_the_routes_that_are_kept_are_those_that_say_so(template: Any, client: C
         "/nodes/{node}/comments",
         "/nodes/{node}/comments/{comment}/thread",
         "/web/{version}/{file}",
+        # In name alone, to learn the caller's country.
+        "/hits",
+        "/hits/ignore",
+        "/hits/{site}/pixel",
     }
 
 
@@ -199,7 +229,7 @@ def test_nobody_passes_it_by(template: Any) -> None:
     """Calls past it could name any address of a caller in X-Forwarded-For."""
     rules = template["Resources"]["WebAcl"]["Properties"]["Rules"]
     (before,), (behind,) = (deployed_with(template, rules, **each) for each in ({}, ON))
-    (proof,) = config(template)["Origins"][0]["OriginCustomHeaders"]
+    proof, with_country = (each["OriginCustomHeaders"] for each in config(template)["Origins"])
 
     assert before["Name"] == "rate-of-an-address"
     refused = behind["Statement"]["NotStatement"]["Statement"]["ByteMatchStatement"]
@@ -207,10 +237,52 @@ def test_nobody_passes_it_by(template: Any) -> None:
     assert refused["FieldToMatch"] == {"SingleHeader": {"Name": PROOF_HEADER}}
     assert refused["PositionalConstraint"] == "EXACTLY"
     assert refused["SearchString"] == "of-this-stack-alone"
-    assert deployed_with(template, proof) == {
-        "HeaderName": PROOF_HEADER,
-        "HeaderValue": "of-this-stack-alone",
-    }
+    assert deployed_with(template, proof) == [added(PROOF_HEADER)]
+    both = [added(PROOF_HEADER), added(COUNTRY_PROOF_HEADER)]
+    assert deployed_with(template, with_country) == both
+    variable = properties(template, "APIHandler")["Environment"]["Variables"]["PLAZA_CDN_PROOF"]
+    assert [deployed_with(template, variable, **each) for each in ({}, ON)] == ["", PROOF]
+
+
+def added(name: str) -> dict[str, str]:
+    return {"HeaderName": name, "HeaderValue": PROOF}
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """The settings of an API behind the distribution."""
+    return settings.model_copy(update={"cdn_proof": SecretStr(PROOF)})
+
+
+FORGED = {
+    COUNTRY_HEADER: "FR",
+    "CF-IPCountry": "FR",
+    PROOF_HEADER: "guessed by a caller",
+    COUNTRY_PROOF_HEADER: "guessed by a caller",
+}
+
+
+def test_a_hits_country_is_the_one_that_cloudfront_finds(
+    template: Any, client: Client, workers: Workers
+) -> None:
+    publisher = client.as_("pam", roles=["publisher"], sites=["blog"])
+    assert publisher.put("/sites/blog/analytics").status == 200
+    edge = Edge(template, client)
+    beacon = b'{"site": "blog", "hits": [{"path": "/a"}]}'
+    headers = {"Content-Type": "text/plain", **FORGED}
+
+    edge.post("/hits", beacon, headers)
+    edge.get("/hits/blog/pixel?path=/a", FORGED)
+    # Past the patterns, and past CloudFront.
+    edge.post("/%68its", beacon, headers)
+    client.request("POST", "/hits", body=beacon, headers=headers)
+    client.request("GET", "/hits/blog/pixel?path=/a", headers=FORGED)
+    workers.drain()
+
+    rows = publisher.get("/stats/blog?group=country&from=2026-03-01&to=2026-03-02").json["rows"]
+    assert {row.get("country"): row["hits"] for row in rows} == {"DE": 2}
+    totals = publisher.get("/stats/blog?from=2026-03-01&to=2026-03-02").json["rows"]
+    assert sum(row["hits"] for row in totals) >= 4
 
 
 @pytest.mark.parametrize(

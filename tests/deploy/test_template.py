@@ -4,6 +4,7 @@ import copy
 import json
 import subprocess
 import sys
+import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from chalicelib.settings import Settings
 from deploy.declared import CONFIG, Api, Command, Function, Schedule, Worker, declared_functions
 from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
-from deploy.template import merge_template
 from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
 from tests.deploy.support.reading import attribute_of, deployed_with, properties
@@ -266,11 +266,21 @@ def test_the_longest_settings_fit_into_each_functions_environment(template: Any)
         assert sum(sizes) < 4_096, function.name
 
 
-def test_the_functions_run_on_the_processor_of_their_package(template: Any) -> None:
-    on_arm = merge_template(declared_app, "prod", "arm64")["Globals"]["Function"]
+def processors(out: Path) -> tuple[set[str], set[int]]:
+    """Return the processors of a package's functions, and of its libraries (ELF's `e_machine`)."""
+    resources = json.loads((out / "sam.json").read_text())["Resources"].values()
+    functions = [each for each in resources if each["Type"] == "AWS::Serverless::Function"]
+    with zipfile.ZipFile(out / "deployment.zip") as archive:
+        libraries = [archive.read(each) for each in archive.namelist() if ".so" in each]
+    (named,) = {tuple(each["Properties"]["Architectures"]) for each in functions}
+    return set(named), {int.from_bytes(each[18:20], "little") for each in libraries}
 
-    assert template["Globals"]["Function"]["Architectures"] == ["x86_64"]
-    assert on_arm["Architectures"] == ["arm64"]
+
+def test_the_functions_run_on_the_processor_of_their_package(package: Path, tmp_path: Path) -> None:
+    make_package("prod", tmp_path, "--architecture=arm64")
+
+    assert processors(package) == ({"x86_64"}, {62})
+    assert processors(tmp_path) == ({"arm64"}, {183})
 
 
 def test_each_secret_is_a_reference_and_the_apis_are_the_apis_alone(template: Any) -> None:

@@ -80,10 +80,13 @@ class Beacons:
             kind=kind,
             hits=tuple(self._hit(reported, hit, now, kind) for hit in found.hits),
             device=agents.device_of(request.user_agent) if is_view else None,
-            country=agents.country_of(request.raw.headers) if is_view else None,
+            country=self._country(request) if is_view else None,
             user=reported.user if site["user_reports"] else None,
             dropped=self._collect_faults(found, now) if found.faults else None,
         )
+
+    def _country(self, request: Request) -> str | None:
+        return agents.country_of(request.raw.headers, self._runtime.settings.cdn_proof)
 
     def _collect_faults(self, found: Read, now: datetime) -> Dropped:
         """Return a beacon's faults under the id of its first hit: a repeat counts once."""

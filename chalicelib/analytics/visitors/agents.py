@@ -1,7 +1,10 @@
 """User agents: a person's device, a bot, or a reader of feeds."""
 
+import hmac
 import re
 from collections.abc import Mapping
+
+from pydantic import SecretStr
 
 from chalicelib import bots
 from chalicelib.analytics.hits import Device, Kind
@@ -14,7 +17,9 @@ _COUNTRY = re.compile("[A-Z]{2}")
 # A country unknown to the CDN, and Tor.
 _NOWHERE = {"XX", "T1"}
 # In the order of preference: CloudFront's, Cloudflare's.
-_COUNTRY_HEADERS = ("cloudfront-viewer-country", "cf-ipcountry")
+COUNTRY_HEADERS = ("cloudfront-viewer-country", "cf-ipcountry")
+# The deployment's own CDN adds it to calls whose country it has found; its value is a secret.
+COUNTRY_PROOF_HEADER = "x-plaza-cdn-country"
 
 
 def kind_of(user_agent: str | None) -> Kind:
@@ -32,13 +37,24 @@ def device_of(user_agent: str | None) -> Device:
     return "mobile" if _MOBILE.search(agent) else "desktop"
 
 
-def country_of(headers: Mapping[str, str]) -> str | None:
-    """Return the country (ISO 3166) from the CDN's headers; None without a known country."""
-    for name in _COUNTRY_HEADERS:
+def country_of(headers: Mapping[str, str], proof: SecretStr | None) -> str | None:
+    """Return the country (ISO 3166) from the CDN's headers; None without a known country.
+
+    A caller can send them too, so they count only beside the proof that the CDN has set them.
+    """
+    given = headers.get(COUNTRY_PROOF_HEADER) or ""
+    if proof is None or not _are_equal(given, proof.get_secret_value()):
+        return None
+    for name in COUNTRY_HEADERS:
         country = headers.get(name) or ""
         if _COUNTRY.fullmatch(country) and country not in _NOWHERE:
             return country
     return None
+
+
+def _are_equal(given: str, secret: str) -> bool:
+    """Compare in a time that tells nothing of the secret."""
+    return hmac.compare_digest(given.encode(), secret.encode())
 
 
 def objects(headers: Mapping[str, str]) -> bool:

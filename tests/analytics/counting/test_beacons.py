@@ -1,6 +1,7 @@
 """From the page: beacons and pixels, who sent them, and all that could be wrong with them."""
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,10 +9,12 @@ import orjson
 import pytest
 from chalice.app import Chalice
 from chalice.local import LocalChalice
+from pydantic import SecretStr
 
 from app import create_app
 from chalicelib.analytics.logs import together
 from chalicelib.analytics.logs.log import Span
+from chalicelib.analytics.visitors import agents
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import SITE, differences, logs, rows, site
 from tests.support.clock import START, Clock
@@ -24,13 +27,15 @@ FEEDLY = "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 1 subscribers)"
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile/15E148 Safari/604.1"
 TABLET = "Mozilla/5.0 (iPad; CPU OS 12_0 like Mac OS X) Mobile/15E148 Safari/604.1"
 ID = "aaneGAECAwQFBgcI"
+PROOF = "a proof that the CDN adds"
 
 
 @pytest.fixture
 def app(refused: Runtime) -> Chalice:
     """An app that counts hits within the request."""
     site(refused)
-    return create_app(refused, LocalChalice)
+    behind_a_cdn = refused.settings.model_copy(update={"cdn_proof": SecretStr(PROOF)})
+    return create_app(replace(refused, settings=behind_a_cdn), LocalChalice)
 
 
 def beacon(client: Client, *hits: dict[str, Any], **headers: str) -> Reply:
@@ -101,7 +106,8 @@ def test_what_is_known_of_a_hit_is_kept_and_no_more(client: Client, runtime: Run
         "title": "A\u0000title",
         "node": "blog:a",
     }
-    beacon(client, told, **{"CloudFront-Viewer-Country": "DE", "User-Agent": PHONE})
+    by_the_cdn = {"CloudFront-Viewer-Country": "DE", agents.COUNTRY_PROOF_HEADER: PROOF}
+    beacon(client, told, **by_the_cdn, **{"User-Agent": PHONE})
 
     (hit,) = held(runtime)
     assert len(hit.pop("visitor")) == 12

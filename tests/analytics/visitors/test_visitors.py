@@ -5,6 +5,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from chalicelib.analytics.visitors import agents, paths, sources
 from chalicelib.analytics.visitors.salts import SALTS, Salts
@@ -101,10 +102,31 @@ def test_a_campaign_is_of_three_words(address: str, campaign: str | None) -> Non
     assert sources.campaign(address) == campaign
 
 
-def test_a_country_is_the_cdns() -> None:
-    assert agents.country_of({"cloudfront-viewer-country": "CN"}) == "CN"
-    assert agents.country_of({"cf-ipcountry": "XX"}) is None
-    assert agents.country_of({"cloudfront-viewer-country": "$a"}) is None
+PROOF = SecretStr("a proof that the CDN adds")
+PROVEN = {agents.COUNTRY_PROOF_HEADER: PROOF.get_secret_value()}
+
+
+@pytest.mark.parametrize(
+    ("headers", "country"),
+    [
+        ({"cloudfront-viewer-country": "CN"}, "CN"),
+        ({"cf-ipcountry": "CN"}, "CN"),
+        ({"cf-ipcountry": "XX"}, None),
+        ({"cloudfront-viewer-country": "$a"}, None),
+        ({}, None),
+    ],
+)
+def test_a_country_is_the_cdns(headers: dict[str, str], country: str | None) -> None:
+    assert agents.country_of({**PROVEN, **headers}, PROOF) == country
+    assert agents.country_of({**PROVEN, **headers}, None) is None
+
+
+@pytest.mark.parametrize("proof", [None, "", "a proof that the CDN add", "ä proof", "*"])
+def test_a_country_that_a_caller_sends_is_not_taken(proof: str | None) -> None:
+    sent = {"cloudfront-viewer-country": "CN"}
+    headers = sent if proof is None else {**sent, agents.COUNTRY_PROOF_HEADER: proof}
+
+    assert agents.country_of(headers, PROOF) is None
 
 
 def test_two_containers_know_one_visitor_by_one_salt(runtime: Runtime) -> None:
