@@ -57,6 +57,14 @@ def test_each_kind_of_alarm_has_its_section_and_each_section_its_alarms(template
     assert all(text.strip() for text in described.values())
 
 
+def test_each_worker_has_its_row_on_messages_in_dead_letters() -> None:
+    section = sections(2, ALARMS.read_text())["Messages in dead letters"]
+    rows = re.findall(r"^\| (`.+?`) \|", section, re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+    assert sorted(named) == sorted(each.title for each in FUNCTIONS if isinstance(each, Worker))
+
+
 def test_each_alarm_has_a_name_of_its_own_and_says_what_silence_means(template: Any) -> None:
     names = [alarm["AlarmName"]["Fn::Sub"] for alarm in alarms(template)]
 
