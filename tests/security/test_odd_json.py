@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -74,13 +75,15 @@ def rows_with_bodies() -> dict[str, Row]:
     }
 
 
-def sent(world: World, row: Row, target: str, body: bytes) -> Reply:
+def sent(
+    world: World, row: Row, target: str, body: bytes, version: int | str | None = None
+) -> Reply:
     """Send a body as the first caller whom the matrix lets do it."""
     expected = expected_of(row)
     caller = min(expected, key=lambda each: (expected[each] == 401, expected[each]))
     headers = {"Idempotency-Key": world.fresh(), "Content-Type": "application/json"}
     if row.version is not None:
-        headers["If-Match"] = f'"{row.version}"'
+        headers["If-Match"] = f'"{version or row.version}"'
     method = row.call.split(" ", 1)[0]
     return world.as_(caller).request(method, target, body=body, headers=headers)
 
@@ -131,6 +134,38 @@ def test_rare_json_is_no_failure_of_ours(world: World) -> None:
             reply = sent(world, row, target_of(world, row), each)
             if reply.status >= 500:
                 wrong.append((call, each[:200], reply.status, reply.body[:200]))
+
+    assert wrong == []
+
+
+ODD_PARAMETERS = (
+    *("18446744073709551616", "-9223372036854775809", "9" * 400, "1e400", "NaN", "Infinity"),
+    *("%00", "%ED%A0%80", "%FF", "1_000", "%D9%A1", "+1", "0x10", ""),
+)
+
+
+def test_odd_numbers_in_an_address_or_a_header_are_no_failure_of_ours(world: World) -> None:
+    wrong = []
+    odd = itertools.cycle(ODD_PARAMETERS)
+    operations = json.loads(KEPT.read_bytes())["paths"]
+    shapes = {
+        like(f"{method.upper()} {path}"): operation.get("parameters", ())
+        for path, of_path in operations.items()
+        for method, operation in of_path.items()
+    }
+    rows = {row.call: row for feature in FEATURES.values() for row in feature}
+    for call, row in rows.items():
+        names = [each["name"] for each in shapes[like(call)] if each.get("in") == "query"]
+        target = target_of(world, row).partition("?")[0]
+        targets = [f"{target}?{name}={next(odd)}" for name in names for _ in range(3)]
+        start, _, end = target.rpartition("/")
+        targets += [
+            f"{start}/{next(odd)}" for _ in range(3) if end and "{" in call.rpartition("/")[2]
+        ]
+        for each in targets:
+            reply = sent(world, row, each, orjson.dumps(row.body or {}), version=next(odd))
+            if reply.status >= 500:
+                wrong.append((call, each, reply.status, reply.body[:200]))
 
     assert wrong == []
 
