@@ -8,7 +8,8 @@ from chalicelib.identity import Principal
 Admin = Annotated[Principal, Roles("admin")]
 Publisher = Annotated[Principal, Roles("publisher")]
 Editor = Annotated[Principal, Roles("publisher", "editor")]
-Moderator = Annotated[Principal, Roles("moderator")]
+# A publisher does what the moderators of the site do.
+Moderator = Annotated[Principal, Roles("moderator", "publisher")]
 Staff = Annotated[Principal, Roles("publisher", "moderator")]
 SocialModerator = Annotated[Principal, Roles("social_moderator")]
 Advertiser = Annotated[Principal, Roles("advertiser")]

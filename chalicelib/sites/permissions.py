@@ -18,16 +18,23 @@ def edits(caller: Principal, site: str) -> bool:
 
 
 def moderates(caller: Principal, site: str) -> bool:
-    """Return whether the caller moderates the site; a token without `sites` has every site."""
+    """Return whether the caller moderates the site: as its moderator, or as its publisher."""
     own_sites = moderated_sites(caller)
     return own_sites is None or site in own_sites
 
 
 def moderated_sites(caller: Principal) -> frozenset[str] | None:
-    """Return the sites that the caller moderates; None: every site."""
+    """Return the sites that the caller moderates; None: every site.
+
+    A moderator's token without `sites` has every site, a publisher's the site `default`.
+    """
     if "admin" in caller.roles:
         return None
-    return caller.sites if "moderator" in caller.roles else frozenset()
+    if "moderator" in caller.roles:
+        return caller.sites
+    if "publisher" in caller.roles:
+        return frozenset({DEFAULT_SITE}) if caller.sites is None else caller.sites
+    return frozenset()
 
 
 def manages(caller: Principal, site: str) -> bool:

@@ -27,8 +27,9 @@ def test_a_publisher_owns_the_sites_of_the_token() -> None:
 
     assert owns(publisher, "blog")
     assert manages(publisher, "blog")
-    assert not moderates(publisher, "blog")
+    assert moderates(publisher, "blog")
     assert not owns(publisher, "default")
+    assert not moderates(publisher, "default")
 
 
 def test_a_publisher_whose_token_names_no_site_owns_the_default_one() -> None:
@@ -36,6 +37,7 @@ def test_a_publisher_whose_token_names_no_site_owns_the_default_one() -> None:
 
     assert owns(publisher, "default")
     assert not owns(publisher, "blog")
+    assert moderated_sites(publisher) == {"default"}
 
 
 def test_a_moderator_whose_token_names_no_site_moderates_all_and_owns_none() -> None:

@@ -103,10 +103,10 @@ def author_of(author: Principal, admitted: Admitted) -> Author:
     made: Author = {"id": author.id, "name": author.name}
     if badges:
         made["badges"] = badges
-    if moderates(author, site):
-        made["role"] = "moderator"
-    elif owns(author, site):
+    if owns(author, site) and not author.has("moderator", "admin"):
         made["role"] = "publisher"
+    elif moderates(author, site):
+        made["role"] = "moderator"
     return made
 
 

@@ -124,11 +124,13 @@ def test_a_tombstone_changes_no_more(client: Client, ann: Client, moderator: Cli
     assert moderator.post(f"{path(root)}/state", state="visible").code == "comment_deleted"
 
 
-def test_moderators_alone_set_states(client: Client, ann: Client, moderator: Client) -> None:
+def test_staff_of_the_site_alone_sets_states(
+    client: Client, ann: Client, moderator: Client
+) -> None:
     comment = post(ann)
 
     assert client.post(f"{path(comment)}/state", state="hidden").status == 401
-    for caller in (ann, client.as_("paula", roles=["publisher"])):
+    for caller in (ann, client.as_("paula", roles=["publisher"], sites=["shop"])):
         assert caller.post(f"{path(comment)}/state", state="hidden").status == 403
     elsewhere = client.as_("mia", roles=["moderator"], sites=["shop"])
     assert elsewhere.post(f"{path(comment)}/state", state="hidden").status == 403
@@ -136,6 +138,8 @@ def test_moderators_alone_set_states(client: Client, ann: Client, moderator: Cli
     assert (hidden.status, hidden.json["state"]) == (200, "hidden")
     assert ann.get(path(comment)).status == client.get(path(comment)).status == 404
     assert moderator.post(f"{path(comment)}/state", state="deleted").status == 422
+    publisher = client.as_("paula", roles=["publisher"])
+    assert publisher.post(f"{path(comment)}/state", state="visible").json["state"] == "visible"
 
 
 def test_the_queue_holds_pending_comments_and_no_decided_ones(

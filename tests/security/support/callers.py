@@ -32,7 +32,7 @@ CALLERS: dict[str, tuple[str, dict[str, Any]] | None] = {
 }
 # Names of several callers at once, for the rows of the matrix.
 GROUPS = {
-    "staff_of_comments": "moderator_own moderator_all admin",
+    "staff_of_comments": "moderator_own moderator_all publisher_own admin",
     "managers_of_the_site": "moderator_own moderator_all publisher_own admin",
     "owners_of_the_site": "publisher_own admin",
     "writers_of_the_site": "publisher_own editor_own admin",

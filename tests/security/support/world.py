@@ -273,6 +273,13 @@ def comment(world: World) -> dict[str, str]:
     return {"comment": made(posted)["id"]}
 
 
+def comment_of_new_node(world: World) -> dict[str, str]:
+    """Make a comment of the owner on a page of its own."""
+    names = node(world)
+    posted = world.as_("owner").post(f"/nodes/{names['node']}/comments", text="So it is")
+    return {**names, "comment": made(posted)["id"]}
+
+
 def pending_comment(world: World) -> dict[str, str]:
     """Make a comment of the owner that waits for a moderator."""
     names = comment(world)

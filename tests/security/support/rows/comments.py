@@ -222,7 +222,7 @@ COMMENTS = (
         Row(
             f"{method} /nodes/{{node}}/comments/{{comment}}/{what}",
             {204: "staff_of_comments", 401: "anonymous", 403: "*"},
-            made=worlds.comment,
+            made=worlds.comment_of_new_node,
         )
         for what in ("pin", "featured")
         for method in ("PUT", "DELETE")
@@ -239,7 +239,11 @@ COMMENTS = (
     ),
     Row(
         "GET /moderation/comments",
-        {200: "staff_of_comments moderator_other moderator_none", 401: "anonymous", 403: "*"},
+        {
+            200: "staff_of_comments moderator_other moderator_none publisher_other",
+            401: "anonymous",
+            403: "*",
+        },
     ),
     Row(
         "GET /moderation/log",
