@@ -18,7 +18,7 @@ from chalicelib.content.shapes import (
 )
 from chalicelib.content.slugs import ContentId, Slug
 from chalicelib.content.types import CONTENT_TYPES
-from chalicelib.content.visibility import State, state
+from chalicelib.content.visibility import State, date_of, state
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.keywords import Keyword
@@ -84,6 +84,7 @@ class _PlacedAnswer(TypedDict):
     published_at: Annotated[
         datetime | None, Field(description="The first instant of being shown; it may be to come.")
     ]
+    dated_at: Annotated[datetime | None, Field(description="The date that its readers see.")]
     until: Annotated[datetime | None, Field(description="When it is no longer shown.")]
     updated_at: datetime
     discussion_id: Annotated[DiscussionId | None, Field(description="The node of its comments.")]
@@ -158,6 +159,7 @@ def content_answer(node: ContentNode, now: datetime) -> ContentAnswer:
         "live": _edition(node["live"]),
         "next": _edition(node["next"]),
         "published_at": node["published"],
+        "dated_at": date_of(node),
         "until": node["until"],
         "updated_at": node["updated"],
         "discussion_id": node["discussion"],

@@ -3,7 +3,7 @@
 from chalicelib.content import settings
 from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode
-from chalicelib.content.visibility import edition_at
+from chalicelib.content.visibility import date_of, edition_at
 from chalicelib.happenings import Cause
 from chalicelib.runtime import Runtime
 
@@ -27,7 +27,7 @@ def find(runtime: Runtime, thing: str) -> Cause | None:
     return Cause(
         author_id=node["author"]["id"],
         author_name=node["author"]["name"],
-        at=node["published"],
+        at=date_of(node) or node["published"],
         thing_id=node_id,
         page_id=thing,
         page_name=edition["title"],

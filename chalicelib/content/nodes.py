@@ -37,6 +37,7 @@ NODES = Collection(
         # For the schedule.
         IndexModel("next.shown_from", partialFilterExpression={"next.shown_from": EVER}),
         IndexModel("until", partialFilterExpression={"until": EVER, "published": EVER}),
+        IndexModel("published", partialFilterExpression={"dated": EVER}),
         IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
         # For a renamed or erased user.
         IndexModel("author.id", sparse=True),

@@ -64,8 +64,10 @@ class ContentNode(TypedDict):
     """A page, a post or a photo. A deleted page keeps its document, without content.
 
     `version` counts the edits of the draft. Readers see `live`; `next` replaces it at its instant.
-    `published` is the first instant of the page before readers, possibly a future instant; null:
-    nothing is live. `first_published` survives an unpublishing. `edition` rises with each change
+    `published` is the first instant of the page before readers, possibly a future instant, or an
+    earlier date that its publisher gave; null: nothing is live. `dated` is the date that readers
+    see, while `published` is a later instant; after that the schedule makes it `published`.
+    `first_published` survives an unpublishing. `edition` rises with each change
     for readers. `is_closed`: the discussion has received the order to close. `preview_key` is part
     of each preview's address.
     """
@@ -81,6 +83,7 @@ class ContentNode(TypedDict):
     live: Edition | None
     next: Edition | None
     published: datetime | None
+    dated: NotRequired[datetime | None]
     first_published: datetime | None
     until: datetime | None
     edition: int

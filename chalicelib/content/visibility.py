@@ -20,6 +20,11 @@ def edition_at(node: ContentNode, now: datetime) -> Edition | None:
     return coming(node, now) or node["live"]
 
 
+def date_of(node: ContentNode) -> datetime | None:
+    """Return the date of a page that readers see. None: the page is not published."""
+    return node.get("dated") or node["published"]
+
+
 def coming(node: ContentNode, now: datetime) -> Edition | None:
     """Return the next edition from its instant on, until the schedule makes it live."""
     following = node["next"]

@@ -68,6 +68,7 @@ def _new_node(runtime: Runtime, site: str, kind: str, draft: PageDraft) -> Conte
         "live": None,
         "next": None,
         "published": None,
+        "dated": None,
         "first_published": None,
         "until": None,
         "edition": 0,

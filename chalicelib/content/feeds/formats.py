@@ -14,7 +14,7 @@ from chalicelib.content.answers import ShownSummary
 from chalicelib.content.rendered import absolute
 from chalicelib.content.settings import url_of
 from chalicelib.content.shapes import MAX_FEED_ITEMS, MAX_TAGS, ContentNode, ContentSite, Edition
-from chalicelib.content.visibility import edition_at
+from chalicelib.content.visibility import date_of, edition_at
 from chalicelib.keywords import Keyword
 from chalicelib.texts import ShownLine, ShownName, html_of
 
@@ -75,7 +75,7 @@ def entries_of(
     """Return the entries of visible pages."""
     found = []
     for node in nodes:
-        edition, published = edition_at(node, now), node["published"]
+        edition, published = edition_at(node, now), date_of(node)
         if edition is None or published is None:
             continue
         found.append(

@@ -1,16 +1,29 @@
 """Publications and moves as publishers send them."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
 from chalicelib.content.slugs import Prefix
 from chalicelib.http import Input
 from chalicelib.instants import Instant
 
+_YEARS = range(1971, 2101)
+
 
 def _example(**body: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [body]})
+
+
+def _check_year(time: datetime) -> datetime:
+    # Indexes of what is published begin in 1970.
+    if time.year not in _YEARS:
+        raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
+    return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
+
+
+Date = Annotated[AwareDatetime, AfterValidator(_check_year)]
 
 
 class Publication(Input):
@@ -19,7 +32,17 @@ class Publication(Input):
     model_config = _example(version=3, at="2026-12-01T06:00:00Z")
 
     version: Annotated[int, Field(ge=1, description="The version of the draft that was read.")]
-    at: Instant | None = Field(None, description="From when readers see it; left out, from now.")
+    at: Instant | None = Field(
+        None,
+        description="From when readers see it; left out, from now. A past instant is the date of a "
+        "page that is published for the first time.",
+    )
+    dated: Date | None = Field(
+        None,
+        description="The date that readers see, and that lists are sorted by, such as of a page "
+        "that moves here; no later than `at`. Left out, it stays, and is first the instant of the "
+        "first publication.",
+    )
     until: Instant | None = Field(
         None, description="Until when; left out, it stays as it was, and null means for good."
     )

@@ -40,14 +40,19 @@ def publish(
     drafts.check_version(node, given.version)
     now, draft = runtime.now(), _draft(node)
     shown_from = max(given.at or now, now)
+    _check_date(node, given, shown_from, now)
     html = render(runtime, node["type"], draft)
 
     def work(session: ClientSession) -> ContentNode:
         current = nodes.find(runtime.database, node["site"], node["_id"], session)
         drafts.check_version(current, given.version)
         until = _until(current, given, shown_from)
+        dated = _date(current, given, now)
         edition = _edition(current, html, given, shown_from, now)
-        change = states.apply_edition(current, edition, until, now)
+        if dated is not None and _is_first(current, now):
+            # Of a page that moves here, feeds tell no news of today.
+            edition["updated"] = dated
+        change = states.apply_edition(current, edition, until, now, dated)
         _claim(runtime.database, current, edition, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
@@ -187,6 +192,25 @@ def _edition(
         "shown_from": shown_from,
         "updated": present["updated"] if present is not None and is_minor else shown_from,
     }
+
+
+def _date(node: ContentNode, given: Publication, now: datetime) -> datetime | None:
+    """Return the date that a publisher gave to a page. None: none."""
+    is_past = given.at is not None and given.at < now
+    return given.dated or (given.at if is_past and _is_first(node, now) else None)
+
+
+def _is_first(node: ContentNode, now: datetime) -> bool:
+    """Return whether no reader has seen a page yet."""
+    return node["first_published"] is None or node["first_published"] > now
+
+
+def _check_date(node: ContentNode, given: Publication, shown_from: datetime, now: datetime) -> None:
+    """Raise InvalidRequest for a date after the page is shown."""
+    shown = now if edition_at(node, now) is not None else shown_from
+    if given.dated is not None and given.dated > shown:
+        told = "the date must not be after the publication"
+        raise InvalidRequest(errors=[FieldError("dated", "dated", told)])
 
 
 def _until(node: ContentNode, given: Publication, shown_from: datetime) -> datetime | None:

@@ -1,14 +1,15 @@
 """Publishing changes of a page, as pure functions; a transaction applies them.
 
-From `published` on, readers see `live`. So a page that returns at a future instant has that instant
-as `published`, and a page that returns now has its first instant.
+From `published` on, readers see `live`, and lists have the page there. So a page that comes or
+returns at a future instant has that instant as `published`, beside its date as `dated`; the
+schedule makes the date `published` after the instant. A page that returns now has its date at once.
 """
 
 from datetime import datetime
 from typing import TypedDict
 
 from chalicelib.content.shapes import ContentNode, Edition
-from chalicelib.content.visibility import coming, edition_at
+from chalicelib.content.visibility import coming, date_of, edition_at
 
 
 class Publishing(TypedDict):
@@ -17,30 +18,42 @@ class Publishing(TypedDict):
     live: Edition | None
     next: Edition | None
     published: datetime | None
+    dated: datetime | None
     first_published: datetime | None
     until: datetime | None
 
 
 def apply_edition(
-    node: ContentNode, edition: Edition, until: datetime | None, now: datetime
+    node: ContentNode,
+    edition: Edition,
+    until: datetime | None,
+    now: datetime,
+    dated: datetime | None = None,
 ) -> Publishing:
-    """Return the change that makes an edition live at its instant, or now."""
+    """Return the change that makes an edition live at its instant, or now.
+
+    dated: the date that readers see, no later than the instant; None: as it was, or the instant.
+    """
     present, since = edition_at(node, now), edition["shown_from"]
     if present is not None:
-        first, is_now = node["published"], since <= now
+        is_now = since <= now
         return {
             "live": edition if is_now else present,
             "next": None if is_now else edition,
-            "published": first,
-            "first_published": node["first_published"],
+            "published": dated or date_of(node),
+            "dated": None,
+            "first_published": dated or _first(node, now),
             "until": until,
         }
     had = _first(node, now)
+    date = dated or had or since
+    is_now = since <= now
     return {
         "live": edition,
         "next": None,
-        "published": had if had is not None and since <= now else since,
-        "first_published": had or since,
+        "published": date if is_now else since,
+        "dated": None if is_now or date == since else date,
+        "first_published": date if is_now else had or since,
         "until": until,
     }
 
@@ -52,6 +65,7 @@ def hide(node: ContentNode, now: datetime) -> Publishing:
         "live": None,
         "next": None,
         "published": None,
+        "dated": None,
         "first_published": _first(node, now),
         "until": until if until is not None and until <= now else None,
     }
@@ -64,7 +78,22 @@ def make_next_live(node: ContentNode, now: datetime) -> Publishing:
         "live": come or node["live"],
         "next": None if come else node["next"],
         "published": node["published"],
+        "dated": node.get("dated"),
         "first_published": node["first_published"],
+        "until": node["until"],
+    }
+
+
+def make_dated(node: ContentNode, now: datetime) -> Publishing:
+    """Return the change that brings a page to its date in lists, if its instant has come."""
+    has_come = node["published"] is not None and node["published"] <= now
+    date = date_of(node)
+    return {
+        "live": node["live"],
+        "next": node["next"],
+        "published": date if has_come else node["published"],
+        "dated": None if has_come else node.get("dated"),
+        "first_published": _first(node, now) if has_come else node["first_published"],
         "until": node["until"],
     }
 
@@ -75,6 +104,8 @@ def slugs(live: Edition | None, following: Edition | None) -> set[str]:
 
 
 def _first(node: ContentNode, now: datetime) -> datetime | None:
-    """Return the first instant of a page before readers. None: not yet."""
+    """Return the date of a page that was before readers. None: it was not."""
+    if node["published"] is not None and node["published"] <= now and node.get("dated"):
+        return node.get("dated")
     first = node["first_published"]
     return first if first is not None and first <= now else None

@@ -22,6 +22,12 @@ def make_live(runtime: Runtime) -> int:
     return _tidy(runtime, due, "next.shown_from", states.make_next_live)
 
 
+def make_dated(runtime: Runtime) -> int:
+    """Bring pages to their dates in lists after their instant; return their number."""
+    due = {"dated": EVER, "published": {**EVER, "$lte": runtime.now()}}
+    return _tidy(runtime, due, "published", states.make_dated)
+
+
 def end(runtime: Runtime) -> int:
     """Remove pages from the listings' indexes after their end; return their number."""
     due = {"until": {**EVER, "$lte": runtime.now()}, "published": EVER}

@@ -19,6 +19,7 @@ from chalicelib.content.answers import (
 )
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.slugs import ContentId, Slug, Tag
+from chalicelib.content.visibility import date_of
 from chalicelib.http import MAX_PAGE, Input, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.keywords import Keyword
@@ -192,7 +193,7 @@ class DraftShownAnswer(TypedDict):
 
 def entry_answer(node: ContentNode, edition: Edition) -> EntryAnswer:
     """Return a page as a list shows it, without its views."""
-    published = node["published"]
+    published = date_of(node)
     assert published is not None  # noqa: S101 - it is shown
     return {
         "id": node["_id"],

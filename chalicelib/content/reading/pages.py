@@ -111,8 +111,9 @@ def shown_number(node: ContentNode, now: datetime) -> int:
 
 def _location(request: Request, site: str, slug: str) -> str:
     """Return the URL of the same call with another address."""
-    given = request.raw.query_params or {}
-    rest = {name: given.getlist(name) for name in given if name != "address"}
+    given = request.raw.query_params
+    names = [name for name in given or () if name != "address"]
+    rest = {name: given.getlist(name) for name in names} if given is not None else {}
     query = urlencode({"address": slug, **rest}, doseq=True, safe="/,", quote_via=quote)
     return f"{request.runtime.settings.public_url}/content/{site}/page?{query}"
 

@@ -28,6 +28,7 @@ from chalicelib.content.reading.pages import ShownPage
 from chalicelib.content.reading.views import Viewed, Views
 from chalicelib.content.rendered import absolute
 from chalicelib.content.slugs import ContentId
+from chalicelib.content.visibility import date_of
 from chalicelib.http import NotModified, Ok, Request, Route, conditional
 from chalicelib.http.callers import Publisher
 from chalicelib.limits import CONTENT, PREVIEWS
@@ -135,7 +136,7 @@ def _document(request: Request, found: ShownPage) -> str:
         html=absolute(edition["html"], url, runtime.settings.public_url),
         language=site["language"],
         author=node["author"]["name"] if node["author"] else site["author"],
-        published_at=node["published"],
+        published_at=date_of(node),
         head=(
             meta("og:url", url),
             meta("og:site_name", site["title"]),

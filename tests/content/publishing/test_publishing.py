@@ -129,13 +129,16 @@ def test_only_the_version_that_was_read_is_published(site: Client) -> None:
     assert read(site, "moon").code == "unknown_content"
 
 
-def test_an_instant_that_has_passed_is_now(site: Client, clock: Clock) -> None:
-    node_id = write(editor(site))
+def test_an_instant_that_has_passed_is_now_and_the_date_of_a_new_page(
+    site: Client, clock: Clock
+) -> None:
+    node_id, given = write(editor(site)), clock() - timedelta(days=1)
 
-    reply = publish(site, node_id, at=(clock() - timedelta(days=1)).isoformat())
+    reply = publish(site, node_id, at=given.isoformat())
 
-    assert datetime.fromisoformat(reply.json["published_at"]) == clock()
-    assert reply.json["live"]["shown_from"] == reply.json["published_at"]
+    assert datetime.fromisoformat(reply.json["dated_at"]) == given
+    assert datetime.fromisoformat(reply.json["live"]["shown_from"]) == clock()
+    assert read(site, "moon").status == 200
 
 
 def test_an_end_before_the_beginning_is_refused(site: Client, clock: Clock) -> None:
