@@ -1,9 +1,9 @@
 """Instants in UTC, to the millisecond: in requests, and in cursors."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -19,7 +19,25 @@ def _to_instant(time: datetime) -> datetime:
     return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
 
 
+def _as_date(text: Any) -> Any:
+    """Refuse a time without an offset, which a date would take at midnight."""
+    if isinstance(text, str) and len(text) != len("2026-03-01"):
+        raise ValueError("an instant needs its offset")
+    return text
+
+
+def _in_years(day: date) -> date:
+    if day.year not in _YEARS:
+        raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
+    return day
+
+
 Instant = Annotated[AwareDatetime, AfterValidator(_to_instant)]
+# An instant with its offset, or a date for its midnight in the zone of the question.
+Bound = Annotated[
+    Instant | Annotated[date, BeforeValidator(_as_date), AfterValidator(_in_years)],
+    Field(union_mode="left_to_right"),
+]
 
 
 def milliseconds(time: datetime) -> int:

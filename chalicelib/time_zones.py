@@ -1,8 +1,12 @@
-"""Time zones by their IANA names: Python's database alone, since others have other versions."""
+"""Time zones by their IANA names, and the periods of their clocks.
 
-from datetime import UTC, date, datetime, time
+Python's database alone knows zones, since others have other versions: MongoDB groups by edges.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -32,3 +36,75 @@ Zone = Annotated[
 def midnight(day: date, time_zone: str) -> datetime:
     """Return a day's first instant in UTC, also where a clock jumps over midnight or repeats it."""
     return datetime.combine(day, time(), ZoneInfo(time_zone)).astimezone(UTC)
+
+
+Period = Literal["minute", "hour", "day", "week", "month", "year"]
+# Since 1972 every zone's offset is a multiple of it.
+_QUARTER = timedelta(minutes=15)
+_LONGEST: dict[Period, timedelta] = {
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=31),
+    "year": timedelta(days=366),
+}
+
+
+def edges(by: Period, start: datetime, end: datetime, tz: str) -> list[datetime]:
+    """Return the start of each period of a span, in UTC; the first may be before the span.
+
+    A period of hours or longer; an hour also ends where the zone's offset changes within it.
+    """
+    found = _hours(start, end, tz) if by == "hour" else _days(by, start, end, tz)
+    # A zone that crossed the date line has two days with one start.
+    return list(dict.fromkeys(found))
+
+
+def _days(by: Period, start: datetime, end: datetime, tz: str) -> Iterator[datetime]:
+    day = _first_day(by, start.astimezone(ZoneInfo(tz)).date())
+    while (edge := midnight(day, tz)) < end:
+        yield edge
+        day = _first_day(by, day + _LONGEST[by])
+
+
+def _first_day(by: Period, day: date) -> date:
+    """Return the first day of a day's period; weeks begin on Mondays (ISO 8601)."""
+    match by:
+        case "week":
+            return day - timedelta(days=day.weekday())
+        case "month":
+            return day.replace(day=1)
+        case "year":
+            return day.replace(month=1, day=1)
+        case _:
+            return day
+
+
+def _hours(start: datetime, end: datetime, tz: str) -> Iterator[datetime]:
+    zone = ZoneInfo(tz)
+
+    def hour(at: datetime) -> Any:
+        local = at.astimezone(zone)
+        return local.date(), local.hour, local.utcoffset()
+
+    edge = start.replace(minute=start.minute // 15 * 15, second=0, microsecond=0)
+    while hour(edge - _QUARTER) == hour(edge):
+        edge -= _QUARTER
+    yield edge
+    while (edge := edge + _QUARTER) < end:
+        if hour(edge) != hour(edge - _QUARTER):
+            yield edge
+
+
+def end_of(by: Period, edge: datetime, tz: str) -> datetime:
+    """Return the end of the period that starts at an edge."""
+    return edges(by, edge, edge + 2 * _LONGEST[by], tz)[1]
+
+
+def start_of(time: Any, edges: Sequence[datetime]) -> Any:
+    """Return the expression of the start of the period with an instant: a binary search."""
+    if len(edges) == 1:
+        return edges[0]
+    middle = len(edges) // 2
+    before, after = start_of(time, edges[:middle]), start_of(time, edges[middle:])
+    return {"$cond": [{"$lt": [time, edges[middle]]}, before, after]}

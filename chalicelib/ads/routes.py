@@ -5,6 +5,7 @@ from chalice.app import Blueprint
 from chalicelib.ads.billing import routes as billing
 from chalicelib.ads.campaigns import routes as campaigns
 from chalicelib.ads.inventory import routes as inventory
+from chalicelib.ads.inventory.campaigns import time_zone_of
 from chalicelib.ads.reports import routes as reports
 from chalicelib.ads.serving import frame_routes as frames
 from chalicelib.ads.serving import routes as serving
@@ -27,5 +28,5 @@ def routes(runtime: Runtime) -> Blueprint:
         room.declare(route)
     tracking.declare_conversions(route)
     billing.declare(router(blueprint, runtime, "Money"))
-    reports.declare(router(blueprint, runtime, "Reports"))
+    reports.declare(router(blueprint, runtime, "Reports"), time_zone_of)
     return blueprint

@@ -140,6 +140,12 @@ def get(
     return campaign
 
 
+def time_zone_of(database: Database[Document], campaign_id: str) -> str:
+    """Return the time zone of a campaign's days, also after its deletion; UTC if it is unknown."""
+    found = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, {"time_zone": 1})
+    return found["time_zone"] if found else "UTC"
+
+
 # The keywords of an ad unit: bounded, distinct.
 
 MAX_KEYWORDS = 32

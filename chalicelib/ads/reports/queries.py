@@ -1,14 +1,14 @@
 """Reports read pre-aggregated documents alone, so that a year is as cheap as an hour."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypedDict
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from pymongo.database import Database
 
+from chalicelib import time_zones
 from chalicelib.ads.reports.counters import (
     COUNTED_FIELDS,
     DAYS,
@@ -20,8 +20,8 @@ from chalicelib.ads.reports.counters import (
     StoredReport,
 )
 from chalicelib.database import Collection, Document
+from chalicelib.time_zones import Period
 
-Period = Literal["minute", "hour", "day", "week", "month", "year"]
 Group = Literal["ad_unit", "site", "zone", "campaign"]
 Owner = Literal["campaign_id", "site_id"]
 Money = Literal["spend_micros", "revenue_micros"]
@@ -88,6 +88,18 @@ class ReportScope:
     by: Period
     group: Group | None
     money: Money
+    tz: str = "UTC"
+
+    @cached_property
+    def starts(self) -> list[datetime]:
+        """The starts of its periods in UTC, of hours or longer."""
+        edges = time_zones.edges(self.by, self.start, self.end, self.tz)
+        return [edge for edge in edges if edge >= self.start]
+
+    @property
+    def is_utc(self) -> bool:
+        """Return whether the documents of its period have its counts as they are."""
+        return self.tz == "UTC" or self.by == "minute"
 
     @property
     def group_fields(self) -> tuple[str, ...]:
@@ -114,9 +126,10 @@ def read(
     """
     # The report's own start is a bound, whatever another report's cursor says.
     start = max(datetime.fromisoformat(after[0]), report.start) if after else report.start
+    if not report.is_utc and not any(edge >= start for edge in report.starts):
+        return [], None
     pipeline = [
-        {"$match": {report.owner: report.owner_id, "period": _within(report, start)}},
-        *_split_minutes(report, start),
+        *(_whole_periods(report, start) if report.is_utc else _parts(report, start)),
         {
             "$group": {
                 "_id": _key(report),
@@ -127,39 +140,64 @@ def read(
         {"$sort": {"_id": 1}},
         {"$limit": limit + 1},
     ]
-    found = list(_SOURCES[report.by].read_as(SummedRow, database).aggregate(pipeline))
+    source = _SOURCES[report.by] if report.is_utc else _finer(report)
+    found = list(source.read_as(SummedRow, database).aggregate(pipeline))
     rows = found[:limit]
     more = len(found) > limit
     return rows, _position_of(report, rows[-1]["_id"]) if more else None
 
 
-def as_csv(report: ReportScope, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the API's rows as CSV with a header line (RFC 4180)."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, report.columns)
-    writer.writeheader()
-    writer.writerows({**row, "period": row["period"].isoformat()} for row in rows)
-    return text.getvalue()
-
-
-def _within(report: ReportScope, start: datetime) -> Document:
-    if report.by == "minute":
-        start = start.replace(minute=0, second=0, microsecond=0)
-    return {"$gte": start, "$lt": report.end}
-
-
-def _split_minutes(report: ReportScope, start: datetime) -> list[Document]:
-    """Return the stages that make a document of each minute of an hour."""
+def _whole_periods(report: ReportScope, start: datetime) -> list[Document]:
+    """Return the stages that read the documents of the report's own periods, in UTC."""
     if report.by != "minute":
-        return []
-    minute = {
-        "$dateAdd": {"startDate": "$period", "unit": "minute", "amount": {"$toInt": "$minute.k"}}
+        return [_match(report, start, report.end)]
+    hour = start.replace(minute=0, second=0, microsecond=0)
+    return [_match(report, hour, report.end), *_split(MINUTES, start, report.end)]
+
+
+def _parts(report: ReportScope, start: datetime) -> list[Document]:
+    """Return the stages that sum a zone's periods from parts of UTC hours or days."""
+    starts = [edge for edge in report.starts if edge >= start]
+    # The last period starts before the report's end, and is there as a whole.
+    end = time_zones.end_of(report.by, starts[-1], report.tz)
+    split = MINUTES if _finer(report) is HOURS else OF_DAY
+    first = starts[0].replace(minute=0, second=0, microsecond=0)
+    if split is OF_DAY:
+        first = first.replace(hour=0)
+    period = {"$set": {"period": time_zones.start_of("$period", starts)}}
+    return [_match(report, first, end), *_split(split, starts[0], end), period]
+
+
+def _finer(report: ReportScope) -> Collection[StoredReport]:
+    """Return the documents with parts as fine as the edges of a zone's periods."""
+    return HOURS if any(edge.minute for edge in report.starts) else DAYS
+
+
+class _Split(NamedTuple):
+    """The field of a document's parts, and their unit of time."""
+
+    field: str
+    unit: str
+
+
+MINUTES, OF_DAY = _Split("minutes", "minute"), _Split("hours", "hour")
+
+
+def _match(report: ReportScope, start: datetime, end: datetime) -> Document:
+    return {
+        "$match": {report.owner: report.owner_id, "period": {"$gte": start, "$lt": end}},
     }
+
+
+def _split(split: _Split, start: datetime, end: datetime) -> list[Document]:
+    """Return the stages that make a document of each part with counts."""
+    amount = {"$toInt": "$part.k"}
+    at = {"$dateAdd": {"startDate": "$period", "unit": split.unit, "amount": amount}}
     return [
-        {"$set": {"minute": {"$objectToArray": "$minutes"}}},
-        {"$unwind": "$minute"},
-        {"$set": {"period": minute, **{name: f"$minute.v.{name}" for name in COUNTED_FIELDS}}},
-        {"$match": {"period": {"$gte": start, "$lt": report.end}}},
+        {"$set": {"part": {"$objectToArray": f"${split.field}"}}},
+        {"$unwind": "$part"},
+        {"$set": {"period": at, **{name: f"$part.v.{name}" for name in COUNTED_FIELDS}}},
+        {"$match": {"period": {"$gte": start, "$lt": end}}},
     ]
 
 

@@ -1,36 +1,37 @@
 """The interface to the reports of campaigns and sites."""
 
 import math
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Annotated, Any, NamedTuple, NotRequired, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
+from pymongo.database import Database
 from typing_extensions import TypedDict
 
+from chalicelib import time_zones
 from chalicelib.ads.ids import CampaignId, PartId, advertiser_of
 from chalicelib.ads.permissions import check_advertiser
 from chalicelib.ads.reports import queries
-from chalicelib.ads.reports.queries import MAX_SPAN, Group, Period, ReportScope, SummedRow
+from chalicelib.ads.reports.queries import (
+    MAX_SPAN,
+    Group,
+    Money,
+    Owner,
+    ReportScope,
+    SummedRow,
+)
+from chalicelib.database import Document
 from chalicelib.errors import FieldError, ReportTooLarge
 from chalicelib.http import Ok, PageQuery, Request, Route, Text, responses
 from chalicelib.http.callers import Advertiser, Publisher
 from chalicelib.http.paging import Cursors, Next
 from chalicelib.http.responses import MAX_BYTES
-from chalicelib.instants import Instant
+from chalicelib.instants import Bound
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
-
-_DATE_CHARACTERS = len("2026-03-01")
-
-
-def _midnight(text: Any) -> Any:
-    """Return a date's first instant in UTC, and any other value unchanged."""
-    is_date = isinstance(text, str) and len(text) == _DATE_CHARACTERS
-    return f"{text}T00:00:00Z" if is_date else text
-
-
-Bound = Annotated[Instant, BeforeValidator(_midnight)]
+from chalicelib.spreadsheets import as_csv
+from chalicelib.time_zones import Period, Zone
 
 
 class ReportQuery(PageQuery):
@@ -39,26 +40,42 @@ class ReportQuery(PageQuery):
     start: Bound = Field(
         alias="from",
         description="The first period starts at this time or after it: an instant with its "
-        "offset, or a date for its midnight in UTC.",
+        "offset, or a date for its midnight in `tz`.",
     )
     end: Bound = Field(
         alias="to",
         description="The last period starts before this time. A report by minute spans up to 2 "
         "days, by hour 62, by day 800, by week or month 3,700, by year 37,000.",
     )
-    by: Period = Field("day", description="How long a period is, in UTC.")
+    by: Period = Field("day", description="How long a period is, in `tz`.")
     group: Group | None = Field(
         None, description="What each period has a row of its own for; left out, one row for all."
     )
 
+    tz: Zone | None = Field(
+        None,
+        description="The time zone of the periods and of dates (IANA). Left out: a campaign's own, "
+        "in which its budget has its days; UTC for a site.",
+    )
+
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        if not self.start < self.end <= self.start + MAX_SPAN[self.by]:
+        start, end = self.span(self.tz or "UTC")
+        # A date of a zone that is not known yet is up to 14 hours from that of UTC.
+        if not start < end <= start + MAX_SPAN[self.by]:
             raise ValueError(
                 f"a report by {self.by} must start before it ends and span at most "
                 f"{MAX_SPAN[self.by].days} days"
             )
         return self
+
+    def span(self, tz: str) -> tuple[datetime, datetime]:
+        """Return the bounds as instants, with dates in a zone."""
+        return _instant(self.start, tz), _instant(self.end, tz)
+
+
+def _instant(bound: datetime | date, tz: str) -> datetime:
+    return bound if isinstance(bound, datetime) else time_zones.midnight(bound, tz)
 
 
 # The normal distribution's 97.5th percentile: 95% lie within it on both sides.
@@ -198,8 +215,11 @@ def _to_row(row: SummedRow) -> ReportRow:
     }
 
 
-def declare(route: Route) -> None:
-    """Declare the routes of reports."""
+ZoneOf = Callable[[Database[Document], str], str]
+
+
+def declare(route: Route, zone_of: ZoneOf) -> None:
+    """Declare the routes of reports; `zone_of` returns a campaign's time zone."""
 
     @route("GET", "/reports/campaigns/{campaign}", raises=(ReportTooLarge,))
     def get_campaign_report(
@@ -211,8 +231,8 @@ def declare(route: Route) -> None:
         file of up to 20,000 rows; `limit` and `cursor` are not looked at then.
         """
         check_advertiser(caller, advertiser_of(campaign))
-        given = query.start, query.end, query.by, query.group
-        report = ReportScope("campaign_id", campaign, *given, "spend_micros")
+        tz = query.tz or zone_of(request.runtime.database, campaign)
+        report = _scope("campaign_id", campaign, query, "spend_micros", tz)
         if _wants_file(request):
             return _file(report, [campaign_row(row) for row in _all(request, report)])
         rows, following = _page(request, report, query)
@@ -228,12 +248,15 @@ def declare(route: Route) -> None:
         file of up to 20,000 rows; `limit` and `cursor` are not looked at then.
         """
         check_publisher(caller, site)
-        given = query.start, query.end, query.by, query.group
-        report = ReportScope("site_id", site, *given, "revenue_micros")
+        report = _scope("site_id", site, query, "revenue_micros", query.tz or "UTC")
         if _wants_file(request):
             return _file(report, [site_row(row) for row in _all(request, report)])
         rows, following = _page(request, report, query)
         return Ok({"rows": [site_row(row) for row in rows], "next": following})
+
+
+def _scope(owner: Owner, owner_id: str, query: ReportQuery, money: Money, tz: str) -> ReportScope:
+    return ReportScope(owner, owner_id, *query.span(tz), query.by, query.group, money, tz)
 
 
 def _wants_file(request: Request) -> bool:
@@ -244,6 +267,7 @@ def _page(
     request: Request, report: ReportScope, query: ReportQuery
 ) -> tuple[list[SummedRow], str | None]:
     scope = f"report:{report.owner_id}:{report.by}:{report.group}"
+    scope += "" if report.tz == "UTC" else f":{report.tz}"
     cursors = Cursors(scope, request.runtime.settings.signing_keys)
     after = cursors.position(query)
     rows, position = queries.read(request.runtime.database, report, after, query.limit)
@@ -262,7 +286,7 @@ def _all(request: Request, report: ReportScope) -> list[SummedRow]:
 def _file(report: ReportScope, rows: Sequence[Mapping[str, Any]]) -> Csv:
     name = f"{report.owner_id.replace(':', '-')}-{report.by}.csv"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-    text = queries.as_csv(report, rows)
+    text = as_csv(rows, report.columns, report.tz)
     if not responses.fits(text):
         raise _too_large()
     return Csv(text, disposition)

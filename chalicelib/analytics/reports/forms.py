@@ -1,20 +1,17 @@
 """The queries of reports, the shapes of their rows, and rows as CSV."""
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, NotRequired, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib import time_zones
 from chalicelib.analytics.hits import DIMENSIONS, Device, Kind, StoredHit
 from chalicelib.analytics.reports.people import MAX_PATHS as MAX_CURRENT_PATHS
 from chalicelib.analytics.reports.people import Now
-from chalicelib.analytics.reports.periods import Period
-from chalicelib.analytics.reports.report import MAX_SPAN, Group, Report, Row
+from chalicelib.analytics.reports.report import BY_DAYS, MAX_SPAN, Group, Report, Row
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.analytics.visitors.paths import Path, PathName
 from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
@@ -22,23 +19,12 @@ from chalicelib.http import MAX_PAGE, Input, PageQuery, Text
 from chalicelib.http.batches import batch_of
 from chalicelib.http.paging import Next
 from chalicelib.http.responses import MAX_BYTES
-from chalicelib.instants import Instant
+from chalicelib.instants import Bound, Instant
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownName
-from chalicelib.time_zones import Zone
+from chalicelib.time_zones import Period, Zone
 
 MAX_PATHS = 100
-_YEARS = range(2000, 2101)
-
-
-def _in_years(day: date) -> date:
-    if day.year not in _YEARS:
-        raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
-    return day
-
-
-Day = Annotated[date, AfterValidator(_in_years)]
-Bound = Annotated[Instant | Day, Field(union_mode="left_to_right")]
 
 
 class SpanQuery(PageQuery):
@@ -147,7 +133,6 @@ class PageCountsQuery(Input):
 
 
 _OF_DAYS: tuple[Period, ...] = ("day",)
-_LONGER: tuple[Period, ...] = ("week", "month", "year")
 ShownPath = Annotated[str, Field(max_length=MAX_PATH_BYTES)]
 CountsByPath = Annotated[dict[ShownPath, int], Field(max_length=MAX_PATHS)]
 
@@ -179,7 +164,7 @@ class StatsRow(TypedDict):
         Annotated[
             int,
             Field(
-                description="Visitors of the day, by day: who came on two days (UTC) counts twice "
+                description="Visitors of the day, by day of UTC: who came on two days counts twice "
                 "in any longer time."
             ),
         ]
@@ -187,7 +172,10 @@ class StatsRow(TypedDict):
     visitor_days: NotRequired[
         Annotated[
             int,
-            Field(description="The sum of each day's visitors: nobody is known for longer."),
+            Field(
+                description="The sum of each UTC day's visitors: nobody is known for longer. A day "
+                "of another zone has parts of two."
+            ),
         ]
     ]
     bots: Annotated[int, Field(description="Hits of bots; none of the other counts has them.")]
@@ -243,46 +231,30 @@ class HitsPage(TypedDict):
     next: Next
 
 
-def stats_row(row: Row, by: Period, group: Group | None) -> StatsRow:
+def stats_row(row: Row, report: Report) -> StatsRow:
     """Return the API's form of a row."""
     shown: dict[str, Any] = {"period": row["period"]}
-    if group is not None:
-        shown[group] = row["key"]
+    if report.group is not None:
+        shown[report.group] = row["key"]
     shown["hits"] = row["hits"]
-    if by in _OF_DAYS:
-        shown["visitors"] = row["visitors"]
-    elif by in _LONGER:
-        shown["visitor_days"] = row["visitors"]
+    if name := _visitors(report):
+        shown[name] = row["visitors"]
     answer: Any = {**shown, "bots": row["bots"], "feeds": row["feeds"]}
     return answer  # type: ignore[no-any-return]
 
 
-def as_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return the API's rows as CSV with a header line (RFC 4180)."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns)
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({**_unformulaic(row), "period": row["period"].isoformat()})
-    return text.getvalue()
-
-
-def columns_of(by: Period, group: Group | None) -> list[str]:
+def columns_of(report: Report) -> list[str]:
     """Return the fields of a report's rows, in order."""
-    visitors = ["visitors"] if by in _OF_DAYS else ["visitor_days"] if by in _LONGER else []
-    return ["period", *([group] if group else []), "hits", *visitors, "bots", "feeds"]
+    group = [report.group] if report.group else []
+    visitors = [name] if (name := _visitors(report)) else []
+    return ["period", *group, "hits", *visitors, "bots", "feeds"]
 
 
-def _unformulaic(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row without formulas of spreadsheets: visitors choose the texts."""
-    return {
-        name: f"'{value}" if isinstance(value, str) and value[:1] in _FORMULAIC else value
-        for name, value in row.items()
-    }
-
-
-# OWASP, "CSV Injection". An empty text begins with nothing.
-_FORMULAIC = ("=", "+", "-", "@", "\t", "\r")
+def _visitors(report: Report) -> str | None:
+    """Return the name of a report's count of visitors: they are known for a day of UTC."""
+    if report.by in _OF_DAYS and report.has_utc_days:
+        return "visitors"
+    return "visitor_days" if report.by in BY_DAYS else None
 
 
 def now_answer(now: Now) -> NowAnswer:

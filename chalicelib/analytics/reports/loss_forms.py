@@ -7,9 +7,9 @@ from typing import Annotated, Any, NotRequired, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib.analytics.reports.forms import Bound
 from chalicelib.analytics.reports.losses import Loss
 from chalicelib.http import Input
+from chalicelib.instants import Bound
 from chalicelib.texts import ShownName
 
 # The longest span of a report on losses.

@@ -13,8 +13,9 @@ from urllib.parse import unquote
 
 from pymongo.database import Database
 
+from chalicelib import time_zones
 from chalicelib.analytics.hits import WHOLE_SITE, Dimension, day_of
-from chalicelib.analytics.reports import periods, zones
+from chalicelib.analytics.reports import zones
 from chalicelib.analytics.reports.days import COUNTED_FIELDS, DAYS, QUARTER_MINUTES, SOURCES
 from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.reports.report import BY_DAYS, Report, Row
@@ -94,7 +95,7 @@ def _key(report: Report) -> Document:
     period = (
         {"$dateTrunc": {"date": time, "unit": "minute"}}
         if is_short
-        else periods.start_of(time, report.edges)
+        else time_zones.start_of(time, report.edges)
     )
     key = "" if report.group is None else "$path" if report.group == "path" else "$value"
     return {"period": period, "key": key}

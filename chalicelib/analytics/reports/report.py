@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal, TypedDict
 
+from chalicelib import time_zones
 from chalicelib.analytics.hits import day_of
-from chalicelib.analytics.reports import periods
-from chalicelib.analytics.reports.periods import Period
+from chalicelib.time_zones import Period
 
 Group = Literal["path", "referrer", "campaign", "device", "country"]
 # The longest span of a report, so that its read is bounded.
@@ -61,7 +61,12 @@ class Report:
     @cached_property
     def edges(self) -> list[datetime]:
         """The starts of its periods in UTC, of hours or longer."""
-        return periods.edges(self.by, self.start, self.end, self.tz)
+        return time_zones.edges(self.by, self.start, self.end, self.tz)
+
+    @property
+    def has_utc_days(self) -> bool:
+        """Return whether its days are days of UTC, by which visitors are known."""
+        return all(edge == day_of(edge) for edge in self.edges)
 
     @property
     def needs_minutes(self) -> bool:

@@ -18,7 +18,6 @@ from chalicelib.analytics.reports.forms import (
     StatsCsv,
     StatsPage,
     StatsQuery,
-    as_csv,
     columns_of,
     hit_answer,
     now_answer,
@@ -37,6 +36,7 @@ from chalicelib.instants import MAX_INSTANT
 from chalicelib.limits import INVENTORY
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
+from chalicelib.spreadsheets import as_csv
 
 _A_MINUTE = "public, max-age=60"
 
@@ -64,7 +64,7 @@ def _declare_counts(route: Route) -> None:
             return _file(request, report)
         cursors = _cursors(request, "stats", report)
         rows, position = _read(request, report, cursors.position(query), query.limit)
-        shown = [stats_row(row, report.by, report.group) for row in rows]
+        shown = [stats_row(row, report) for row in rows]
         return Ok({"rows": shown, "next": cursors.following(position)})
 
     @route("GET", "/stats/{site}/now", raises=(UnknownSite, Forbidden))
@@ -164,8 +164,8 @@ def _file(request: Request, report: Report) -> StatsCsv:
     """Return all rows of a report as a file; raises ReportTooLarge."""
     most = request.runtime.bounds.analytics.csv_rows
     rows, position = _read(request, report, None, most)
-    shown = [stats_row(row, report.by, report.group) for row in rows]
-    text = as_csv(shown, columns_of(report.by, report.group))
+    shown = [stats_row(row, report) for row in rows]
+    text = as_csv(shown, columns_of(report), report.tz)
     if position is not None or not responses.fits(text):
         fault = FieldError("to", ReportTooLarge.code, "Choose an earlier time")
         raise ReportTooLarge(errors=[fault])

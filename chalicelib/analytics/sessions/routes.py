@@ -8,7 +8,6 @@ from typing_extensions import TypedDict
 
 from chalicelib.analytics import permissions
 from chalicelib.analytics.errors import NoUserReports, UnknownSite
-from chalicelib.analytics.reports.forms import Bound
 from chalicelib.analytics.reports.report import MAX_SPAN
 from chalicelib.analytics.sessions import periods as sessions_periods
 from chalicelib.analytics.sessions.periods import (
@@ -22,6 +21,7 @@ from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.http import MAX_PAGE, Ok, PageQuery, Request, Route
 from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import Cursors, Next
+from chalicelib.instants import Bound
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher

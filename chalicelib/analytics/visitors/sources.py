@@ -6,6 +6,7 @@ MAX_HOST_CHARACTERS = 253
 MAX_WORD_CHARACTERS = 60
 _CAMPAIGN = ("utm_source", "utm_medium", "utm_campaign")
 _MAX_FIELDS = 50
+_SCHEMES = {"http", "https", "android-app", "ios-app"}
 
 
 def referrer(address: str | None, own_host: str | None) -> str | None:
@@ -15,18 +16,24 @@ def referrer(address: str | None, own_host: str | None) -> str | None:
 
 
 def host_of(address: str | None) -> str | None:
-    """Return the host of a web address in lower case, without `www.`; None without a host."""
+    """Return the host of a web address in lower case, without `www.`; None without a host.
+
+    An Android app is its package name, as browsers report `android-app://com.example.mail/`.
+    """
     try:
         parts = urlsplit(address or "")
         host = (parts.hostname or "").removeprefix("www.")
     except ValueError:
         return None
-    is_host = parts.scheme in {"http", "https"} and host.isprintable() and "*" not in host
+    is_host = parts.scheme in _SCHEMES and host.isprintable() and "*" not in host
     return host if host and is_host and len(host) <= MAX_HOST_CHARACTERS else None
 
 
 def campaign(address: str) -> str | None:
-    """Return the campaign in the query of a page's address, as `source/medium/name`."""
+    """Return the campaign in the query of a page's address, as `source/medium/name`.
+
+    In lower case: `Newsletter` and `newsletter` are one source, as people type them.
+    """
     query = address.partition("#")[0].partition("?")[2]
     if "utm_" not in query:
         return None
@@ -40,7 +47,7 @@ def campaign(address: str) -> str | None:
 
 def _word(text: str) -> str:
     shown = "".join(each for each in text if each.isprintable() and each not in "*/")
-    return shown.strip()[:MAX_WORD_CHARACTERS]
+    return shown.strip().lower()[:MAX_WORD_CHARACTERS]
 
 
 def origin_of(address: str | None) -> str | None:

@@ -1,7 +1,9 @@
 """Reports add up: by any period, by any group, and to what the events say."""
 
 import csv
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -10,7 +12,7 @@ from chalicelib.database import Document
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.ads.support.events import PRICE, SPRING, click, count
-from tests.ads.support.factories import advertiser, publisher
+from tests.ads.support.factories import advertiser, publisher, put_campaign
 from tests.ads.support.history import DAY, HOUR, TIMES
 from tests.support.http_client import Client, Reply
 
@@ -174,7 +176,7 @@ def test_a_report_can_be_had_as_a_file(client: Client) -> None:
 
     reply = caller.request("GET", target, headers={"Accept": "text/csv"})
 
-    rows = list(csv.DictReader(reply.body.decode().splitlines()))
+    rows = list(csv.DictReader(reply.body.decode("utf-8-sig").splitlines()))
     assert reply.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert (
         reply.headers["Content-Disposition"] == 'attachment; filename="mercedes-spring-month.csv"'
@@ -246,3 +248,98 @@ def test_a_report_is_its_owner_s_alone(client: Client) -> None:
     assert client.get(f"/reports/sites/blog?{span}").code == "unauthenticated"
     admin = client.as_("boss", roles=["admin"])
     assert admin.get(f"/reports/sites/blog?{span}").json == {"rows": [], "next": None}
+
+
+def local_periods(zone: str, by: str) -> dict[str, int]:
+    """Count the history's impressions by the periods of a zone, by a plain reading of its times."""
+    found: dict[str, int] = {}
+    for ts in TIMES:
+        local = ts.astimezone(ZoneInfo(zone))
+        midnight = datetime(local.year, local.month, local.day)  # noqa: DTZ001 - the zone comes last
+        first = {
+            "day": midnight,
+            "week": midnight - timedelta(days=midnight.weekday()),
+            "month": midnight.replace(day=1),
+            "year": midnight.replace(month=1, day=1),
+        }[by]
+        start = first.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+        name = start.isoformat().replace("+00:00", "Z")
+        found[name] = found.get(name, 0) + 1
+    return found
+
+
+@pytest.mark.parametrize("by", ["day", "week", "month", "year"])
+@pytest.mark.parametrize(
+    "zone", ["Asia/Shanghai", "America/Los_Angeles", "Asia/Kathmandu", "Africa/Abidjan"]
+)
+@pytest.mark.usefixtures("reported")
+def test_a_report_has_the_periods_of_any_time_zone(client: Client, zone: str, by: str) -> None:
+    rows = ask(client, by=by, tz=zone).json["rows"]
+    grouped = ask(client, by=by, tz=zone, group="zone").json["rows"]
+
+    assert periods(rows) == local_periods(zone, by)
+    for name in ("impressions", "clicks", "spend_micros"):
+        assert sum(row[name] for row in rows) == sum(row[name] for row in grouped)
+    assert sum(row["spend_micros"] for row in rows) == len(TIMES) * PRICE
+
+
+@pytest.mark.usefixtures("reported")
+def test_the_hours_of_a_zone_within_the_hour_are_exact(client: Client) -> None:
+    span = {"from": "2026-03-01", "to": "2026-03-02"}
+
+    rows = ask(client, by="hour", tz="Asia/Kathmandu", **span).json["rows"]
+
+    # From 18:15 of the day before; 00:59 and 01:00 are of one hour there.
+    assert periods(rows) == {
+        "2026-02-28T23:15:00Z": 2,
+        "2026-03-01T00:15:00Z": 2,
+    }
+
+
+def test_a_campaign_s_report_is_in_its_own_time_zone(reported: Runtime, client: Client) -> None:
+    """As its budget: a day of the report is a day that the budget was for."""
+    put_campaign(
+        reported, SPRING, budget={"total_micros": 500 * PRICE}, time_zone="America/Los_Angeles"
+    )
+
+    assert periods(ask(client).json["rows"]) == local_periods("America/Los_Angeles", "day")
+    assert periods(ask(client, tz="UTC").json["rows"]) == local_periods("UTC", "day")
+    file = advertiser(client).request(
+        "GET",
+        f"/reports/campaigns/{SPRING}?from=2026-02-28&to=2026-03-01",
+        headers={"Accept": "text/csv"},
+    )
+    rows = list(csv.DictReader(file.body.decode("utf-8-sig").splitlines()))
+    assert [row["period"] for row in rows] == ["2026-02-28T00:00:00-08:00"]
+    assert file.body.startswith(b"\xef\xbb\xbf")
+
+
+@pytest.mark.usefixtures("reported")
+def test_the_last_period_of_a_zone_is_there_as_a_whole(client: Client) -> None:
+    span = {"from": "2026-03-01", "to": "2026-03-01T12:00:00Z"}
+
+    assert [row["impressions"] for row in ask(client, tz="Asia/Shanghai", **span).json["rows"]] == [
+        4
+    ]
+    assert ask(client, by="month", tz="Asia/Shanghai", **span).json["rows"][0]["impressions"] == 6
+    later = {"from": "2026-03-01T12:00:00Z", "to": "2026-03-01T13:00:00Z"}
+    assert ask(client, tz="Asia/Shanghai", **later).json == {"rows": [], "next": None}
+
+
+@pytest.mark.usefixtures("reported")
+def test_a_report_of_a_zone_is_read_page_by_page(client: Client) -> None:
+    whole = ask(client, tz="Asia/Kathmandu", group="ad_unit").json["rows"]
+    found, cursor = [], ""
+    while cursor is not None:
+        more = {"cursor": cursor} if cursor else {}
+        page = ask(client, tz="Asia/Kathmandu", group="ad_unit", limit=2, **more).json
+        found += page["rows"]
+        cursor = page["next"]
+
+    assert found == whole
+    assert len(whole) > 4
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "localtime", "../../etc/passwd", ""])
+def test_a_report_of_no_zone_is_refused(client: Client, zone: str) -> None:
+    assert ask(client, tz=zone).code == "invalid_request"

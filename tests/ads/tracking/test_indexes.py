@@ -10,10 +10,11 @@ from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.budgets.leases import Terms
 from chalicelib.ads.inventory import click_rates
 from chalicelib.ads.reports import roll_ups
-from chalicelib.ads.reports.queries import Owner, Period, ReportScope, read
+from chalicelib.ads.reports.queries import Owner, ReportScope, read
 from chalicelib.ads.tracking import reconciliation
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.time_zones import Period
 from tests.ads.support.events import SPRING, impression
 from tests.ads.support.events import count as count_events
 from tests.ads.support.history import DAY, make_history

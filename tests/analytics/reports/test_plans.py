@@ -23,13 +23,13 @@ from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.logs.log import HitPosition, Span
 from chalicelib.analytics.reports import queries
 from chalicelib.analytics.reports.days import DAYS, SOURCES
-from chalicelib.analytics.reports.periods import Period
 from chalicelib.analytics.reports.report import Group, Report
 from chalicelib.analytics.sessions import periods
 from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, Level
 from chalicelib.analytics.settings import LogName
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
+from chalicelib.time_zones import Period
 from chalicelib.wiring import schema
 from tests.analytics.support.hits import LOGS, SITE, at, site
 from tests.support.targeting import untargeted

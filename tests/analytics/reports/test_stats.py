@@ -1,5 +1,7 @@
 """Reports over HTTP: rows, files, pages, zones, and who may read them."""
 
+import csv
+import io
 from datetime import timedelta
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from chalicelib.analytics.logs.log import Span
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
+from chalicelib.spreadsheets import as_csv
 from tests.analytics.support.hits import SITE, at, count, differences, logs, rows, site, view
 from tests.support.http_client import Client
 
@@ -112,12 +115,51 @@ def test_a_report_comes_as_a_file(blog: Runtime, publisher: Client) -> None:
 
     assert by_path.headers["Content-Disposition"] == 'attachment; filename="blog-day.csv"'
     assert by_path.body.decode().splitlines() == [
-        "period,path,hits,visitors,bots,feeds",
+        "\ufeffperiod,path,hits,visitors,bots,feeds",
         "2026-03-01T00:00:00+00:00,/a,2,1,0,0",
         "2026-03-01T00:00:00+00:00,/b,2,2,0,0",
     ]
     # What a spreadsheet would take for a formula is none.
     assert "'=cmd()" in campaigns.body.decode()
+
+
+def test_the_rows_of_a_file_are_dated_in_the_zone_of_its_report(
+    blog: Runtime, publisher: Client
+) -> None:
+    count(blog, view(9, at("2026-03-01 17:00"), "/late"))
+    target = f"/stats/{SITE}?from=2026-03-01&to=2026-03-03&tz=Asia/Shanghai"
+
+    file = publisher.request("GET", target, headers={"Accept": "text/csv"})
+
+    assert file.body.startswith(b"\xef\xbb\xbfperiod,hits,visitor_days,bots,feeds\r\n")
+    assert [row.split(",")[:2] for row in file.body.decode().splitlines()[1:]] == [
+        ["2026-03-01T00:00:00+08:00", "2"],
+        ["2026-03-02T00:00:00+08:00", "2"],
+    ]
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\r=", "\n=", "\uff1d", "\uff20"])
+def test_no_text_of_a_file_is_a_formula(sign: str) -> None:
+    text = as_csv([{"name": f"{sign}cmd", "hits": -1}], ["name", "hits"], "UTC")
+
+    (_, row) = csv.reader(io.StringIO(text, newline=""))
+    assert row == [f"'{sign}cmd", "-1"]
+
+
+def test_a_day_of_another_zone_has_visitor_days(blog: Runtime, publisher: Client) -> None:
+    """One reader before and after midnight of UTC: two visitors, as nobody is known for longer."""
+    count(blog, view(8, at("2026-03-01 23:50"), visitor="v1"))
+    count(blog, view(9, at("2026-03-02 01:17"), visitor="v2"))
+    target = f"/stats/{SITE}?from=2026-03-01&to=2026-03-02&tz="
+
+    (shifted,) = publisher.get(target + "America/Los_Angeles").json["rows"]
+    for zone in ("UTC", "Africa/Abidjan", "Europe/London"):
+        (row,) = publisher.get(target + zone).json["rows"]
+        assert "visitor_days" not in row
+        assert row["visitors"] == 3
+
+    assert "visitors" not in shifted
+    assert shifted["visitor_days"] == 4
 
 
 @pytest.mark.bounds(analytics={"csv_rows": 1})
@@ -155,6 +197,7 @@ def test_a_file_of_long_paths_ends_before_an_answer_does(
         "from=2026-01-01&to=2026-03-05&by=hour",
         "from=2020-01-01&to=2026-03-05",
         "from=1999-01-01&to=1999-01-02",
+        "from=2026-03-01T00:00:00&to=2026-03-02",
         f"{SPAN}&tz=Mars/Olympus",
         f"{SPAN}&tz=../../etc/passwd",
         f"{SPAN}&group=user",

@@ -11,10 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from chalicelib import time_zones
-from chalicelib.analytics.reports import periods
-from chalicelib.analytics.reports.periods import Period
 from chalicelib.analytics.reports.report import Report
 from chalicelib.runtime import Runtime
+from chalicelib.time_zones import Period
 from tests.analytics.support.hits import SITE, at, count, rows, site, view
 from tests.support.http_client import Client
 
@@ -75,8 +74,8 @@ def quarters(start: datetime, end: datetime) -> list[datetime]:
 def test_the_database_finds_the_period_that_the_sum_finds_in_every_zone(by: Period) -> None:
     for zone in ALL_ZONES:
         for start, end in spans(zone):
-            edges = periods.edges(by, start, end, zone)
-            search = periods.start_of("$at", edges)
+            edges = time_zones.edges(by, start, end, zone)
+            search = time_zones.start_of("$at", edges)
             assert edges == sorted(set(edges))
             assert edges[0] <= start
             for time in quarters(start, end):
@@ -87,7 +86,7 @@ def test_the_database_finds_the_period_that_the_sum_finds_in_every_zone(by: Peri
 def test_a_day_has_the_instants_of_its_date_in_every_zone() -> None:
     for zone in ALL_ZONES:
         for start, end in spans(zone):
-            edges = periods.edges("day", start, end, zone)
+            edges = time_zones.edges("day", start, end, zone)
             for edge, after in pairwise(edges):
                 dates = {t.astimezone(ZoneInfo(zone)).date() for t in quarters(edge, after)}
                 assert len(dates) == 1, (zone, edge)
@@ -96,7 +95,7 @@ def test_a_day_has_the_instants_of_its_date_in_every_zone() -> None:
 def test_an_hour_is_of_one_hour_of_the_clock_in_every_zone() -> None:
     for zone in ALL_ZONES:
         for start, end in spans(zone):
-            edges = periods.edges("hour", start, end, zone)
+            edges = time_zones.edges("hour", start, end, zone)
             for edge, after in pairwise(edges):
                 local = [t.astimezone(ZoneInfo(zone)) for t in quarters(edge, after)]
                 assert len({(t.date(), t.hour, t.utcoffset()) for t in local}) == 1, (zone, edge)
@@ -105,7 +104,7 @@ def test_an_hour_is_of_one_hour_of_the_clock_in_every_zone() -> None:
 
 def test_every_edge_is_at_a_quarter_that_reports_count_by() -> None:
     for zone in ALL_ZONES:
-        for edge in periods.edges("day", at("2024-01-01"), at("2027-01-01"), zone):
+        for edge in time_zones.edges("day", at("2024-01-01"), at("2027-01-01"), zone):
             assert (edge.minute % 15, edge.second) == (0, 0), (zone, edge)
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from chalicelib.analytics.hits import OLDEST, OTHER, VISITOR_KNOWN, WHOLE_SITE, Kind
-from chalicelib.analytics.reports.periods import Period
 from chalicelib.analytics.reports.report import Report
+from chalicelib.time_zones import Period
 
 PAUSE = timedelta(minutes=30)
 HOUR, DAY, QUARTER = timedelta(hours=1), timedelta(days=1), 15

@@ -96,10 +96,30 @@ def test_a_path_of_512_bytes_is_the_longest(piece: str) -> None:
         ("/a?utm_source=a%2Fb*%00c&utm_source=d", "abc"),
         (f"/a?utm_source={'x' * 100}", "x" * 60),
         ("/a?utm_source=" + "&a=" * 60, None),
+        (
+            "/a?utm_source=NewsLetter&utm_medium=E-Mail&utm_campaign=ÄPFEL",
+            "newsletter/e-mail/äpfel",
+        ),
     ],
 )
 def test_a_campaign_is_of_three_words(address: str, campaign: str | None) -> None:
     assert sources.campaign(address) == campaign
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("https://WWW.News.example/A?b", "news.example"),
+        ("android-app://com.google.android.gm/", "com.google.android.gm"),
+        ("android-app://Org.Telegram.Messenger", "org.telegram.messenger"),
+        ("ios-app://544007664/vnd.youtube/x", "544007664"),
+        ("javascript://news.example/", None),
+        ("file://news.example/", None),
+        ("android-app:///", None),
+    ],
+)
+def test_a_referrer_is_a_host_or_an_app_in_one_case(address: str, host: str | None) -> None:
+    assert sources.host_of(address) == host
 
 
 PROOF = SecretStr("a proof that the CDN adds")
