@@ -256,7 +256,7 @@ def test_a_feed_that_came_late_comes_by_the_button(site: Site, open_page: OpenPa
 
 
 @pytest.mark.usefixtures("ann")
-def test_what_colleagues_did_is_told_in_the_words_of_its_type_or_of_the_page(
+def test_what_colleagues_did_is_told_by_its_type_or_in_the_words_of_the_page(
     town: Town, site: Site, client: Client, open_page: OpenPage
 ) -> None:
     town.act()
@@ -264,9 +264,7 @@ def test_what_colleagues_did_is_told_in_the_words_of_its_type_or_of_the_page(
     own = "window.plaza = { words: { did_application_rating: '{rater_name}: {rating_score}!' } }"
 
     page = open_page(site)
-    expect(page.get_by_role("article")).to_contain_text(
-        re.compile("Rating of .Dora Quint., .Photographer.: 4.5 of 5")
-    )
+    expect(page.get_by_role("article")).to_contain_text("application rating")
     expect(page.get_by_role("article")).to_contain_text("Sees what others walk past.")
     expect(page.get_by_role("heading", name="Activity")).to_be_visible()
     page = open_page(site, before=lambda page: page.add_init_script(own))

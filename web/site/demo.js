@@ -19,7 +19,14 @@
     const answer = await send("/demo/token", { method: "POST", headers, body: JSON.stringify({ sub }) });
     return answer.ok ? (await answer.json()).token : null;
   }
-  /** @type {any} */ (window).plaza = { token };
+  /** The newspaper's own types of actions, which its server registers, in words. */
+  const words = {
+    did_new_applicant: "New application: {applicant_name}, {position_name}",
+    did_application_rating: "Rating of {applicant_name}, {position_name}: {rating_score} of 5",
+    did_rating_requested: "Rating wanted: {applicant_name}, {position_name}",
+    did_applicant_hired: "Hired: {applicant_name}, {position_name}",
+  };
+  /** @type {any} */ (window).plaza = { token, words };
 
   window.fetch = async (input, init = {}) => {
     const request = input instanceof Request ? input : null;
