@@ -57,6 +57,7 @@ export default {
   unknown_sku: "Das wird nicht mehr verkauft.",
   empty_cart: "Dein Warenkorb ist leer.",
   payments_not_set_up: "Dieser Laden kann noch keine Zahlungen annehmen.",
+  pricing_failed: "Der Preis lässt sich gerade nicht berechnen. Es wurde nichts abgebucht. Bitte versuche es später noch einmal.",
   amount_not_taken: "Dieser Laden kann genau diesen Betrag nicht abbuchen.",
   order_decided: "Diese Bestellung lässt sich nicht mehr abbrechen.",
   too_fast: "Das war schneller, als es hier erlaubt ist. Warte einen Moment.",

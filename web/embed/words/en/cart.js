@@ -57,6 +57,7 @@ export default {
   unknown_sku: "This is no longer sold.",
   empty_cart: "Your cart is empty.",
   payments_not_set_up: "This shop cannot take payments yet.",
+  pricing_failed: "The price cannot be worked out right now. Nothing was charged. Please try again later.",
   amount_not_taken: "This shop cannot charge exactly this amount.",
   order_decided: "This order can no longer be cancelled.",
   too_fast: "That was faster than is allowed here. Wait a moment.",

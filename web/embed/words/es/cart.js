@@ -58,6 +58,7 @@ export default {
   unknown_sku: "Esto ya no se vende.",
   empty_cart: "Tu cesta está vacía.",
   payments_not_set_up: "Esta tienda todavía no puede cobrar.",
+  pricing_failed: "Ahora no se puede calcular el precio. No se ha cobrado nada. Inténtalo más tarde.",
   amount_not_taken: "Esta tienda no puede cobrar exactamente este importe.",
   order_decided: "Este pedido ya no se puede cancelar.",
   too_fast: "Eso fue demasiado rápido. Espera un momento.",

@@ -58,6 +58,7 @@ export default {
   unknown_sku: "Cet article n’est plus vendu.",
   empty_cart: "Votre panier est vide.",
   payments_not_set_up: "Cette boutique ne peut pas encore encaisser de paiements.",
+  pricing_failed: "Le prix ne peut pas être calculé pour le moment. Rien n’a été débité. Réessayez plus tard.",
   amount_not_taken: "Cette boutique ne peut pas encaisser exactement ce montant.",
   order_decided: "Cette commande ne peut plus être annulée.",
   too_fast: "C’était trop rapide. Attendez un instant.",

@@ -58,6 +58,7 @@ export default {
   unknown_sku: "Questo non si vende più.",
   empty_cart: "Il tuo carrello è vuoto.",
   payments_not_set_up: "Questo negozio non può ancora ricevere pagamenti.",
+  pricing_failed: "Al momento il prezzo non può essere calcolato. Non è stato addebitato nulla. Riprova più tardi.",
   amount_not_taken: "Questo negozio non può addebitare esattamente questo importo.",
   order_decided: "Questo ordine non si può più annullare.",
   too_fast: "Troppo veloce. Aspetta un momento.",

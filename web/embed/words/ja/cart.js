@@ -56,6 +56,7 @@ export default {
   unknown_sku: "この商品は販売を終了しました。",
   empty_cart: "カートは空です。",
   payments_not_set_up: "このショップはまだ支払いを受け付けられません。",
+  pricing_failed: "いま価格を計算できません。お支払いは発生していません。しばらくしてからもう一度お試しください。",
   amount_not_taken: "このショップはちょうどこの金額を請求できません。",
   order_decided: "この注文はもうキャンセルできません。",
   too_fast: "操作が速すぎます。少しお待ちください。",

@@ -57,6 +57,7 @@ export default {
   unknown_sku: "Dit wordt niet meer verkocht.",
   empty_cart: "Je winkelwagen is leeg.",
   payments_not_set_up: "Deze winkel kan nog geen betalingen aannemen.",
+  pricing_failed: "De prijs kan nu niet worden berekend. Er is niets afgeschreven. Probeer het later opnieuw.",
   amount_not_taken: "Deze winkel kan precies dit bedrag niet afschrijven.",
   order_decided: "Deze bestelling kan niet meer worden geannuleerd.",
   too_fast: "Dat ging sneller dan hier mag. Wacht even.",

@@ -59,6 +59,7 @@ export default {
   unknown_sku: "Tego już się nie sprzedaje.",
   empty_cart: "Twój koszyk jest pusty.",
   payments_not_set_up: "Ten sklep nie może jeszcze przyjmować płatności.",
+  pricing_failed: "Nie można teraz obliczyć ceny. Nic nie zostało pobrane. Spróbuj ponownie później.",
   amount_not_taken: "Ten sklep nie może pobrać dokładnie tej kwoty.",
   order_decided: "Tego zamówienia nie można już anulować.",
   too_fast: "To było za szybko. Poczekaj chwilę.",

@@ -58,6 +58,7 @@ export default {
   unknown_sku: "Isto não é mais vendido.",
   empty_cart: "Seu carrinho está vazio.",
   payments_not_set_up: "Esta loja ainda não pode receber pagamentos.",
+  pricing_failed: "Não é possível calcular o preço agora. Nada foi cobrado. Tente novamente mais tarde.",
   amount_not_taken: "Esta loja não pode cobrar exatamente este valor.",
   order_decided: "Este pedido não pode mais ser cancelado.",
   too_fast: "Isso foi rápido demais. Espere um momento.",

@@ -56,6 +56,7 @@ export default {
   unknown_sku: "此商品已停止销售。",
   empty_cart: "购物车是空的。",
   payments_not_set_up: "这家商店还不能收款。",
+  pricing_failed: "目前无法计算价格，未扣款。请稍后再试。",
   amount_not_taken: "这家商店无法收取这一确切金额。",
   order_decided: "这个订单已无法取消。",
   too_fast: "操作太快了，请稍候。",
