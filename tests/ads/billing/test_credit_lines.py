@@ -22,6 +22,8 @@ from tests.ads.support.movements import (
     PRICE,
     SPRING,
     acquire,
+    funded,
+    live,
     money,
 )
 from tests.support.clock import Clock
@@ -36,6 +38,21 @@ def test_a_credit_line_reactivates_a_campaign(runtime: Runtime) -> None:
     refresh(runtime)
 
     assert money(runtime)["available"] == 20
+
+
+def test_the_hours_without_funds_are_not_paid_for(runtime: Runtime, clock: Clock) -> None:
+    """Even pacing: new funds make up for no hours in which the campaign could not pay."""
+    credit(runtime, 5 * PRICE)
+    funded(runtime, 1_000, daily_micros=720 * PRICE)
+    live(runtime, clock, hours=2)
+    assert money(runtime)["released"] == 5
+
+    credit(runtime, 1_000 * PRICE)
+    refresh(runtime)
+
+    assert 5 <= money(runtime)["released"] <= 5 + 15 * 720 // 600
+    live(runtime, clock, hours=5)
+    assert money(runtime)["released"] == pytest.approx(360, abs=15)
 
 
 def test_an_account_without_a_line_bounds_nothing(runtime: Runtime) -> None:
