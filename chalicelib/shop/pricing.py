@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
+from chalicelib.currencies import MAX_TOTAL_MICROS
 from chalicelib.observability.logs import log
 from chalicelib.shop.errors import PricingFailed
-from chalicelib.shop.money import MAX_TOTAL_MICROS
 from chalicelib.texts import Line
 
 Kind = Literal["shipping", "tax", "discount", "other"]

@@ -2,7 +2,26 @@
 
 import pytest
 
-from chalicelib.shop.money import EXPONENTS, is_chargeable, smallest_micros, step_micros
+from chalicelib.currencies import (
+    EXPONENTS,
+    MAX_TOTAL_MICROS,
+    MICROS,
+    max_price_micros,
+    smallest_micros,
+)
+from chalicelib.runtime import Runtime
+from chalicelib.shop.money import is_chargeable, step_micros
+from tests.shop.support.buying import (
+    SKU,
+    agreement,
+    cart_of,
+    check_out,
+    fill,
+    put_line,
+    shelf_of,
+)
+from tests.shop.support.factories import book, open_shop, put
+from tests.support.http_client import Client
 
 
 @pytest.mark.parametrize(
@@ -26,3 +45,49 @@ def test_stripe_takes_three_decimals_with_a_last_digit_of_0_alone() -> None:
 def test_currencies_are_named_once() -> None:
     assert len(EXPONENTS) == 155
     assert all(len(code) == 3 and code.isupper() for code in EXPONENTS)
+
+
+@pytest.mark.parametrize(
+    ("currency", "units"),
+    [("VND", 25_000_000), ("IDR", 1_500_000), ("IDR", 10**9), ("JPY", 10**9), ("EUR", 10**6)],
+)
+def test_a_price_has_room_in_its_currency(client: Client, currency: str, units: int) -> None:
+    paula = open_shop(client, currency=currency)
+    priced = [{"sku": "LAPTOP", "price_micros": units * MICROS}]
+
+    assert put(paula, "laptop", book(skus=priced)).status == 201
+    fill(paula, 9, "LAPTOP")
+    cart = cart_of(client, LAPTOP=1)
+    made = check_out(client, cart, agreement(total_micros=units * MICROS))
+    assert made.json["order"]["total_micros"] == units * MICROS
+
+
+@pytest.mark.parametrize(
+    ("currency", "units"), [("VND", 10**9 + 1), ("EUR", 10**6 + 1), ("KWD", 10**6 + 1)]
+)
+def test_a_price_is_bounded_in_its_currency(client: Client, currency: str, units: int) -> None:
+    paula = open_shop(client, currency=currency)
+    priced = [{"sku": "LAPTOP", "price_micros": units * MICROS}]
+
+    assert put(paula, "laptop", book(skus=priced)).status == 422
+
+
+def test_no_line_costs_more_than_an_order_may(client: Client, runtime: Runtime) -> None:
+    paula = open_shop(client, currency="VND", hold_percent=100)
+    priced = [{"sku": SKU, "price_micros": 10**9 * MICROS}]
+    assert put(paula, "car", book(skus=priced)).status == 201
+    fill(paula, 100)
+    cart = cart_of(client, MOBY_HARD=9)
+
+    refused = put_line(client, cart, SKU, 10)
+
+    assert (refused.status, refused.json["errors"][0]["code"]) == (422, "too_large")
+    assert client.get(f"/carts/{cart}").json["lines_micros"] == MAX_TOTAL_MICROS
+    assert shelf_of(runtime).held == 9
+    made = check_out(client, cart, agreement(total_micros=MAX_TOTAL_MICROS))
+    assert made.json["order"]["total_micros"] == MAX_TOTAL_MICROS
+
+
+def test_every_currency_has_a_bound_that_javascript_reads_exactly() -> None:
+    for currency in EXPONENTS:
+        assert 10**12 <= max_price_micros(currency) <= MAX_TOTAL_MICROS < 2**53

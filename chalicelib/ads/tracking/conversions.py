@@ -12,8 +12,6 @@ from chalicelib.ads.visitors.histories import LISTS, Entry, History, served_ad
 from chalicelib.ads.visitors.profiles import VisitorEvent
 from chalicelib.runtime import Runtime
 
-# The most that one conversion may be worth: 100,000 of the currency.
-MAX_VALUE_MICROS = 10**11
 # The longest time between an event and its conversion; a click goes before an impression.
 CREDITED: Mapping[Literal["click", "impression"], timedelta] = {
     "click": timedelta(days=30),

@@ -13,10 +13,11 @@ from chalicelib.ads.permissions import check_advertiser
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.tracking import beacons, conversion_keys, conversions
 from chalicelib.ads.tracking.conversion_keys import MAX_KEYS, ConversionKey
-from chalicelib.ads.tracking.conversions import MAX_VALUE_MICROS, Conversion
+from chalicelib.ads.tracking.conversions import Conversion
 from chalicelib.ads.tracking.tokens import MAX_CHARACTERS
 from chalicelib.ads.visitors.consent import identify_visitor
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
+from chalicelib.currencies import MAX_AMOUNT_MICROS
 from chalicelib.http import Created, Found, Input, NoContent, Ok, Pixel, Request, Route
 from chalicelib.http.callers import Advertiser
 from chalicelib.limits import MONEY
@@ -112,6 +113,9 @@ def keys_answer(keys: list[ConversionKey]) -> ConversionKeysAnswer:
     }
 
 
+OrderName = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,64}$")]
+
+
 class ConversionQuery(Input):
     """The query of a conversion's pixel; without a visitor, the cookie says who it is."""
 
@@ -121,11 +125,13 @@ class ConversionQuery(Input):
     value_micros: int = Field(
         0,
         ge=0,
-        le=MAX_VALUE_MICROS,
+        le=MAX_AMOUNT_MICROS,
         description="What the order is worth, in millionths of the currency.",
     )
-    order: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = Field(
-        None, description="The order's id: each counts once. Without it, once for each ad shown."
+    order: OrderName | None = Field(
+        None,
+        description="The order's id, as its advertiser writes it: each counts once. Without it, "
+        "once for each ad shown.",
     )
     signature: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(
         None,

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from pymongo import ReturnDocument, UpdateOne
 from pymongo.database import Database
 
+from chalicelib.currencies import MAX_TOTAL_MICROS
 from chalicelib.database import Document
+from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.carts import clocks
@@ -208,10 +210,14 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST
     """Set the quantity of a SKU in a cart and return the cart; a repeated call changes nothing.
 
     The cart holds as many units as its share allows. Raises UnknownCart, CartClosed, CartFull,
-    UnknownSku, NotForSale, and OutOfStock if orders have the units.
+    UnknownSku, NotForSale, InvalidRequest for too large an amount, and OutOfStock if orders have
+    the units.
     """
     cart = _open(runtime, cart_id, buyer)
     offer = _offer(runtime, cart["site"], sku)
+    if qty * offer["price_micros"] > MAX_TOTAL_MICROS:
+        detail = "these units cost more than an order may"
+        raise InvalidRequest(errors=[FieldError("qty", "too_large", detail)])
     shop = settings.find(runtime.database, cart["site"])
     stock_id = key_of(cart["site"], sku)
     hold = _hold(runtime, cart, sku, qty, _Terms(shop, buyer))

@@ -6,6 +6,7 @@ from typing import Any
 
 from pymongo.client_session import ClientSession
 
+from chalicelib.currencies import max_price_micros
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, VersionNeeded
 from chalicelib.runtime import Runtime
@@ -129,6 +130,12 @@ def _check_prices(shop: ShopSite, new: NewProduct) -> None:
         FieldError(f"skus.{number}.price_micros", "fraction", detail)
         for number, each in enumerate(new.skus)
         if not is_chargeable(each.price_micros, currency, shop["payments"])
+    ]
+    most = max_price_micros(currency)
+    faults += [
+        FieldError(f"skus.{number}.price_micros", "too_large", f"a price is at most {most} micros")
+        for number, each in enumerate(new.skus)
+        if each.price_micros > most
     ]
     if faults:
         raise InvalidRequest(errors=faults[:20])

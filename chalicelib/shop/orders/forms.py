@@ -7,12 +7,13 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field
 from typing_extensions import TypedDict
 
 from chalicelib.addresses import Country, Email, PostalCode, needs_city, postal_code_of
+from chalicelib.currencies import MAX_TOTAL_MICROS
 from chalicelib.http import MAX_PAGE, Input, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.ids import ID_PATTERN
 from chalicelib.shop.carts.shapes import MAX_LINES, MAX_QTY, CartId
 from chalicelib.shop.ids import SkuId
-from chalicelib.shop.money import MAX_TOTAL_MICROS, Currency
+from chalicelib.shop.money import Currency
 from chalicelib.shop.orders.allocation import paid_by_line
 from chalicelib.shop.orders.shapes import Address, Order, State
 from chalicelib.shop.payments.port import DisputeState, Name, Status

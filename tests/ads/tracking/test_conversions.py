@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -59,7 +60,7 @@ def convert(
     keys = advertiser(client).get(KEY_PATH).json["keys"]
     secret = keys[0]["secret"] if keys else new_key(client)
     signature = conversion_keys.sign(secret, "mercedes", order, value_micros)
-    told = f"&order={order}" if order else ""
+    told = f"&order={quote(order, safe='')}" if order else ""
     target = f"{PIXEL}?{query}&value_micros={value_micros}{told}&signature={signature}"
     return client.request("GET", target, headers=headers)
 
@@ -178,7 +179,28 @@ def test_a_pixel_leaves_names_that_it_does_not_know(
     assert len(credited(runtime)) == 1
 
 
-@pytest.mark.parametrize("value", [-1, 10**11 + 1, 2**63])
+@pytest.mark.parametrize(
+    "order", ["#1001", "2026/11/25-7", "A:1", "注文 7", "a.b", "$ne", "o'brien", "x" * 64, " "]
+)
+def test_an_order_is_named_as_its_advertiser_names_it(
+    client: Client, runtime: Runtime, page: Page, order: str
+) -> None:
+    """As an order of 150,000 yen."""
+    page.click(page.ad("ann"))
+
+    for _ in range(2):
+        assert convert(client, order=order, value_micros=150_000_000_000).status == 200
+
+    assert [row["order"] for row in stored(runtime) if row["type"] == "conversion"] == [order]
+    assert totals(runtime)["value_micros"] == 150_000_000_000
+
+
+@pytest.mark.parametrize("order", ["a\nb", "\x7f", "x" * 65])
+def test_an_order_is_printable_and_of_64_characters(client: Client, order: str) -> None:
+    assert convert(client, order=order).code == "invalid_request"
+
+
+@pytest.mark.parametrize("value", [-1, 10**15 + 1, 2**63])
 def test_a_conversion_is_worth_nothing_less_and_no_fortune(client: Client, value: int) -> None:
     assert convert(client, value_micros=value).code == "invalid_request"
 
@@ -186,9 +208,9 @@ def test_a_conversion_is_worth_nothing_less_and_no_fortune(client: Client, value
 def test_the_dearest_conversion_counts(client: Client, runtime: Runtime, page: Page) -> None:
     page.click(page.ad("ann"))
 
-    assert convert(client, value_micros=10**11).status == 200
+    assert convert(client, value_micros=10**15).status == 200
 
-    assert totals(runtime)["value_micros"] == 10**11
+    assert totals(runtime)["value_micros"] == 10**15
 
 
 def test_an_unsigned_conversion_is_refused(client: Client, runtime: Runtime, page: Page) -> None:
