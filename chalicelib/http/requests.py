@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar, get_origin
 
 import orjson
+from chalice.app import MultiDict
 from chalice.app import Request as ChaliceRequest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
@@ -235,11 +236,12 @@ class Request:
         return bytes(sent)
 
     def query(self, model: type[Model], *, has_strays: bool = False) -> Model:
-        """Parse the query string; of a repeated parameter, the last value counts.
+        """Parse the query string; a parameter may be repeated.
 
         `has_strays`: leave out names that the model does not have, as trackers add them to links.
         """
-        given = dict(self.raw.query_params or {})
+        found = self.raw.query_params or MultiDict({})
+        given: dict[str, Any] = {name: _given(model, name, found.getlist(name)) for name in found}
         if has_strays:
             names = {field.alias or name for name, field in model.model_fields.items()}
             given = {name: given[name] for name in given if name in names}
@@ -316,3 +318,17 @@ class Request:
         hops = self.runtime.settings.trusted_hops
         address = limits.source(self.raw.context, self.raw.headers, hops)
         limits.take(self.runtime, limit, self.caller(), address)
+
+
+def _given(model: type[BaseModel], name: str, values: list[str]) -> str | list[str]:
+    """Return the values of a parameter of a query, of which there may be several.
+
+    A list by commas has the values of all; a parameter that the model does not name has them as
+    they are; any other has the last.
+    """
+    field = model.model_fields.get(name)
+    if len(values) > 1 and field is None:
+        return values
+    if len(values) > 1 and field and get_origin(field.annotation) in {list, tuple}:
+        return ",".join(values)
+    return values[-1]

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.catalogue import indexing
+from chalicelib.shop.catalogue import indexing, writing
 from chalicelib.shop.catalogue.rows import PRODUCTS
 from chalicelib.shop.search import MAX_STORED_TOKENS, stored_tokens
 from chalicelib.words import tokens
@@ -123,7 +123,7 @@ def test_a_product_that_is_written_while_its_words_are_made_anew_keeps_its_own(
     paula = open_shop(client)
     put(paula, "one", book("one", title="Before"))
     PRODUCTS.of(runtime.database).update_many({}, {"$unset": {"search_rules": ""}})
-    tokens_of = indexing.tokens_of
+    tokens_of = writing.tokens_of
 
     def written_first(*given: Any) -> list[str]:
         monkeypatch.setattr(indexing, "tokens_of", tokens_of)

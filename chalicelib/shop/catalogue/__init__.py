@@ -1,4 +1,4 @@
 """The catalogue: products, each write under its version, and lists of products.
 
-Public face: `listing_routes`, `offers`, `relisting`, `rewriting`, `routes`, `rows`, `skus`.
+Public face: `indexing`, `listing_routes`, `offers`, `relisting`, `rewriting`, `routes`, `rows`, `skus`.
 """

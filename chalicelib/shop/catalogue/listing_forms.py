@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal, NotRequired, Self
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
+from chalicelib.currencies import MICROS
 from chalicelib.http import MAX_PAGE, PageQuery
 from chalicelib.http.paging import Cursor, Next
 from chalicelib.shop.catalogue.forms import ProductSummary, Tag
 from chalicelib.shop.categories.forms import MAX_LISTED, CategoryAnswer, CrumbAnswer
 from chalicelib.shop.ids import CategoryId
-from chalicelib.shop.money import MICROS
 from chalicelib.shop.types import MAX_FACETS_SHOWN, ShownValue, TypeName
 
 MAX_FACETS = 8
@@ -21,11 +21,11 @@ MAX_TEXT_CHARACTERS = 200
 
 Order = Literal["price", "-price", "newest", "best"]
 _FACET = re.compile(r"f\.([a-z0-9_]{1,40})")
-_AMOUNT = r"[0-9]{1,9}(\.[0-9]{1,6})?"
+_AMOUNT = r"[0-9]{1,10}(\.[0-9]{1,6})?"
 
 
 class ProductsQuery(PageQuery):
-    """A selection of products. `f.<facet>=red,blue` chooses values of a facet."""
+    """A selection of products. `f.<facet>=red&f.<facet>=blue` chooses values of a facet."""
 
     # Facets are of the types that an application registers.
     model_config = ConfigDict(
@@ -35,9 +35,10 @@ class ProductsQuery(PageQuery):
                 f"^{_FACET.pattern}$": {
                     "x-plaza-names": "f",
                     "description": (
-                        "`f.<facet>`: a facet's values, of which one is enough; at most "
-                        f"{MAX_FACETS} facets, {MAX_FACET_VALUES} values each. Any other name is "
-                        "422."
+                        "`f.<facet>`: a facet's value; repeat the parameter for several, of "
+                        "which one is enough. A single parameter that is no value of the shop's is "
+                        f"a list by commas. At most {MAX_FACETS} facets, {MAX_FACET_VALUES} values "
+                        "each. Any other name is 422."
                     ),
                     "type": "string",
                     "minLength": 1,
@@ -88,10 +89,13 @@ class ProductsQuery(PageQuery):
         return self.order or ("best" if self.q is not None else "newest")
 
     @property
-    def chosen(self) -> dict[str, str]:
-        """Return the chosen facets, each with its text in the query."""
+    def chosen(self) -> dict[str, list[str]]:
+        """Return the chosen facets, each with the texts of its parameters."""
         given: dict[str, Any] = self.model_extra or {}
-        return {name.removeprefix("f."): str(value) for name, value in given.items()}
+        return {
+            name.removeprefix("f."): value if isinstance(value, list) else [str(value)]
+            for name, value in given.items()
+        }
 
     @property
     def price_micros(self) -> tuple[int | None, int | None]:

@@ -31,11 +31,12 @@ def _declare_products(route: Route) -> None:
     def list_products(request: Request, site: SiteId, query: ProductsQuery) -> Ok[ProductsAnswer]:
         """List a shop's products by category, type, tag, words, price and facets.
 
-        `f.<facet>=red,blue` chooses a facet's values: a product needs any of them, and each further
-        facet narrows the list. The counts of a facet ignore its own chosen values.
+        `f.<facet>=red&f.<facet>=blue` chooses a facet's values: a product needs any of them, and
+        each further facet narrows the list. The counts of a facet ignore its own chosen values.
         """
         database = request.runtime.database
-        shop, chosen = settings.find(database, site), filters.chosen_facets(query)
+        shop = settings.find(database, site)
+        chosen = filters.chosen_facets(database, shop, query)
         cursors = Cursors(f"products:{site}:{query.sorting}", request.runtime.settings.signing_keys)
         asked, after = words.search_words(database, site, query), cursors.position(query)
         where = filters.of(shop, query, chosen, asked)

@@ -65,7 +65,9 @@ def explained(runtime: Runtime, shop: ShopSite, order: Order, **query: Any) -> D
     """Return what the server did for a page."""
     search_words = ProductsQuery.model_validate({"order": order, **query})
     found = words.search_words(runtime.database, SITE, search_words)
-    where = filters.of(shop, search_words, filters.chosen_facets(search_words), found)
+    where = filters.of(
+        shop, search_words, filters.chosen_facets(runtime.database, shop, search_words), found
+    )
     rows = PRODUCTS.of(runtime.database).find(where).sort(pages.SORTS[order]).limit(PAGE)
     explained: Any = rows.explain()
     stats: Document = explained["executionStats"]
@@ -154,7 +156,9 @@ def scored(runtime: Runtime, shop: ShopSite, **query: Any) -> int:
     search_words = ProductsQuery.model_validate(query)
     found = words.search_words(runtime.database, SITE, search_words)
     assert found is not None
-    where = filters.of(shop, search_words, filters.chosen_facets(search_words), found)
+    where = filters.of(
+        shop, search_words, filters.chosen_facets(runtime.database, shop, search_words), found
+    )
     runtime.database.command("profile", 2)
     try:
         assert pages.page(runtime, ProductListing(where, "best", found.all), None, PAGE)

@@ -1,6 +1,7 @@
 """Lists of products: the same from both layouts and while one replaces the other."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -258,3 +259,39 @@ def test_a_cursor_belongs_to_its_order(shop: Client) -> None:
 
 def test_a_list_needs_a_shop(client: Client) -> None:
     assert client.get(PRODUCTS_PATH).code == "unknown_shop"
+
+
+@pytest.mark.parametrize("layout", ["details", "attributes"])
+def test_a_value_with_a_comma_is_counted_and_chosen(client: Client, layout: str) -> None:
+    paula = open_shop(client)
+    assert paula.post(f"/shops/{SITE}/layout", store=layout).status in {200, 202}
+    people = {"style": "Strunk, William", "web": "White, E. B.", "moby": "Melville", "s": "Strunk"}
+    for name, author in people.items():
+        details = {"author": [author], "language": "en"}
+        assert put(paula, name, book(name, details=details)).status == 201
+    strunk, white = quote("Strunk, William"), quote("White, E. B.")
+
+    counted = {
+        value["value"]: value["products"]
+        for facet in client.get(f"{PRODUCTS_PATH}?facets=1").json["facets"]
+        if facet["name"] == "author"
+        for value in facet["values"]
+    }
+    assert counted == dict.fromkeys(people.values(), 1)
+    for query, names in {
+        f"f.author={strunk}": ["style"],
+        f"f.author={strunk}&f.author={white}": ["style", "web"],
+        f"f.author={white}&f.author=Melville": ["moby", "web"],
+        "f.author=Melville,Strunk": ["moby", "s"],
+        "f.author=Melville,Strunk&f.author=Melville": ["moby"],
+    }.items():
+        found = client.get(f"{PRODUCTS_PATH}?order=price&{query}").json["products"]
+        assert sorted(each["id"] for each in found) == names, query
+
+
+def test_a_facet_has_twenty_values_however_they_are_given(client: Client) -> None:
+    open_shop(client)
+
+    for number, status in ((20, 200), (21, 422)):
+        query = "&".join(f"f.author=x{each}" for each in range(number))
+        assert client.get(f"{PRODUCTS_PATH}?{query}").status == status
