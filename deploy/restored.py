@@ -170,7 +170,7 @@ def payments_without_order(runtime: Runtime, since: datetime) -> Iterator[TakenP
         return
     provider, after = providers.provider_of(runtime, name), None
     while True:
-        page = provider.taken(since - _OVERLAP, after)
+        page = provider.list_payments(since - _OVERLAP, after)
         known = {"_id": {"$in": [each.order for each in page.found]}}
         orders = {row["_id"] for row in ORDERS.of(runtime.database).find(known, {"_id": 1})}
         yield from (each for each in page.found if each.order not in orders)

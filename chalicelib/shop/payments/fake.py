@@ -163,7 +163,7 @@ class FakeProvider:
         last = rows[-1]["_id"] if len(rows) == _PAGE else None
         return Hints([Hint(each["_id"], None) for each in rows], last)
 
-    def taken(self, since: datetime, after: str | None) -> TakenPayments:
+    def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
         """Return the succeeded payments, whenever they were started."""
         del since
         behind: Document = {"_id": {"$gt": after or ""}, "status": "succeeded"}

@@ -121,6 +121,6 @@ class Provider(Protocol):
         """Return a page of the payments whose refunds or disputes changed in this time."""
         ...
 
-    def taken(self, since: datetime, after: str | None) -> TakenPayments:
+    def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
         """Return a page of the payments that were started since then and have succeeded."""
         ...

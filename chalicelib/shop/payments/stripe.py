@@ -167,7 +167,7 @@ class StripeProvider:
         found = [hint_of(each) for each in page["data"]]
         return Hints(found, str(page["data"][-1]["id"]) if page.get("has_more") else None)
 
-    def taken(self, since: datetime, after: str | None) -> TakenPayments:
+    def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
         """Return a page of the account's succeeded payments that Plaza has started."""
         query = [("limit", "100"), ("created[gte]", str(int(since.timestamp())))]
         query += [("starting_after", after)] if after else []

@@ -38,7 +38,7 @@ class _Sent:
             {name: handler.generate_schema(model) for name, model in models.items()},
             discriminator=_type_of,
             custom_error_type="unknown_type",
-            custom_error_message=types.listed(models),
+            custom_error_message=types.name_types(models),
         )
 
     def __get_pydantic_json_schema__(
@@ -58,7 +58,7 @@ class _Sent:
 
 def _refuse(_: Any) -> NoReturn:
     """Refuse a descriptor where the application has registered no type."""
-    raise PydanticCustomError("unknown_type", types.listed(()))
+    raise PydanticCustomError("unknown_type", types.name_types(()))
 
 
 def _any_of(kinds: Iterable[Any]) -> Any:

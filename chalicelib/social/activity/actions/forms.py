@@ -48,7 +48,7 @@ class ReactionsQuery(PageQuery):
 
 def _check_type(name: str) -> str:
     if name not in types.DESCRIPTORS:
-        raise PydanticCustomError("unknown_type", types.listed(types.all_types()))
+        raise PydanticCustomError("unknown_type", types.name_types(types.all_types()))
     return name
 
 

@@ -85,7 +85,7 @@ def sendable_types() -> dict[str, type[Descriptor]]:
     return {name: model for name, model in all_types().items() if not model.is_plazas}
 
 
-def listed(names: Iterable[str]) -> str:
+def name_types(names: Iterable[str]) -> str:
     """Return the sentence of an error that lists the known types."""
     return f"the types are {', '.join(names)}" if names else "the application has no types"
 
