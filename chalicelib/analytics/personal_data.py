@@ -8,8 +8,15 @@ from chalicelib.analytics.hits import StoredHit
 from chalicelib.analytics.logs.choosing import every_log
 from chalicelib.analytics.sessions.periods import PERIODS, SESSIONS, StoredSession
 from chalicelib.database import Document
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.follows import ExportEntry, KeptText, Step, Trace, entry
 from chalicelib.runtime import Runtime
+
+KEPT: tuple[KeptText, ...] = (
+    {
+        "where": "The paths of pages in the counts and the log of visits",
+        "reason": "They name pages and no visitors; a site may have put your id or name into one.",
+    },
+)
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:

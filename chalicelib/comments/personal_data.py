@@ -14,7 +14,8 @@ from pymongo.database import Database
 from chalicelib.comments import exports, nodes
 from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.discussion.editing import change_comment
-from chalicelib.comments.entries.rows import ENTRIES, UNNAMED
+from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.rows import ENTRIES, UNNAMED, key_of
 from chalicelib.comments.log.rows import BATCHES, LOG
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.people.rows import PEOPLE
@@ -27,11 +28,28 @@ from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import ARRAYS, every_comment
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
-from chalicelib.people.follows import Step, Trace
+from chalicelib.marks.shapes import FLAGGED, MARKS, marks_on
+from chalicelib.people.follows import KeptText, Step, Trace
 from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
 _NODES_AT_ONCE = 1_000
+
+
+KEPT: tuple[KeptText, ...] = (
+    {
+        "where": "Notes and reasons of moderators about other people, and the log of them",
+        "reason": "Free texts of the site's staff about somebody else; no id connects them to you.",
+    },
+    {
+        "where": "Notes in reports of other people's comments",
+        "reason": "Free texts of those who reported, for the moderators of the site.",
+    },
+    {
+        "where": "Comments of others that write your name without mentioning you",
+        "reason": "They are their authors' words; mentions of you are taken out.",
+    },
+)
 
 
 class CommentCopy(NamedTuple):
@@ -259,6 +277,7 @@ def _erase(runtime: Runtime, copy: CommentCopy, waited_for: set[str]) -> bool:
     if node and (node["store"], node["generation"]) == (copy.store, copy.generation):
         if copy.node_id in waited_for:
             return False
+        _forget_notes(runtime.database, node, copy.comment_id)
         try:
             change_comment(runtime, node, copy.comment_id, WIPED)
         except Unavailable:
@@ -270,6 +289,12 @@ def _erase(runtime: Runtime, copy: CommentCopy, waited_for: set[str]) -> bool:
         return False
     _erase_stale(runtime, copy)
     return True
+
+
+def _forget_notes(database: Database[Document], node: Node, comment_id: str) -> None:
+    """Empty the notes of reports of a comment: readers may have named its author there."""
+    on = marks_on(KIND, thing_id(key_of(node, comment_id)))
+    MARKS.of(database).update_many({**on, **FLAGGED}, {"$set": {"flag.note": ""}})
 
 
 def _current(runtime: Runtime, node_id: str) -> Node | None:

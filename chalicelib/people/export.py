@@ -14,9 +14,12 @@ from chalicelib.database import Document
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import MAX_PAGE, PageQuery
 from chalicelib.http.paging import Cursors, Next, page_of
-from chalicelib.people.follows import ExportEntry, People, Trace
+from chalicelib.people.follows import ExportEntry, KeptText, People, Trace
 from chalicelib.people.jobs import traces_of
 from chalicelib.runtime import Runtime
+
+# The kinds of texts that an erasure leaves.
+MAX_KEPT = 20
 
 
 class ErasureAnswer(TypedDict):
@@ -28,6 +31,14 @@ class ErasureAnswer(TypedDict):
             ge=0,
             description="Documents that are the person's or name the person; 0 when all are gone.",
             examples=[17],
+        ),
+    ]
+    kept: Annotated[
+        list[KeptText],
+        Field(
+            max_length=MAX_KEPT,
+            description="Texts of others that may name the person and that no erasure finds, each "
+            "with the reason. `remaining` does not count them.",
         ),
     ]
 

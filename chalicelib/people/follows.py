@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from chalicelib.database import Document
 from chalicelib.jobs.outbox import StoredJob
 from chalicelib.runtime import Runtime
-from chalicelib.texts import ShownName
+from chalicelib.texts import ShownLine, ShownName
 
 
 class Step(enum.Enum):
@@ -58,6 +58,13 @@ class Trace(NamedTuple):
     not_shown: str = ""
 
 
+class KeptText(TypedDict):
+    """A place of texts by others, which may name an erased person, and stays."""
+
+    where: Annotated[ShownLine, Field(description="The texts.")]
+    reason: Annotated[ShownLine, Field(description="Why the erasure leaves them.")]
+
+
 def entry(kind: str, /, **data: Any) -> ExportEntry:
     """Return an entry of an export."""
     return {"kind": kind, "data": data}
@@ -91,8 +98,10 @@ class PersonFeature(Protocol):
 class People:
     """Every feature with personal data, in the order of an erasure.
 
-    `name_of` returns a person's present name; None: Plaza stores none.
+    `name_of` returns a person's present name; None: Plaza stores none. `kept` are the places that
+    no search by a person's id finds.
     """
 
     name_of: Callable[[Database[Document], str], str | None]
     features: tuple[PersonFeature, ...]
+    kept: tuple[KeptText, ...] = ()

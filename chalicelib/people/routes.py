@@ -23,13 +23,14 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
         A worker does it in the background; `GET /users/me/erasure` counts what is left. A
         repeated call starts it again.
         """
-        return Accepted({"remaining": jobs.begin_erasure(request.runtime, people, caller.id)})
+        left = jobs.begin_erasure(request.runtime, people, caller.id)
+        return Accepted({"remaining": left, "kept": list(people.kept)})
 
     @route("GET", "/users/me/erasure")
     def get_my_erasure(request: Request, caller: Principal) -> Ok[ErasureAnswer]:
-        """Count the documents that are yours or name you."""
+        """Count the documents that are yours or name you, and name the texts that stay."""
         left = jobs.count_remaining(request.runtime.database, people, caller.id)
-        return Ok({"remaining": left})
+        return Ok({"remaining": left, "kept": list(people.kept)})
 
     @route("GET", "/users/me/export", limit=EXPORTS)
     def export_me(request: Request, caller: Principal, query: PageQuery) -> Ok[ExportAnswer]:

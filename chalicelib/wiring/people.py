@@ -38,6 +38,7 @@ PEOPLE = People(
         activity,
         personal_data,
     ),
+    kept=(*comments_personal_data.KEPT, *analytics.KEPT),
 )
 
 

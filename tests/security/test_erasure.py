@@ -112,7 +112,7 @@ def test_nothing_that_is_stored_knows_who_was_erased(
     let_all_end(world, clock)
 
     assert began > 0
-    assert made(zed.get("/users/me/erasure")) == {"remaining": 0}
+    assert made(zed.get("/users/me/erasure"))["remaining"] == 0
     assert naming(world) == []
     for page in pages:
         shown = made(world.as_("admin").get(f"/nodes/{page}/comments"))["comments"]
@@ -127,7 +127,7 @@ def test_who_was_erased_begins_anew_with_the_same_token(
     be_known(world, zed)
     made(zed.delete("/users/me"))
     world.workers.drain()
-    assert made(zed.get("/users/me/erasure")) == {"remaining": 0}
+    assert made(zed.get("/users/me/erasure"))["remaining"] == 0
     clock.advance(milliseconds=1)
 
     made(zed.put("/users/me", name="Somebody new"))
@@ -152,7 +152,7 @@ def test_a_person_who_only_ever_commented_is_erased(
     assert made(zed.delete("/users/me"))["remaining"] > 0
     world.workers.drain()
 
-    assert made(zed.get("/users/me/erasure")) == {"remaining": 0}
+    assert made(zed.get("/users/me/erasure"))["remaining"] == 0
     let_all_end(world, clock)
     assert naming(world) == []
 
@@ -248,3 +248,39 @@ def test_a_rename_reaches_comments_and_what_is_posted_meanwhile(
         "comments.pending",
         "social.user",
     }
+
+
+def test_texts_of_others_are_gone_or_named_with_the_reason(
+    world: World, zed: Client, clock: Clock
+) -> None:
+    admin, ann, site = world.as_("admin"), world.as_("owner"), world.names["site"]
+    comments = f"/nodes/{world.names['node']}/comments"
+    posted = made(zed.post(comments, text="Here I am"))["id"]
+    other = made(ann.post(comments, text="Me too"))["id"]
+    about = f"again {NAME}"
+    # About the person: these go with them.
+    made(ann.put(f"{comments}/{posted}/flag", reason="abuse", note=about))
+    made(admin.patch(f"/sites/{site}/people/{ZED}", note=about, reason=about))
+    made(admin.post(f"{comments}/{posted}/state", state="pending", reason=about))
+    # About others: nothing connects these to the person.
+    made(world.as_("peer").put(f"{comments}/{other}/flag", reason="abuse", note=about))
+    made(admin.patch(f"/sites/{site}/people/ann", note=about, reason=about))
+    hit = {"site": site, "hits": [{"path": f"/people/{ZED}"}]}
+    made(world.client.post("/hits", **hit))
+    world.workers.drain()
+
+    kept = made(zed.delete("/users/me"), 202)["kept"]
+    let_all_end(world, clock)
+
+    proof = made(zed.get("/users/me/erasure"))
+    assert (proof["remaining"], proof["kept"]) == (0, kept)
+    left = {name.partition(".")[0] if "hit." in name else name for name, _ in naming(world)}
+    assert left == {"mark", "comments.person", "comments.log", "hit"}
+    places = " ".join(each["where"] for each in kept)
+    for word in ("moderators about other people", "reports of other", "paths of pages"):
+        assert word in places
+    assert all(each["reason"] for each in kept)
+    flags = made(admin.get(f"{comments}/{other}/flags"))["flags"]
+    assert [each["note"] for each in flags] == [about]
+    (gone,) = [doc for name, doc in stored(world) if name == "mark" and posted in doc["_id"]]
+    assert gone["flag"]["note"] == ""

@@ -37,7 +37,7 @@ def test_a_publisher_whose_token_names_no_site_owns_the_default_one() -> None:
 
     assert owns(publisher, "default")
     assert not owns(publisher, "blog")
-    assert moderated_sites(publisher) == {"default"}
+    assert moderated_sites(publisher) == frozenset({"default"})
 
 
 def test_a_moderator_whose_token_names_no_site_moderates_all_and_owns_none() -> None:

@@ -87,6 +87,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "marks.removal.remove_below: delete mark",
         "marks.removal.remove_from: delete mark",
         "marks.verification._is_exact: find mark",
+        "comments.personal_data._forget_notes: update mark",
         "comments.entries.shadows.read_own: aggregate comments.entry",
     ),
     "a recount of all marks, by hand": (
