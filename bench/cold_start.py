@@ -7,6 +7,7 @@ connection in its first invocation, and answers a second one with all of that be
 import argparse
 import json
 import os
+import platform
 import statistics
 import tempfile
 import time
@@ -25,6 +26,7 @@ from chalicelib import __version__
 from chalicelib.messaging import Message
 from deploy.declared import ROOT, Api, Command, Function, Worker, declared_functions
 from deploy.package import package
+from deploy.wheels import ARCHITECTURES
 from local.lambda_runtime import lambda_function, link_runtime
 from local.schedules import scheduled_event
 
@@ -67,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _unpacked(folder: Path) -> tuple[Path, str]:
     """Make the package; return the folder of its content, and how large it is."""
-    package(STAGE, folder)
+    # It starts on this machine.
+    machines = {machine: name for name, machine in ARCHITECTURES.items()}
+    package(STAGE, folder, machines.get(platform.machine(), platform.machine()))
     content = folder / "content"
     with zipfile.ZipFile(folder / "deployment.zip") as archive:
         archive.extractall(content)
