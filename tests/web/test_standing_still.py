@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from deploy.declared import ROOT
 from tests.ads.support.factories import campaign_body
@@ -114,3 +114,35 @@ def test_votes_have_their_place_before_they_are_there(
         expect(votes).to_have_count(COMMENTS)
         after = page.evaluate(places)
         assert max(abs(a - b) for a, b in zip(before, after, strict=True)) <= 1
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_who_jumps_to_the_end_before_the_discussion_is_there_sees_nothing_move(
+    host: Site, open_page: OpenPage, screen: dict[str, int]
+) -> None:
+    host.body = (
+        f'<div class="tall"></div><plaza-comments node="{NODE}"></plaza-comments>'
+        '<footer id="end">The end of the page</footer>'
+    )
+    host.css += " .tall { block-size: 300vh; }"
+    readings: list[Reading] = []
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    def prepare(page: Page) -> None:
+        readings.append(Reading(page))
+        page.route("**/comments?*", hold)
+
+    page = open_page(host, before=prepare, viewport=screen)
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    until(page, lambda: bool(held))
+    top = "Math.round(document.querySelector('#end').getBoundingClientRect().top)"
+    before = page.evaluate(top)
+    held.pop().continue_()
+    expect(page.locator("plaza-comments article")).to_have_count(COMMENTS)
+    readings[0].rest()
+
+    assert page.evaluate(top) == before
+    assert readings[0].shifted() == []

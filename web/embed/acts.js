@@ -28,8 +28,8 @@ export const ACT_WORDS = { ...FORM_WORDS, acts };
 
 /** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
 const asShown = ({ state, edited_at }) => ({ state, edited_at });
-/** @param {string} state */
-const visible = (state) => Number(state === "visible");
+/** How much a comment adds to the count, as it is shown; 0 for one that is not. @param {Comment | undefined} comment */
+const visible = (comment) => Number(comment?.state === "visible" && !!comment.author);
 
 export class Acts {
   #desk;
@@ -56,9 +56,10 @@ export class Acts {
     const { words, thread, call, count, say, posted } = this.#desk;
     /** @type {Comment} */
     const comment = await call("", { method: "POST", body, key });
+    // A page that was read meanwhile may have it already.
+    count(visible(comment) - visible(thread.comment(comment.id)));
     const item = thread.place(comment, thread.list.firstElementChild);
-    count(visible(comment.state));
-    say(words.t(visible(comment.state) ? "posted" : "pending"), comment);
+    say(words.t(visible(comment) ? "posted" : "pending"), comment);
     item.focus();
     posted(comment.id);
   }
@@ -87,7 +88,7 @@ export class Acts {
         const all = new Set([...mentions, ...comment.mentions.map(({ id }) => id)]);
         comment = await call(`/${comment.id}`, { method: "PATCH", body: { text, mentions: [...all].slice(0, MOST_MENTIONS), as_shown: asShown(comment) } });
       },
-      done: () => { thread.renew(comment); thread.item(comment.id)?.focus(); },
+      done: () => { this.#renew(comment); thread.item(comment.id)?.focus(); },
     });
     thread.item(comment.id)?.querySelector("article")?.replaceWith(form);
     form.querySelector("textarea")?.focus();
@@ -98,8 +99,8 @@ export class Acts {
     const { words: { t }, thread, call, count, leave } = this.#desk;
     ask(pressed, t("confirm"), t("cancel"), () => tried(async () => {
       await call(`/${comment.id}`, { method: "DELETE" });
+      count(-visible(thread.comment(comment.id)));
       thread.remove(comment);
-      count(-visible(comment.state));
       leave();
       return "gone";
     }));
@@ -120,7 +121,7 @@ export class Acts {
 
   /** Show or hide a comment, as its moderator has read it; return what is to be said. @param {Comment} comment @param {import("./comment.js").Decided} state @returns {Promise<string>} */
   async decide(comment, state) {
-    const { words, thread, call, count } = this.#desk;
+    const { words, thread, call } = this.#desk;
     const body = { state, as_shown: asShown(comment) };
     /** @type {Comment} */
     let decided;
@@ -129,13 +130,19 @@ export class Acts {
     } catch (error) {
       const { code, body: { facts = {} } = {} } = /** @type {{code?: string, body?: any}} */ (error);
       if (code !== "comment_changed" || !facts.act?.by) throw error;
-      thread.renew(await call(`/${comment.id}`, { anew: true }));
+      this.#renew(await call(`/${comment.id}`, { anew: true }));
       return words.t("decidedBy", { name: facts.act.by.name });
     }
-    thread.renew(decided);
-    count(visible(state) - visible(comment.state));
+    this.#renew(decided);
     thread.item(comment.id)?.focus();
     return state === "visible" ? "approved" : state;
+  }
+
+  /** Show a comment as it is by now, and count it. @param {Comment} comment */
+  #renew(comment) {
+    const { thread, count } = this.#desk;
+    count(visible(comment) - visible(thread.comment(comment.id)));
+    thread.renew(comment);
   }
 
   /** The article of a comment where nobody writes. @param {Comment} comment */

@@ -14,15 +14,17 @@ import { renewTimes } from "./renewal.js";
  * @property {ShadowRoot} root
  * @property {HTMLElement} fresh Where new comments are told.
  * @property {string} viewer The id of the reader whom the API has shown it to; "" for a guest.
- * @property {number} count How many comments are counted.
+ * @property {() => number} shown How many comments are counted by now.
+ * @property {() => number} writes How often its reader has begun to write; below 0 while an answer is on its way.
  * @property {boolean} isFirst Whether the list begins with the discussion.
+ * @property {boolean} isWhole Whether no page is left that the reader has not asked for.
  * @property {Map<string, number>} asked How often each comment was asked for by itself.
  * @property {Map<string, boolean>} lagging Whether each comment is visible by now, where that is not shown yet: somebody writes there.
  * @property {(where?: Record<string, string>) => Promise<Page>} page Reads a page anew.
  * @property {(id: string) => Promise<Comment>} one Reads a comment.
  * @property {() => Promise<string | null>} readerId
  * @property {(page: Page) => void} head Shows what stands above the list.
- * @property {(count: number) => void} counted
+ * @property {(count: number) => void} counted Says how many comments there are.
  * @property {(isLess: boolean) => Promise<boolean>} refold Folds whom the reader has blocked elsewhere.
  * @property {() => Promise<void>} start Shows the discussion anew.
  * @property {() => Promise<boolean>} next Shows the next page, if there is one.
@@ -37,6 +39,8 @@ const MOST_PAGES = 20;
 export async function look(desk) {
   const { thread, pins, marks, words } = desk;
   renewTimes(desk.root);
+  const written = desk.writes();
+  if (written < 0) return true;
   const askedAt = marks?.now() || 0;
   const pages = await readAgain(desk);
   const [page] = pages;
@@ -45,29 +49,45 @@ export async function look(desk) {
   const isLast = !pages[pages.length - 1].next;
   // A placeholder does not say whether its comment is gone, or its author blocked by the reader: what is shown is asked for.
   const places = new Map(listed.filter(({ id, author }) => !author && thread.comment(id)?.author).map((each) => [each.id, each]));
-  const there = new Map([...page.pinned, ...page.waiting, ...listed].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
+  const there = new Map([...listed, ...page.waiting, ...page.pinned].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
   const { gone, moved } = await lostOf(desk, missing(desk, listed, there, isLast));
+  // What was read while its reader wrote may be older than what they wrote.
+  if (desk.writes() !== written) return true;
   const isLess = moved.some(({ id }) => desk.asked.get(id) === 1);
   const known = [...there.values(), ...moved];
-  const fresh = known.filter(({ id, state }) => state === "visible" && !thread.item(id)).length;
-  const count = desk.count + [...known.map((each) => shift(desk, each.id, each.state === "visible")), ...gone.map((id) => shift(desk, id, false))].reduce((sum, each) => sum + each, 0);
+  const fresh = known.filter(({ id, author }) => author && !thread.item(id));
+  const count = desk.shown() + [...known.map((each) => shift(desk, each.id, each.state === "visible")), ...gone.map((id) => shift(desk, id, false))].reduce((sum, each) => sum + each, 0);
   desk.head(page);
   for (const id of pins.show(page.pinned, words)) thread.again(id);
   const isChanged = show(desk, known, gone, places);
   const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
   const isFolded = await desk.refold(isLess);
   const { visible } = page.node.counts;
-  const more = !page.previous && isLast ? fresh : Math.max(0, visible - count);
-  desk.fresh.replaceChildren(...(more ? [h("button", { part: "button", onclick: () => reveal(desk, known, visible, more, isLast) }, words.t("fresh", { n: more }))] : []));
-  desk.counted(visible - more);
+  // Moderators are told of comments that wait, too, which are not counted.
+  const isAll = !page.previous && isLast && desk.isWhole;
+  const unshown = isAll ? fresh.filter(({ state }) => state === "visible").length : Math.max(0, visible - count);
+  const more = isAll ? fresh.length : unshown;
+  tellFresh(desk, more, () => reveal(desk, known, unshown, more, isLast));
+  desk.counted(visible - unshown);
   return more > 0 || isChanged || isMarked || isFolded;
 }
 
-/** Show and mark new comments where they stand, and go to the first. @param {Desk} desk @param {Comment[]} known @param {number} visible How many comments the discussion has. @param {number} more How many of them are new. @param {boolean} isLast Whether no page is left to read. */
-async function reveal({ thread, fresh, counted, next, start }, known, visible, more, isLast) {
+/** Tell of new comments; a button that is there stays, for who is about to press it. @param {Desk} desk @param {number} more How many. @param {() => void} press */
+function tellFresh({ fresh, words: { t } }, more, press) {
+  const button = /** @type {HTMLElement} */ (fresh.firstElementChild || h("button", { part: "button" }));
+  const told = t("fresh", { n: more });
+  button.onclick = press;
+  if (button.textContent !== told) button.textContent = told;
+  if (!more) button.remove();
+  else if (!button.isConnected) fresh.append(button);
+}
+
+/** Show and mark new comments where they stand, and go to the first. @param {Desk} desk @param {Comment[]} known @param {number} unshown How many comments are to be counted. @param {number} more How many are new. @param {boolean} isLast Whether no page is left to read. */
+async function reveal({ thread, fresh, shown, counted, next, start }, known, unshown, more, isLast) {
   const before = new Set(thread.ids);
   const added = () => thread.ids.filter((id) => !before.has(id) && thread.comment(id)?.author);
-  for (const comment of known) if (comment.state === "visible") thread.place(comment, thread.list.firstElementChild);
+  for (const comment of known) thread.place(comment, thread.list.firstElementChild);
+  thread.adopt();
   // Where the oldest come first, the new ones come last.
   const isEnough = () => isLast || (!thread.isOldest && added().length >= more);
   for (let page = 0; page < MOST_PAGES && !isEnough() && (await next()); page++);
@@ -75,7 +95,7 @@ async function reveal({ thread, fresh, counted, next, start }, known, visible, m
   const items = thread.mark(latest);
   if (!items.length) return start();
   fresh.replaceChildren();
-  counted(visible);
+  counted(shown() + unshown);
   items[0].scrollIntoView({ block: "center" });
   items[0].focus({ preventScroll: true });
 }
@@ -92,7 +112,8 @@ async function meet({ root, readerId, start }) {
 }
 
 /** The pages that now hold what is shown: from the discussion's first on, or from around the first comment that is still there. @param {Desk} desk */
-async function readAgain({ thread: { ids }, isFirst, page }) {
+async function readAgain({ thread, isFirst, page }) {
+  const { ids } = thread;
   const pages = [];
   for (let at = 0; !pages.length; at++) {
     try {
@@ -103,9 +124,13 @@ async function readAgain({ thread: { ids }, isFirst, page }) {
   }
   // As many as were shown, and one for what has come between.
   const most = Math.ceil(ids.length / pages[0].comments.length) + 1;
-  for (let last = pages[0]; last.next && pages.length < most && !last.comments.some(({ id }) => id === ids[ids.length - 1]); ) {
-    pages.push((last = await page({ cursor: last.next })));
-  }
+  const lacking = new Set(ids);
+  const isRead = (/** @type {Page} */ { comments }) => {
+    for (const { id } of comments) lacking.delete(id);
+    // Votes may have moved the last one that is shown to the first page.
+    return thread.isByTime ? !lacking.has(ids[ids.length - 1]) : !lacking.size;
+  };
+  for (let last = pages[0]; !isRead(last) && last.next && pages.length < most; ) pages.push((last = await page({ cursor: last.next })));
   return pages;
 }
 

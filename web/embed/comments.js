@@ -2,6 +2,7 @@
 /** <plaza-comments node="harbour:moon">: the discussion of a page. */
 import { call, Problem, readerId } from "./api.js";
 import { siteOf } from "./author.js";
+import { keepEnd } from "./around.js";
 import { arriveAt, follow, goOn, idFor, isLost, join, renewLinks } from "./arrival.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
@@ -55,6 +56,9 @@ export default class PlazaComments extends Live {
   /** @type {string | null} */
   #next = null;
   #count = 0;
+  /** How often the reader has begun to write here, and has had the answer. */
+  #begun = 0;
+  #ended = 0;
   /** The order that was asked for, "" for the node's own; and the one that is shown. */
   #order = "";
   #named = "";
@@ -72,6 +76,8 @@ export default class PlazaComments extends Live {
   #acts = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
   #marks = Promise.resolve(null);
+  /** For whom acts and marks are. */
+  #marked = "";
   /** @type {import("./words.js").Words} */
   #words = /** @type {any} */ (null);
 
@@ -93,23 +99,32 @@ export default class PlazaComments extends Live {
   }
 
   /** @param {string} rest @param {import("./api.js").Options} [options] @returns {Promise<any>} */
-  #callNode(rest, options) {
+  async #callNode(rest, options) {
     const node = encodeURIComponent(this.getAttribute("node") || "");
-    return call(apiOf(this), `/nodes/${node}${rest}`, { signal: this.alive, ...options });
+    const isWrite = Number((options?.method || "GET") !== "GET");
+    this.#begun += isWrite;
+    try {
+      return await call(apiOf(this), `/nodes/${node}${rest}`, { signal: this.alive, ...options });
+    } finally {
+      this.#ended += isWrite;
+    }
   }
 
   /** @param {string} [rest] @param {import("./api.js").Options} [options] */
   async #call(rest = "", options) {
-    const { now } = this;
+    const [{ now }, reader] = [this, this.#reader];
     const answer = await this.#callNode(`/comments${rest}`, options);
-    if (now.aborted) throw new Problem({});
+    // What the same reader has written is shown in whatever order they have chosen meanwhile.
+    if (now.aborted && (!options?.method || reader !== this.#reader || this.alive.aborted)) throw new Problem({});
     return answer;
   }
 
-  /** @param {Record<string, string>} [where] @param {boolean} [anew] @returns {Promise<Page>} */
-  #page(where = {}, anew = false) {
+  /** Read a page; once more if it may be older than what its reader has written meanwhile. @param {Record<string, string>} [where] @param {boolean} [anew] @returns {Promise<Page>} */
+  async #page(where = {}, anew = false) {
     this.#order ||= orderNamed(this);
-    return this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
+    const ended = this.#ended;
+    const page = await this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
+    return ended === this.#ended ? page : this.#page(where, true);
   }
 
   /** @param {AbortSignal} now */
@@ -120,39 +135,53 @@ export default class PlazaComments extends Live {
     if (this.#node && (named !== this.#named || id !== this.#id)) goOn();
     if (named !== this.#named) this.#order = "";
     [this.#named, this.#id] = [named, id];
+    const ended = this.#ended;
     const asked = this.#page().catch((error) => this.#visited(error));
     // A failure is met below, once the rest is there.
     asked.catch(() => {});
     /** @type {typeof import("./acts.js") | null} */
     const acts = reader ? await import(OF_ACTS).catch(() => null) : null;
     const words = await wordsFor(this, { comments, ...acts?.ACT_WORDS });
-    const page = await asked;
+    let page = await asked;
+    // Words may have come later than an answer to what was written meanwhile.
+    if (ended !== this.#ended) page = await this.#page({}, true);
     if (now.aborted) return;
     this.#words = words;
     if (acts) this.#root.adoptedStyleSheets = [...new Set([...this.#root.adoptedStyleSheets, acts.FORM_STYLES])];
     if (reader !== this.#reader) this.#people = null;
     this.#reader = reader || "";
     this.#isUnknown = reader === null;
+    const { votes, reactions, locked } = page.node;
+    const marked = JSON.stringify([reader, page.node.id, words.language, votes, reactions, locked]);
+    if (!acts || marked !== this.#marked) {
+      this.#act(acts, page, words);
+      this.#head.clear();
+      this.#marks = marksOf(this.#root, {
+        words, node: page.node, reader: this.#reader, isOver: () => marked !== this.#marked || this.alive.aborted,
+        call: (path, options) => this.#callNode(path, options),
+        say: (told) => this.#say(told),
+        invite: (place, words, key) => inviteAt(this, place, words, key),
+      });
+    }
+    this.#marked = marked;
+    keepEnd(this, () => this.#render(page));
+    await this.#jump();
+    tell(this, "ready");
+  }
+
+  /** Have who is signed in act; a form that they write in stays for as long as they do. @param {typeof import("./acts.js") | null} acts @param {Page} page @param {import("./words.js").Words} words */
+  #act(acts, page, words) {
     this.#acts = acts && new acts.Acts({
       words, reader: this.#reader, node: page.node.id, thread: this.#thread, openReport,
       call: (rest, options) => this.#call(rest, options),
       callNode: (rest, options) => this.#callNode(rest, options),
       preview: async (text, mentions) => fill(h("div", { class: "text", dir: "auto" }),
-        (await call(apiOf(this), "/preview", { method: "POST", body: { node: page.node.id, text, mentions }, signal: now })).html),
+        (await call(apiOf(this), "/preview", { method: "POST", body: { node: page.node.id, text, mentions }, signal: this.alive })).html),
       say: (told, comment) => this.#say(told, comment),
       count: (more) => this.#counted(this.#count + more),
       leave: () => this.#root.querySelector("section")?.focus(),
       posted: (posted) => tell(this, "posted", { id: posted }),
     });
-    this.#marks = marksOf(this.#root, {
-      words, node: page.node, reader: this.#reader, isOver: () => now.aborted,
-      call: (path, options) => this.#callNode(path, options),
-      say: (told) => this.#say(told),
-      invite: (place, words, key) => inviteAt(this, place, words, key),
-    });
-    this.#render(page);
-    await this.#jump();
-    tell(this, "ready");
   }
 
   /** @param {unknown} error */
@@ -183,10 +212,11 @@ export default class PlazaComments extends Live {
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
     const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#startFromTop(); });
+    this.#marks.then((there) => there?.meet(page));
     const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear(page.order);
-    this.#head.clear();
+    if (!page.viewer?.can.includes("post")) this.#head.clear();
     this.#headed(page);
     this.#more.textContent = t("more");
     this.#earlier.textContent = t("earlier");
@@ -223,6 +253,7 @@ export default class PlazaComments extends Live {
   /** @param {Page} page */
   #show(page) {
     for (const comment of page.comments) this.#thread.place(comment);
+    this.#thread.adopt();
     this.#next = page.next;
     this.#more.hidden = !page.next;
   }
@@ -317,9 +348,9 @@ export default class PlazaComments extends Live {
     const { look } = await import(CHANGES);
     return look({
       thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
-      viewer: this.#viewer, count: this.#count, readerId,
+      viewer: this.#viewer, shown: () => this.#count, writes: () => this.#begun === this.#ended ? this.#begun : -1, readerId,
       page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#startFromTop(),
-      isFirst: !this.#previous, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
+      isFirst: !this.#previous, isWhole: !this.#next, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
       next: async () => {
         const shown = this.#next;
         if (shown) await this.#nextPage();

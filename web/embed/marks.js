@@ -142,6 +142,13 @@ class Marks {
     return isNew;
   }
 
+  /** Take what a page tells that is newer than all answers; what is on its way stays wanted. @param {Schemas["CommentsAnswer"]} page */
+  meet({ page, comments, waiting, ancestors }) {
+    const told = new Map([[PAGE, page], ...[...comments, ...waiting, ...(ancestors || [])].map((each) => /** @type {[string, Told]} */ ([each.id, each]))]);
+    for (const [id, wish] of this.#wishes) if (!told.has(id) && !wish.isOnItsWay) this.#wishes.delete(id);
+    this.#tell([...told], Infinity);
+  }
+
   /** @param {(readonly [string, Told])[]} told @param {number} askedAt */
   #tell(told, askedAt) {
     return told.filter(([id, each]) => this.#wishes.get(id)?.tell(each, askedAt)).length > 0;

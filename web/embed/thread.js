@@ -11,7 +11,7 @@ const DEEPEST = 5;
 
 /**
  * The index of the sibling that a comment comes before; -1: it comes last. Replies stand by time, and so do comments where
- * the list does; siblings that reply to a comment of another page have no part in it.
+ * the list does, siblings that reply to a comment of another page have no part in it.
  * @param {Placed[]} siblings As they are shown. @param {Placed} comment @param {string} order Of the list.
  */
 export function indexIn(siblings, comment, order) {
@@ -51,11 +51,12 @@ export class Thread {
   place(comment, before = null) {
     const known = this.item(comment.id);
     if (known) return known;
-    const item = h("li", { id: `c-${comment.id}`, part: "comment", tabindex: -1 }, this.#articleOf(comment));
+    const item = h("li", { id: `c-${comment.id}`, part: "comment", tabindex: -1, "data-parent": comment.parent_id }, this.#articleOf(comment));
     this.#shown.set(comment.id, { comment, item });
-    if (this.#below(comment, item)) return item;
-    if (!comment.parent_id && isByTime(this.#order)) this.#insert(this.list, comment, item);
-    else this.list.insertBefore(item, before);
+    if (!this.#below(comment, item)) {
+      if (!comment.parent_id && isByTime(this.#order)) this.#insert(this.list, comment, item);
+      else this.list.insertBefore(item, before);
+    }
     return item;
   }
 
@@ -79,14 +80,20 @@ export class Thread {
     list.insertBefore(item, items[at] || null);
   }
 
+  /** Put replies that came before what they reply to below it. */
+  adopt() {
+    for (const each of /** @type {NodeListOf<HTMLElement>} */ (this.list.querySelectorAll(":scope > [data-parent]"))) {
+      const comment = this.comment(each.id.slice(2));
+      if (comment) this.#below(comment, each);
+    }
+  }
+
   /** Put a page above what is read, which stays where it is. @param {Comment[]} comments */
   before(comments) {
-    const orphans = [...this.#shown.values()].filter(({ item }) => item.parentNode === this.list);
-    const first = orphans[0]?.item;
+    const first = this.list.firstElementChild;
     const top = first?.getBoundingClientRect().top || 0;
     for (const comment of comments) this.place(comment, first);
-    // What it replies to may have come with this page.
-    for (const { comment, item } of orphans) this.#below(comment, item);
+    this.adopt();
     scrollBy(0, (first?.getBoundingClientRect().top || 0) - top);
   }
 
@@ -122,7 +129,7 @@ export class Thread {
   /** Take a comment out; one with replies leaves its place, which goes with the last of them. @param {Comment} comment */
   remove(comment) {
     const item = this.item(comment.id);
-    if (item?.querySelector(":scope > .thread")) return this.renew({ ...comment, author: null, html: null, text: null, can: [] });
+    if (item?.querySelector(":scope > .thread")) return this.renew({ ...comment, state: "deleted", author: null, html: null, text: null, can: [] });
     const beside = item?.parentElement;
     item?.remove();
     this.#shown.delete(comment.id);
@@ -135,6 +142,10 @@ export class Thread {
   /** Whether the oldest comments come first. */
   get isOldest() {
     return this.#order === "oldest";
+  }
+
+  get isByTime() {
+    return isByTime(this.#order);
   }
 
   /** The ids of what is shown, from the top. */

@@ -41,6 +41,10 @@ export class Wish {
     return { [VOTE]: vote, ...Object.fromEntries(reactions.map((key) => [key, 1])) };
   }
 
+  get isOnItsWay() {
+    return this.#isSending;
+  }
+
   /** What the reader says, with what is on its way. @returns {Said} */
   get mine() {
     return { ...this.#had(), ...Object.fromEntries(this.#wanted) };
