@@ -47,7 +47,7 @@ KEPT: tuple[KeptText, ...] = (
     },
     {
         "where": "Comments of others that write your name without mentioning you",
-        "reason": "They are their authors' words; mentions of you are taken out.",
+        "reason": "They are their authors' words; your mentions in them end.",
     },
 )
 
@@ -74,7 +74,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             "pending comments",
             PENDING.of(database),
             named,
-            not_shown="a row of the queue beside a comment, which is shown itself",
+            not_shown="a row of the queue beside a comment, which the export shows",
         ),
         *_entry_traces(database, user_id),
         *_moderation_traces(database, user_id),

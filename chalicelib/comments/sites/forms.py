@@ -225,13 +225,13 @@ def _without_defaults(schema: dict[str, Any]) -> None:
 
 
 class LimitChange(LimitSettings):
-    """What changes of the pace of writing; what is left out stays."""
+    """Changes of the pace of writing; omitted limits stay."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
 
 class CommentSettingsChange(CommentSettings):
-    """What changes of a site's settings; what is left out stays. Moderators: phrases, limits."""
+    """Changes of a site's settings; omitted settings stay. Moderators: phrases, limits."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
