@@ -120,7 +120,7 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
 def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
     """Return the id of an issuer's subject: the subject if it is an id, or else its keyed hash.
 
-    A subject that looks like a hash is hashed too, so that nobody can have another person's id.
+    It hashes a subject that looks like a hash too: no person can choose another's id.
     """
     if _ID.fullmatch(subject) and not _HASHED_ID.fullmatch(subject):
         return subject

@@ -41,7 +41,8 @@ OPERATION_TIMEOUT_MS = 20_000
 SERVER_SELECTION_TIMEOUT_MS = 15_000
 # Also for the look-up of a cluster's servers by DNS (`mongodb+srv://`), with all its tries.
 CONNECT_TIMEOUT_MS = 2_000
-LOOK_UP_TRY_SECONDS = 0.4
+# Options of dnspython's resolver; the time is that of a try.
+_LOOK_UPS = {"timeout": 0.4, "retry_servfail": True}
 # PyMongo treats a refused connection as overload: until its next heartbeat it retries, with pauses
 # that double from 0.1 s. The default of two retries (0.3 s) ends before the heartbeat notices a
 # lost primary.
@@ -149,7 +150,8 @@ def _look_up_patiently() -> None:
     from dns import resolver
 
     shared = resolver.get_default_resolver()
-    shared.timeout, shared.retry_servfail = LOOK_UP_TRY_SECONDS, True
+    for option, value in _LOOK_UPS.items():
+        setattr(shared, option, value)
 
 
 def open_database(client: MongoClient[Document], name: str) -> Database[Document]:

@@ -49,7 +49,7 @@ class KeyRow(TypedDict):
     """A used key; `_id` and `digest` reveal neither the caller nor the body.
 
     - `seed`: of the attempts' random numbers; missing in rows of release 0.3.0: the id.
-    - `made`: the thing's id, if it may be another than the first that is drawn.
+    - `made`: the thing's id, if `make` may draw several.
     """
 
     _id: str

@@ -61,7 +61,7 @@ def invalid(error: ValidationError) -> errors.InvalidRequest:
 
 
 def _check_values(text: bytes) -> None:
-    """Raise InvalidJson, or InvalidRequest for more values or larger numbers than can be stored.
+    """Raise InvalidJson, or InvalidRequest for too many values, or numbers beyond 64 bits.
 
     Models alone do not refuse them: a field of any type would take NaN and integers of any size.
     """
