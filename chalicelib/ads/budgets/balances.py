@@ -61,7 +61,7 @@ def bring_up_to_date(
         change -= lacking
         if lacking:
             # The missing money stays due.
-            new = _paced(new, old.get("paced_at") if old else None)
+            new = _with_pace(new, old.get("paced_at") if old else None)
     elif change:
         commit(database, session, campaign["_id"], change)
     if new != old:
@@ -153,15 +153,15 @@ def _up_to_date(campaign: CampaignMoney, now: datetime) -> Balance:
         "committed_before_micros": before,
         "day_start": day.start if is_new_day else balance["day_start"],
     }
-    return _paced(changed, paced_at)
+    return _with_pace(changed, paced_at)
 
 
 def _due(
     campaign: CampaignMoney, left_micros: int, paced_at: datetime | None, now: datetime
 ) -> Release:
-    """Return the release of the budget day's money that is left: asap all, even a share.
+    """Return the release of the rest of the budget day's money: asap all, even a share.
 
-    A paused campaign is paid no share: its hours are not served.
+    A paused campaign gets no share: its hours show nothing.
     """
     if campaign["budget"]["pacing"] == "asap":
         return Release(left_micros, paced_at)
@@ -170,7 +170,7 @@ def _due(
     return next_release(budget_day(campaign, now), left_micros, paced_at, now)
 
 
-def _paced(balance: Balance, paced_at: datetime | None) -> Balance:
+def _with_pace(balance: Balance, paced_at: datetime | None) -> Balance:
     """Return balances whose even pace continues at an instant; None: it has yet to begin."""
     balance = {**balance}
     balance.pop("paced_at", None)

@@ -12,7 +12,7 @@ from chalicelib.time_zones import midnight
 # The schedule's interval: the first release of a flight, and after a pause or an outage, is the
 # share of a minute.
 FIRST = timedelta(minutes=1)
-# A longer time without a release is an outage, whose hours were not served.
+# A longer time without a release is an outage: its hours showed nothing.
 LONGEST_GAP = timedelta(minutes=15)
 
 
@@ -36,7 +36,7 @@ def next_release(
 ) -> Release:
     """Spread the money left over the time left, from the last release; None: there was none.
 
-    The time since then takes its part of the time that was left. Less than a micro waits.
+    The time since then takes its part of the rest of that time. Less than a micro waits.
     """
     if now >= span.end:
         return Release(left_micros, now)
@@ -50,7 +50,7 @@ def next_release(
     micros = left_micros * (elapsed // _STEP) // whole
     if not micros and not is_gap:
         return Release(0, paced_at)
-    # The rest of the time, less than a micro's, is paid for by the next release.
+    # The next release pays for the rest of the time, less than a micro's.
     paid = -(-whole * micros // max(left_micros, 1)) * _STEP
     return Release(micros, now - elapsed + paid)
 

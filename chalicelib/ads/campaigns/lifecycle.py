@@ -77,7 +77,7 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> S
             raise FlightOver
         if before["status"] == "active":
             return before
-        # The hours of a pause are not paid for.
+        # A campaign pays for no hours of a pause.
         paced = {"balance.paced_at": now} if "balance" in before else {}
         stored = _update(database, session, campaign_id, {"status": "active", **paced})
         after = exhaustion.follow(database, session, stored, now)

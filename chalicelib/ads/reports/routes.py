@@ -61,7 +61,7 @@ class ReportQuery(PageQuery):
     @model_validator(mode="after")
     def _check_span(self) -> Self:
         start, end = self.span(self.tz or "UTC")
-        # A date of a zone that is not known yet is up to 14 hours from that of UTC.
+        # The view looks the campaign's zone up: its dates are up to 14 hours from those of UTC.
         if not start < end <= start + MAX_SPAN[self.by]:
             raise ValueError(
                 f"a report by {self.by} must start before it ends and span at most "

@@ -1,5 +1,5 @@
 """Reports on a site's hits, counted by day as they come, and read as rows.
 
-Public face: `days`, `forms`, `late`, `layouts`, `losses`, `moving`, `names`, `people`, `queries`,
-`report`, `routes`.
+Public face: `days`, `late`, `layouts`, `losses`, `moving`, `names`, `people`, `queries`, `report`,
+`routes`.
 """

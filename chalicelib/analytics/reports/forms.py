@@ -251,7 +251,7 @@ def columns_of(report: Report) -> list[str]:
 
 
 def _visitors(report: Report) -> str | None:
-    """Return the name of a report's count of visitors: they are known for a day of UTC."""
+    """Return the name of a report's count of visitors, who are visitors of a day of UTC."""
     if report.by in _OF_DAYS and report.has_utc_days:
         return "visitors"
     return "visitor_days" if report.by in BY_DAYS else None
