@@ -40,6 +40,7 @@ NOBODY_THERE = {
     },
     "stocks and payments, which name carts and orders": {
         *("shop.stock", "shop.hold", "shop.movement", "shop.payment", "shop.fake_payment"),
+        "shop.reconciliation",
     },
     "what a publisher says of a site; addresses of pages": {
         *("content.site", "content.address", "content.rendered", "comments.site"),
