@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - letters that look like others are what this is about
-"""Words of texts in any script, to be stored and searched: pure functions.
+"""Words of texts in any script, for storage and search: pure functions.
 
 Texts compare in NFKC_Casefold. Beyond it, Latin, Greek and Cyrillic lose accents and strokes
 (`lodz` finds `Łódź`), Arabic, Hebrew and Syriac lose points and tatweel, and all digits are 0 to 9.
@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-# The version of these rules; stored tokens of another version are made anew.
+# The version of these rules; a schedule replaces stored tokens of another version.
 RULES = 2
 MAX_TOKEN_CHARACTERS = 64
 

@@ -236,12 +236,12 @@ class Request:
         return bytes(sent)
 
     def query(self, model: type[Model], *, has_strays: bool = False) -> Model:
-        """Parse the query string; a parameter may be repeated.
+        """Parse the query string; `_values_of` says how parameters repeat.
 
         `has_strays`: leave out names that the model does not have, as trackers add them to links.
         """
         found = self.raw.query_params or MultiDict({})
-        given: dict[str, Any] = {name: _given(model, name, found.getlist(name)) for name in found}
+        given: dict[str, Any] = {name: _values_of(model, name, found.getlist(name)) for name in found}
         if has_strays:
             names = {field.alias or name for name, field in model.model_fields.items()}
             given = {name: given[name] for name in given if name in names}
@@ -320,7 +320,7 @@ class Request:
         limits.take(self.runtime, limit, self.caller(), address)
 
 
-def _given(model: type[BaseModel], name: str, values: list[str]) -> str | list[str]:
+def _values_of(model: type[BaseModel], name: str, values: list[str]) -> str | list[str]:
     """Return the values of a parameter of a query, of which there may be several.
 
     A list by commas has the values of all; a parameter that the model does not name has them as

@@ -1,7 +1,7 @@
 """Pricing: a registered pure function adds shipping, taxes and discounts to an order.
 
-The function is a deployment's own code. Its result is rounded and checked here, before a checkout
-freezes the cart, and stored with the frozen cart.
+The function is a deployment's own code. This module rounds and checks its result before a checkout
+freezes the cart, which stores the result.
 """
 
 from collections.abc import Callable, Iterable, Sequence

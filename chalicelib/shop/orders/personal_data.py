@@ -1,7 +1,7 @@
 """Personal data of shops: the carts that a person claimed, and the orders of these carts.
 
 An erasure removes the person's id, name, address and e-mail. Lines and amounts stay: they are the
-seller's books. The order of a guest is erased by itself, by its e-mail address.
+seller's books. For the order of a guest, see `erase_buyer`.
 """
 
 from datetime import datetime, timedelta

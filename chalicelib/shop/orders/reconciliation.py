@@ -141,7 +141,7 @@ def _begin(runtime: Runtime, name: Name) -> Reconciliation | None:
 
 
 def _read_page(runtime: Runtime, row: Reconciliation) -> tuple[Reconciliation | None, int]:
-    """Resume the orders of a page; return the reading that is left, and the number of orders."""
+    """Resume the orders of a page; return the remaining reading, and the number of orders."""
     provider = providers.provider_of(runtime, row["_id"])
     try:
         page = provider.hints(row["since"], row["until"], row["after"])
@@ -217,7 +217,7 @@ def _is_failure(refund: Refund, failed: set[str | None]) -> bool:
 
 
 def _record(runtime: Runtime, payment: OrderPayment, sums: _Sums) -> bool:
-    """Store the fields if the payment has not changed; return whether they are stored."""
+    """Store the fields if the payment has not changed; return whether it has not."""
     change: Document = {"$set": dict(sums), "$inc": {"version": 1}}
     if not any(each["state"] in _UNFINISHED for each in sums["refunds"]):
         change["$unset"] = {"owed": ""}

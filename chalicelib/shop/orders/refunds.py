@@ -54,7 +54,7 @@ def refund_order(
     """Refund units of a paid order once for each key, and return the payment.
 
     `units` None: all that is left. A failed refund repeats under its key, without a second restock.
-    If the provider refuses since money moved elsewhere, refund the part that is left. Raises
+    If the provider refuses since money moved elsewhere, refund the remainder. Raises
     OrderNotPaid, RefundTooLarge, RefundRefused, IdempotencyKeyReused for another refund with the
     key, and Unavailable.
     """
@@ -73,7 +73,7 @@ def refund_order(
 
 
 def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
-    """Record a refund unless it is; return whether it is recorded. False: the payment changed."""
+    """Record a new refund; return whether the record exists. False: the payment changed."""
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
         raise OrderNotPaid
@@ -97,7 +97,7 @@ def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
 
 
 def _owe_less(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
-    """Record a refused refund again if less is left than it asked for; return whether to go on.
+    """Record a refused refund again if its amount exceeds the remainder; return whether to go on.
 
     A dispute that is open keeps the refusal: if the seller wins, the money is there again.
     """
@@ -233,7 +233,7 @@ def _owe_again(
     units: Mapping[str, int],
     amount_micros: int,
 ) -> bool:
-    """Record a refund as owed again, if the payment has not changed; return whether it is."""
+    """Record a refund as owed again, if the payment has not changed; return whether it has not."""
     ended = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
     this = {**records.version_filter(payment), "$and": [{"refunds": ended}]}
     owed = {"state": "owed", "units": dict(units), "amount_micros": amount_micros}

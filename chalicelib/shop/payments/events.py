@@ -1,4 +1,4 @@
-"""Stripe's events as hints of payments to read again; their contents are never believed.
+"""Stripe's events as hints of payments to read again: Plaza never believes their contents.
 
 Source: Stripe's API reference, "Types of events".
 """

@@ -29,7 +29,7 @@ def provider_of(runtime: Runtime, name: Name) -> Provider:
 def begin(runtime: Runtime, name: Name, charge: Charge) -> OrderPayment:
     """Start an order's payment and record it; an earlier record stays.
 
-    An amount of 0 is paid at once, without the provider. Raises PaymentRefused, and Unavailable in
+    An amount of 0 needs no provider. Raises PaymentRefused, and Unavailable in
     an outage: the payment may have started then.
     """
     is_free = not charge.amount_micros

@@ -11,7 +11,7 @@ from chalicelib.database.validators import AtMost
 from chalicelib.shop.payments.port import DisputeState, Name, Status
 
 MAX_REFUNDS = 100
-# The newest are stored; `disputed_micros` counts all.
+# A payment stores the newest; `disputed_micros` counts all.
 MAX_DISPUTES = 20
 
 RefundState = Literal["owed", "made", "done", "refused", "failed"]
@@ -107,7 +107,7 @@ def refund_name(refund: Refund) -> str:
 
 
 def left_micros(payment: OrderPayment) -> int:
-    """Return the amount that can still be refunded, never negative."""
+    """Return the amount for further refunds, never negative."""
     moved = payment.get("elsewhere_micros", 0) + payment.get("disputed_micros", 0)
     return max(payment["amount_micros"] - payment["refunded_micros"] - moved, 0)
 
