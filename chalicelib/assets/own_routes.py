@@ -46,7 +46,7 @@ def _declare_beginnings(route: Route) -> None:
         "/users/me/assets/{asset}/versions",
         limit=ASSETS,
         body_limit_bytes=views.BEGIN_BYTES,
-        raises=views.OF_VERSION,
+        raises=views.OF_OWN_VERSION,
     )
     def begin_my_asset_version(
         request: Request, asset: AssetId, caller: Principal, body: NewVersion
@@ -75,7 +75,7 @@ def _declare_uploads(route: Route) -> None:
         """Send a part of an upload of yours; one that is stored stays as it is."""
         return views.put_part(request, owner_of_person(caller.id), upload, number, body)
 
-    @route("POST", "/users/me/uploads/{upload}/finish", limit=ASSETS, raises=views.OF_FINISH)
+    @route("POST", "/users/me/uploads/{upload}/finish", limit=ASSETS, raises=views.OF_OWN_FINISH)
     def finish_my_upload(request: Request, upload: UploadId, caller: Principal) -> Ok[AssetAnswer]:
         """Make what was sent the current version of your asset; a repeated call changes nothing."""
         return views.finish(request, owner_of_person(caller.id), upload)

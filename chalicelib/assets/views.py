@@ -36,20 +36,22 @@ from chalicelib.http import Created, NoContent, Ok, Request
 # A thousand digests of parts, and the other fields of a new upload.
 BEGIN_BYTES = 131_072
 OF_BEGIN = (AssetTooLarge, StorageFull, TooManyUploads)
-OF_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions, OtherKind)
+# People have pictures alone, so their assets meet no other kind.
+OF_OWN_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions)
+OF_VERSION = (*OF_OWN_VERSION, OtherKind)
 # People choose no store, so their parts always come through this API.
 OF_OWN_PART = (UnknownUpload, UploadFinished)
 OF_PART = (*OF_OWN_PART, OtherStore)
-OF_FINISH = (
+OF_OWN_FINISH = (
     UnknownUpload,
     PartsMissing,
     WrongContent,
     UnreadableImage,
     UnknownAsset,
     TooManyVersions,
-    OtherKind,
     StorageFull,
 )
+OF_FINISH = (*OF_OWN_FINISH, OtherKind)
 # For the route of a part: the body is its bytes alone.
 PART = {"content_types": ("application/octet-stream",), "body_limit_bytes": PART_BYTES}
 VersionNumber = Annotated[int, Field(ge=1, le=MAX_VERSIONS)]
