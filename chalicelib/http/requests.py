@@ -241,7 +241,9 @@ class Request:
         `has_strays`: leave out names that the model does not have, as trackers add them to links.
         """
         found = self.raw.query_params or MultiDict({})
-        given: dict[str, Any] = {name: _values_of(model, name, found.getlist(name)) for name in found}
+        given: dict[str, Any] = {
+            name: _values_of(model, name, found.getlist(name)) for name in found
+        }
         if has_strays:
             names = {field.alias or name for name, field in model.model_fields.items()}
             given = {name: given[name] for name in given if name in names}
