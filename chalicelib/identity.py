@@ -1,4 +1,4 @@
-"""The caller of a request, by a bearer token that is verified in process."""
+"""The caller of a request, by a bearer token, verified in process."""
 
 import json
 import re
@@ -46,7 +46,7 @@ LEEWAY_SECONDS = 30.0
 
 
 class Claims(BaseModel):
-    """The claims that Plaza reads; unknown roles and claims are ignored.
+    """The claims that Plaza reads; it ignores unknown roles and claims.
 
     A subject has up to 255 ASCII characters (OpenID Connect Core 1.0, section 2).
     Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2). A name may be

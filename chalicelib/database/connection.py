@@ -68,7 +68,7 @@ _DATA_CODES = frozenset({2, 9, 14, 121, 10_334, 17_419, DUPLICATE_KEY})
 class Collection(Generic[Shape]):
     """A collection: its name, with the indexes and the shard key that its queries rely on.
 
-    `shape` is the TypedDict of its documents. The server's validator is made from it, unless
+    `shape` is the TypedDict of its documents. It makes the server's validator, unless
     `is_validated` is False. Empty `shard_key`: not sharded. `options` are for its creation
     (`capped`, `timeseries`), and `family` is the name of its Family.
     """

@@ -170,7 +170,7 @@ class RouteRules(NamedTuple):
     - `raises`: the view's own problems.
     - `tag`: the part of the API that lists it.
     - `takes_idempotency_key`: a repeated call makes nothing twice.
-    - `needs_idempotency_key`: a call without a key is refused.
+    - `needs_idempotency_key`: it refuses a call without a key.
     - `retired`: its answers say until when the route is there.
     - `needs_version`: a call names the version that it changes as If-Match.
     - `tells_version`: the answer's ETag is the version.

@@ -41,7 +41,7 @@ def consume(
 ) -> dict[str, Any]:
     """Handle each record of an SQS event; return the ids of failed records.
 
-    A record fails if parsing or handling it raises, or if no time is left for it. SQS delivers it
+    A record fails if parsing or handling it raises, or if it has no time left. SQS delivers it
     again and, after MAX_RECEIVES, moves it to the dead letters. This needs an event source mapping
     with ReportBatchItemFailures; without it, every message counts as done.
     """
@@ -68,10 +68,10 @@ def consume_together(
 ) -> dict[str, Any]:
     """Handle all records of an SQS event together; return the ids of failed records.
 
-    If the handler raises Poisoned, the named messages fail and the others are handled again. After
-    another error that a message can cause it handles the halves of the batch separately, and so on:
-    as in `consume`, a bad message fails alone. In an outage, or if the database refuses the login,
-    all messages fail at once.
+    If the handler raises Poisoned, the named messages fail and it gets the others again. After
+    another error that a message can cause it gets the halves of the batch separately, and so on: as
+    in `consume`, a bad message fails alone. In an outage, or if the database refuses the login, all
+    messages fail at once.
     """
     started = time.perf_counter()
     records = event["Records"]
@@ -130,7 +130,7 @@ def _is_caused_by_a_message(error: Exception) -> bool:
 
 
 def _leave(message_ids: Collection[str]) -> list[dict[str, str]]:
-    """Log that no time was left for messages; return their items of the batch's answer."""
+    """Log that messages had no time left; return their items of the batch's answer."""
     fields = {"messages": len(message_ids)}
     log.warning("messages left to the next delivery", extra={"fields": fields})
     return [{"itemIdentifier": each} for each in message_ids]
