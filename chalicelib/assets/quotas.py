@@ -48,7 +48,7 @@ def change(runtime: Runtime, session: ClientSession, owner: str, more: int) -> N
     ).matched_count:
         return
     library = libraries.find_one({"_id": owner}, session=session)
-    held = used(runtime.database, owner, library, session)
+    held = count_bytes(runtime.database, owner, library, session)
     if more > 0:
         check_room(runtime.settings, owner, held, more)
     created = {"store": DEFAULT_STORE, "due": None}
@@ -68,7 +68,7 @@ def check_room(settings: Settings, owner: str, held: int, more: int) -> None:
         raise StorageFull(f"{held} of {limit} bytes are in use", facts=facts)
 
 
-def used(
+def count_bytes(
     database: Database[Document],
     owner: str,
     library: Library | None,
@@ -91,7 +91,7 @@ def answer(runtime: Runtime, owner: str, library: Library | None = None) -> Stor
     """Return the API's form of an owner's bytes and their limit."""
     library = library or LIBRARIES.of(runtime.database).find_one({"_id": owner})
     return {
-        "bytes": used(runtime.database, owner, library),
+        "bytes": count_bytes(runtime.database, owner, library),
         "bytes_limit": limit_of(runtime.settings, owner),
     }
 

@@ -245,7 +245,7 @@ def _check(runtime: Runtime, library: Library, blobs: Blobs, asked: NewVersion) 
     if len(begun) >= most_uploads:
         raise TooManyUploads
     # Parts of unfinished uploads are stored as well.
-    held = quotas.used(runtime.database, library["_id"], library)
+    held = quotas.count_bytes(runtime.database, library["_id"], library)
     pending = sum(each["length"] for each in begun)
     quotas.check_room(runtime.settings, library["_id"], held + pending, asked.length)
 

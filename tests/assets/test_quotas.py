@@ -46,7 +46,7 @@ def refusal(reply: Reply) -> tuple[int, str | None]:
     return reply.status, reply.json.get("code")
 
 
-def counted(runtime: Runtime) -> dict[str, int]:
+def library_bytes(runtime: Runtime) -> dict[str, int]:
     return {each["_id"]: each["bytes"] for each in LIBRARIES.of(runtime.database).find()}
 
 
@@ -146,10 +146,10 @@ def test_assets_of_a_former_release_count(uploader: Uploader, runtime: Runtime) 
         assert storage(uploader)["bytes"] == 300
         assert refusal(uploader.begin(picture(MIB - 299), "image/png")) == (409, "storage_full")
         other = uploader.upload(picture(400), "image/png")
-        assert list(counted(runtime).values()) == [700]
+        assert list(library_bytes(runtime).values()) == [700]
         LIBRARIES.of(runtime.database).update_many({}, {"$unset": {"bytes": ""}})
         uploader.client.delete(f"{uploader.folder}/assets/{other['id']}")
-        assert list(counted(runtime).values()) == [300]
+        assert list(library_bytes(runtime).values()) == [300]
     assert uploader.client.get(f"{uploader.folder}/assets").json["assets"][0]["id"] == first["id"]
 
 
@@ -161,7 +161,7 @@ def test_owners_do_not_share_their_room(client: Client) -> None:
     Uploader(editor_of(client)).upload(picture(MIB), "image/png")
 
 
-def _sent(runtime: Runtime, owner: str, length: int) -> str:
+def _send(runtime: Runtime, owner: str, length: int) -> str:
     """Send an upload; return its id."""
     content = picture(length)
     asked = NewAsset(name="x", type="image/png", length=length, sha256=digest(content))
@@ -173,11 +173,11 @@ def _sent(runtime: Runtime, owner: str, length: int) -> str:
 @pytest.mark.parametrize("is_counted", [True, False])
 def test_two_ends_at_once_do_not_pass_the_limit(runtime: Runtime, *, is_counted: bool) -> None:
     if is_counted:
-        finish(runtime, SITE, _sent(runtime, SITE, 100))
+        finish(runtime, SITE, _send(runtime, SITE, 100))
     each = MIB // 5
     uploads = []
     for _ in range(8):
-        uploads.append(_sent(runtime, SITE, each))
+        uploads.append(_send(runtime, SITE, each))
         # So that the beginning of the next does not refuse it.
         UPLOADS.of(runtime.database).update_one(
             {"_id": uploads[-1]}, {"$set": {"owner": "elsewhere"}}
@@ -197,13 +197,13 @@ def test_two_ends_at_once_do_not_pass_the_limit(runtime: Runtime, *, is_counted:
     room = 4 if is_counted else 5
     assert sorted(ends) == ["finished"] * room + ["storage_full"] * (8 - room)
     stored = [quotas.length_of(a["versions"]) for a in ASSETS.of(runtime.database).find()]
-    assert counted(runtime) == {SITE: sum(stored)}
+    assert library_bytes(runtime) == {SITE: sum(stored)}
     assert sum(stored) <= MIB
 
 
 def test_an_end_and_deletions_at_once_count_right(runtime: Runtime, editor: Uploader) -> None:
     held = [editor.upload(picture(1_000 + n), "image/png")["id"] for n in range(6)]
-    uploads = [_sent(runtime, SITE, 2_000 + n) for n in range(6)]
+    uploads = [_send(runtime, SITE, 2_000 + n) for n in range(6)]
     LIBRARIES.of(runtime.database).delete_many({})
     works: list[Callable[[], object]] = [
         *(lambda each=each: finish(runtime, SITE, each) for each in uploads),
@@ -214,12 +214,12 @@ def test_an_end_and_deletions_at_once_count_right(runtime: Runtime, editor: Uplo
         for work in [pool.submit(each) for each in works]:
             work.result()
 
-    assert counted(runtime) == {SITE: sum(2_000 + n for n in range(6))}
+    assert library_bytes(runtime) == {SITE: sum(2_000 + n for n in range(6))}
 
 
 @pytest.mark.parametrize("is_after", [False, True])
 def test_a_crash_at_any_write_leaves_the_right_number(runtime: Runtime, *, is_after: bool) -> None:
-    upload = _sent(runtime, SITE, 1_000)
+    upload = _send(runtime, SITE, 1_000)
     for number in range(20):
         try:
             with crash_at_write(number, is_after=is_after) as reached:
@@ -227,25 +227,25 @@ def test_a_crash_at_any_write_leaves_the_right_number(runtime: Runtime, *, is_af
         except Crash:
             pass
         stored = [quotas.length_of(a["versions"]) for a in ASSETS.of(runtime.database).find()]
-        assert sum(counted(runtime).values()) == sum(stored)
+        assert sum(library_bytes(runtime).values()) == sum(stored)
         if len(reached) <= number:
             break
     assert find(runtime, SITE, upload)["finished"] == 1
-    assert counted(runtime) == {SITE: 1_000}
+    assert library_bytes(runtime) == {SITE: 1_000}
 
 
 def test_an_erasure_leaves_no_number(client: Client, runtime: Runtime) -> None:
     ann = Uploader(client.as_("ann"), "/users/me")
     ann.upload(picture(300), "image/png")
-    assert counted(runtime) == {"~ann": 300}
+    assert library_bytes(runtime) == {"~ann": 300}
     assert any(each.rows.count_documents(each.where) for each in _libraries(runtime))
 
     assert own.erase(runtime, "ann") is Step.DONE
 
-    assert counted(runtime) == {}
+    assert library_bytes(runtime) == {}
     assert not any(each.rows.count_documents(each.where) for each in _libraries(runtime))
     ann.upload(picture(200), "image/png")
-    assert counted(runtime) == {"~ann": 200}
+    assert library_bytes(runtime) == {"~ann": 200}
 
 
 def _libraries(runtime: Runtime) -> list[Any]:

@@ -101,7 +101,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "assets of an owner, by editors: they are read by their ids, by everybody and far more often": (
         "assets.catalogue.page: find content.asset",
         "assets.uploads._check: find content.upload",
-        "assets.quotas.used: aggregate content.asset",
+        "assets.quotas.count_bytes: aggregate content.asset",
         "assets.own.check: aggregate content.asset",
     ),
     "after a restore, by an operator": ("assets.blobs.gridfs.GridFsBlobs.names: find asset.files",),
