@@ -73,3 +73,25 @@ def test_an_edit_while_the_service_is_asked_is_asked_about_by_itself(
 
     assert discussion.stored()[comment]["state"] == "visible"
     assert service.asked == ["hello", "good-bye"]
+
+
+def test_a_decision_while_the_service_is_asked_ends_a_shadow_for_good(
+    runtime: Runtime, discussion: Discussion, clock: Clock
+) -> None:
+    class Slow(Service):
+        """A service that is asked while a moderator hides the comment."""
+
+        def check(self, facts: Facts) -> Answer:
+            discussion.set_state(comment, "hidden")
+            return super().check(facts)
+
+    # The site knows the author before moderators shadow them.
+    write(runtime, discussion, "before")
+    go_on(runtime, clock, Service("ham"))
+    changing.store(runtime.database, "default", "ann", {"status": "shadowed"})
+    comment = write(runtime, discussion)
+
+    go_on(runtime, clock, Slow("ham"))
+
+    assert discussion.stored()[comment]["state"] == "hidden"
+    assert discussion.stored()[comment].get("shadow") is None
