@@ -315,6 +315,7 @@ def test_who_comes_before_a_reader_does_not_take_the_readers_place(
 ) -> None:
     target = f"/hits/{SITE}/pixel?path=/a&id={ID}"
     before = client.request(method, target, headers=headers)
+    assert total(runtime)["hits"] == 0
 
     seen = client.get(target)
 
