@@ -270,3 +270,16 @@ def test_the_links_and_buttons_of_the_comment_in_hand_are_reached_by_keys(desk: 
     assert reached == [*first, "Approve", "Hide", "Spam", "Hide all by Ann"]
     # Only then comes the end of the list: the other comment has J and K.
     expect(page.get_by_role("article")).to_have_count(2)
+
+
+def test_the_links_of_a_card_are_reached_by_the_keyboard(desk: Desk) -> None:
+    desk.post()
+    page = desk.open_and_read()
+    expect(page.get_by_role("article").get_by_role("link", name="Their standing")).to_be_visible()
+    reached = set()
+    # Three links and four buttons.
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.textContent"))
+
+    assert {"Moon", "Their log", "Their standing", "Approve"} <= reached
