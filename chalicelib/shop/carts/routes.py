@@ -128,6 +128,7 @@ def declare(route: Route) -> None:
     """Declare the routes."""
     _declare_carts(route)
     _declare_lines(route)
+    _declare_renewal(route)
     _declare_holds(route)
 
 
@@ -176,6 +177,8 @@ def _declare_lines(route: Route) -> None:
         buyer = buyer_of(request, caller)
         return Ok(_answer(request, carts.remove(request.runtime, cart, sku, buyer)))
 
+
+def _declare_renewal(route: Route) -> None:
     @route(
         "POST",
         "/carts/{cart}/hold",
