@@ -220,19 +220,9 @@ class Pair:
             reader.rest()
             difference = self.compare(reader, before)
             if difference:
-                notes = reader.page.locator(
-                    "plaza-comments [role=alert], plaza-comments [role=status]"
-                )
-                raise AssertionError(
-                    "\n".join(
-                        [
-                            f"{reader.name}'s page:",
-                            *difference,
-                            *notes.all_text_contents(),
-                            *reader.calls[-16:],
-                        ]
-                    )
-                )
+                said = reader.page.locator("plaza-comments [role=alert], plaza-comments .status")
+                lines = [f"{reader.name}'s page:", *difference, *said.all_text_contents()]
+                raise AssertionError("\n".join(lines))
 
     def compare(self, reader: Reader, before: dict[str, Any]) -> list[str]:
         """Return what differs from a page that is loaded anew."""
