@@ -25,7 +25,6 @@ SETTINGS = {"votes": "up_down", "reactions": [{"key": "heart", "emoji": HEART}]}
 BOUND = ("nodes/", "sites/")
 # Operations that a reader may not call, or whose answers are the same for all callers.
 STAFF = "only staff of the site may call it"
-PUBLIC = "it takes no caller: everybody reads the same"
 UNDRIVEN = {
     "putNode": STAFF,
     "deleteNode": STAFF,
@@ -34,6 +33,7 @@ UNDRIVEN = {
     "listFlags": STAFF,
     "getCommentSettings": STAFF,
     "putCommentSettings": STAFF,
+    "changeCommentSettings": STAFF,
     "beginBatch": STAFF,
     "readBatch": STAFF,
     "undoBatch": STAFF,
