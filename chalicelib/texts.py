@@ -220,7 +220,7 @@ PersonName = Annotated[Line, at_most(100), AfterValidator(_check_plain)]
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
 
 
-def _check_address(url: str) -> str:
+def check_address(url: str) -> str:
     """Refuse an address that people read as another than browsers do.
 
     For these, the host of `https://bank.example@evil.example` is the second.
@@ -243,7 +243,7 @@ Url = Annotated[
     str,
     # Control characters explicitly: dialects differ in the control characters of `\s`.
     StringConstraints(pattern=r'^https?://[^\s\x00-\x1f\x7f-\x9f<>"]+$', max_length=2_000),
-    AfterValidator(_check_address),
+    AfterValidator(check_address),
 ]
 # In answers, which are not checked again: the bounds of requests.
 ShownLine = Annotated[str, Field(max_length=200)]

@@ -5,11 +5,13 @@ reads is gone. A new operation, field, problem or value of an answer breaks none
 are told to ignore what they do not know (docs/stability.md).
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 Json = Mapping[str, Any]
 _PROBLEMS = "400"
+_REPETITION = re.compile(r"{([0-9]+),([0-9]+)}")
 _BOUNDS = {
     "maxLength": min,
     "maxItems": min,
@@ -173,11 +175,23 @@ def _narrowed(old: Json, new: Json, where: str) -> Iterator[str]:
     for bound, closer in _BOUNDS.items():
         if bound in new and closer(new[bound], old.get(bound, new[bound])) != old.get(bound):
             yield f"{where}: {bound} is {new[bound]} now"
-    # A quotation mark needs no backslash: JavaScript refuses it there.
-    if "pattern" in new and new["pattern"] != old.get("pattern", "").replace('\\"', '"'):
+    if "pattern" in new and not _takes_all(new["pattern"], old.get("pattern", "")):
         yield f"{where}: has another pattern now"
     if gone := sorted(set(old.get("enum", ())) - set(new.get("enum", old.get("enum", ())))):
         yield f"{where}: may not be {', '.join(map(str, gone))} now"
+
+
+def _takes_all(new: str, old: str) -> bool:
+    """Return whether a pattern is an older one, perhaps with wider repetitions.
+
+    Of patterns that differ otherwise, nobody can say it simply.
+    """
+    # A quotation mark needs no backslash: JavaScript refuses it there.
+    before, after = old.replace('\\"', '"'), new
+    if _REPETITION.sub("{}", before) != _REPETITION.sub("{}", after):
+        return False
+    ranges = zip(_REPETITION.findall(before), _REPETITION.findall(after), strict=True)
+    return all(int(b[0]) <= int(a[0]) and int(a[1]) <= int(b[1]) for a, b in ranges)
 
 
 def _choices(schema: Json) -> list[Json]:

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from chalicelib.content.shapes import MAX_FEED_ITEMS, ContentSite
 from chalicelib.http import Input
 from chalicelib.sites.ids import SiteId
-from chalicelib.texts import Line, ShownLine, ShownName, ShownUrl, Url
+from chalicelib.texts import Line, ShownLine, ShownName, ShownUrl, check_address
 
 
 def _base(url: str) -> str:
@@ -18,9 +18,12 @@ def _base(url: str) -> str:
 
 
 BaseUrl = Annotated[
-    Url,
+    str,
     # The host: the ids in feeds begin with it.
-    StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$"),
+    StringConstraints(
+        pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$", max_length=2_000
+    ),
+    AfterValidator(check_address),
     AfterValidator(_base),
     Field(description="Where the site is; a page is at this address, a `/` and its own."),
 ]

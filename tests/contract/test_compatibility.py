@@ -217,6 +217,25 @@ def test_what_breaks_nobody_is_not_told(name: str) -> None:
     assert changed(HARMLESS[name]) == []
 
 
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        ("^[0-9]{1,9}$", []),
+        ("^[0-9]{1,10}$", []),
+        ("^[0-9]{0,9}$", []),
+        ("^[0-9]{1,8}$", ["getThing: thing: has another pattern now"]),
+        ("^[0-9]{2,10}$", ["getThing: thing: has another pattern now"]),
+        ("^[1-9]{1,10}$", ["getThing: thing: has another pattern now"]),
+    ],
+)
+def test_a_pattern_may_repeat_more_and_not_less(new: str, told: list[str]) -> None:
+    old, later = document(), document()
+    get(old)["parameters"][0]["schema"] = {"type": "string", "pattern": "^[0-9]{1,9}$"}
+    get(later)["parameters"][0]["schema"] = {"type": "string", "pattern": new}
+
+    assert list(breaking(old, later)) == told
+
+
 def test_a_pattern_without_a_needless_backslash_is_the_same_pattern() -> None:
     old, new = document(), document()
     get(old)["parameters"][0]["schema"] = {"type": "string", "pattern": r"^[^<\"]+$"}

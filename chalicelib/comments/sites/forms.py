@@ -219,9 +219,13 @@ class CommentSettings(Input):
 
 def _without_defaults(schema: dict[str, Any]) -> None:
     """Take the defaults out of a schema: a change leaves omitted settings as they are."""
-    schema["examples"] = [{"phrases": [{"phrase": "casino"}]}]
     for each in schema["properties"].values():
         each.pop("default", None)
+
+
+def _as_a_change(schema: dict[str, Any]) -> None:
+    _without_defaults(schema)
+    schema["examples"] = [{"phrases": [{"phrase": "casino"}]}]
 
 
 class LimitChange(LimitSettings):
@@ -233,7 +237,7 @@ class LimitChange(LimitSettings):
 class CommentSettingsChange(CommentSettings):
     """Changes of a site's settings; omitted settings stay. Moderators: phrases, limits."""
 
-    model_config = ConfigDict(json_schema_extra=_without_defaults)
+    model_config = ConfigDict(json_schema_extra=_as_a_change)
 
     limits: LimitChange = LimitChange()
 
