@@ -35,7 +35,7 @@ def bound_blocks(parser: markdown_it.MarkdownIt) -> None:
     """Let a parser end at a text with too many blocks."""
     parse = parser.block.parse
 
-    def parse_bounded(
+    def parse_within_bounds(
         text: str, md: markdown_it.MarkdownIt, env: Any, tokens: list[Token]
     ) -> list[Token]:
         bounded = Tokens(env)
@@ -43,4 +43,4 @@ def bound_blocks(parser: markdown_it.MarkdownIt) -> None:
         tokens.extend(bounded)
         return tokens
 
-    parser.block.parse = parse_bounded  # type: ignore[assignment,method-assign]
+    parser.block.parse = parse_within_bounds  # type: ignore[assignment,method-assign]

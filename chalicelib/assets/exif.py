@@ -26,7 +26,7 @@ def orientation_of(tiff: bytes) -> int | None:
     return None
 
 
-def is_turned(tiff: bytes | None) -> bool:
+def is_sideways(tiff: bytes | None) -> bool:
     """Return whether width and height change places on a screen."""
     return tiff is not None and (orientation_of(tiff) or 1) >= _FIRST_TURNED
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from chalicelib.assets import avif, jpeg, kinds
 from chalicelib.assets.errors import UnreadableImage
-from chalicelib.assets.exif import is_turned
+from chalicelib.assets.exif import is_sideways
 
 MAX_PIXELS = 100_000_000
 MAX_SIDE = 65_535
@@ -69,7 +69,7 @@ def _png(picture: bytes) -> tuple[int, int]:
     name, width, height = struct.unpack_from(">4sII", picture, 12)
     if name != b"IHDR":
         raise UnreadableImage("It does not begin with its header")
-    return (height, width) if is_turned(_exif_of(picture)) else (width, height)
+    return (height, width) if is_sideways(_exif_of(picture)) else (width, height)
 
 
 def _exif_of(png: bytes) -> bytes | None:

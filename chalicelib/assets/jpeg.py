@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from chalicelib.assets.errors import UnreadableImage
-from chalicelib.assets.exif import directory_of, is_turned, orientation_of
+from chalicelib.assets.exif import directory_of, is_sideways, orientation_of
 
 # A progressive picture with a colour profile has some hundred.
 MAX_SEGMENTS = 4_000
@@ -56,7 +56,7 @@ def size_of(jpeg: bytes) -> tuple[int, int]:
     if size is None or len(size) < _FRAME_BYTES:
         raise UnreadableImage("It has no frame")
     height, width = struct.unpack(">HH", size)
-    return (height, width) if is_turned(exif) else (width, height)
+    return (height, width) if is_sideways(exif) else (width, height)
 
 
 def strip(jpeg: bytes) -> bytes:

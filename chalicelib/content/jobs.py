@@ -23,7 +23,7 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 def run_due(runtime: Runtime) -> dict[str, int]:
     """Tidy up after instants that have passed, and send messages again; return counts of pages."""
     done = {"made_live": tending.make_live(runtime), "ended": tending.end(runtime)}
-    tending.make_dated(runtime)
+    tending.give_date(runtime)
     publishing_discussions.sweep(runtime)
     return done
 

@@ -92,7 +92,7 @@ def count(database: Database[Document], person: Person) -> Person:
     found = {state: row["comments"] for state, row in groups.items()}
     sums = {name: sum(found.get(each, 0) for each in of) for name, of in _COUNTED.items()}
     counts: Any = {**person["counts"], **sums}
-    concealed = sums["rejected"] and _count_concealed(database, where)
+    concealed = sums["rejected"] and _count_unseen_comments(database, where)
     if concealed or "concealed" in counts:
         counts["concealed"] = concealed
     began = [row["first_at"] for row in groups.values()]
@@ -101,7 +101,7 @@ def count(database: Database[Document], person: Person) -> Person:
     return {**person, "counts": counts, "first_at": min(began, default=None)}
 
 
-def _count_concealed(database: Database[Document], where: Document) -> int:
+def _count_unseen_comments(database: Database[Document], where: Document) -> int:
     """Return how many of a person's comments only they see as visible."""
     return ENTRIES.of(database).count_documents({**where, **CONCEALED_PART})
 

@@ -84,7 +84,7 @@ def make_next_live(node: ContentNode, now: datetime) -> Publishing:
     }
 
 
-def make_dated(node: ContentNode, now: datetime) -> Publishing:
+def give_date(node: ContentNode, now: datetime) -> Publishing:
     """Return the change that brings a page to its date in lists, if its instant has come."""
     has_come = node["published"] is not None and node["published"] <= now
     date = date_of(node)

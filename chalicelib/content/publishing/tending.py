@@ -22,10 +22,10 @@ def make_live(runtime: Runtime) -> int:
     return _tidy(runtime, due, "next.shown_from", states.make_next_live)
 
 
-def make_dated(runtime: Runtime) -> int:
+def give_date(runtime: Runtime) -> int:
     """Bring pages to their dates in lists after their instant; return their number."""
     due = {"dated": EVER, "published": {**EVER, "$lte": runtime.now()}}
-    return _tidy(runtime, due, "published", states.make_dated)
+    return _tidy(runtime, due, "published", states.give_date)
 
 
 def end(runtime: Runtime) -> int:
