@@ -41,6 +41,8 @@ CHANGED = (
     # Bytes of indexes, as the server counts them.
     (r"/sites/[^/]+/analytics", r"\.size\.\w+\.index_bytes: "),
 )
+
+
 @dataclass(frozen=True)
 class Takeover:
     """This release over the recorded database; `owed` are ids of things with work to do."""

@@ -240,7 +240,7 @@ def test_what_is_added_to_the_lines_is_shown_before_it_is_agreed_to(
     page: Page, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipping = {"kind": "shipping", "label": "By ferry", "amount_micros": 5_000_000}
-    monkeypatch.setattr(pricing, "_registered", [lambda _lines, _place: [shipping]])
+    monkeypatch.setattr(pricing, "_registered", [lambda _lines, _place, _shop: [shipping]])
     fill_in(page)
     order(page)
     expect(page.get_by_text("By ferry")).to_be_visible()

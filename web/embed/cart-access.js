@@ -27,13 +27,16 @@ export class Access {
 
   /**
    * Make a call, and once more if its answer was lost: each of them may be repeated.
-   * A guest's cart needs no token, since its id is a secret; a reader's cart is theirs alone.
+   * A guest's cart needs no token, since its id is a secret; a reader's cart is theirs alone. A reader whose token is
+   * refused is a guest from then on.
    * @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>}
    */
   call(path, options) {
     const ask = () => call(apiOf(this.element), path, { anonymous: !this.reader, anew: true, signal: this.signal, ...options });
     return ask().catch((error) => {
-      if (error instanceof Problem && !isAnswered(error)) return ask();
+      const isRefused = error.code === "unauthenticated" && this.reader && options?.anonymous === undefined;
+      if (isRefused) this.reader = "";
+      if (isRefused || (error instanceof Problem && !isAnswered(error))) return ask();
       throw error;
     });
   }
@@ -55,10 +58,12 @@ export class Access {
         return cart;
       }
     }
+    const { reader } = this;
     const id = ids.read(this.place());
     if (!id) return null;
     /** @type {Cart | null} */
     const cart = await this.call(`/carts/${id}`).catch(nothingIf("unknown_cart"));
+    if (this.reader !== reader) return this.kept();
     return cart?.state === "expired" ? null : cart;
   }
 
@@ -80,8 +85,9 @@ export class Access {
     const options = { method: "POST", body: { site: this.element.getAttribute("site") } };
     /** @type {Cart} */
     const fresh = await this.asReader("/carts", options).catch((error) => {
-      if (error.code === "unauthenticated") return this.call("/carts", options);
-      throw error;
+      if (error.code !== "unauthenticated") throw error;
+      this.reader = "";
+      return this.call("/carts", options);
     });
     ids.write(this.place(), fresh.id);
     return fresh;
