@@ -226,6 +226,62 @@ def test_what_moves_to_the_next_page_stays(node: Client, reading: Reading) -> No
     assert shown(page) == [id_ for id_ in ids if id_ != ids[30]]
 
 
+def test_what_its_author_deletes_has_its_place_back_when_more_shows_a_reply_to_it(
+    node: Client, site: Site, reading: Reading
+) -> None:
+    site.token = lambda: node.token("ann", name="Ann")
+    ids = many(node, 50)
+    reply = posted(node, "A reply.", ids[-1], by="ben")
+    page = reading(50)
+    page.locator(f"#c-{ids[-1]} [data-does=delete]").click()
+    page.locator(f"#c-{ids[-1]} .ask button").first.click()
+    expect(page.locator(f"#c-{ids[-1]}")).to_have_count(0)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(f"#c-{reply}")).to_contain_text("A reply.")
+
+    look(page)
+
+    assert shown(page) == [*ids, reply]
+    expect(page.locator(f"#c-{ids[-1]} > article")).to_have_class("gone")
+    expect(page.locator(f"#c-{ids[-1]} #c-{reply}")).to_have_count(1)
+    expect(page.get_by_role("heading", name="50 comments", exact=True)).to_be_visible()
+
+
+def test_a_place_goes_with_the_replies_that_were_not_shown_yet(
+    node: Client, reading: Reading
+) -> None:
+    ids = many(node, 50)
+    reply = posted(node, "A reply.", ids[-1], by="ben")
+    put_away(node, ids[-1], "deleted")
+    page = reading(50)
+    expect(page.locator(f"#c-{ids[-1]} > article")).to_have_class("gone")
+    put_away(node, reply)
+
+    look(page)
+
+    assert shown(page) == ids[:-1]
+
+
+def test_whom_a_comment_answers_is_told_as_long_as_that_is_there(
+    node: Client, reading: Reading
+) -> None:
+    admin = node.as_("admin", roles=["admin"])
+    admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/", max_depth=1)
+    reply = posted(node, "A reply.", posted(node, "The first."))
+    answer = posted(node, "An answer to the reply.", reply)
+    page = reading(3)
+    link = page.locator(f"#c-{answer}").get_by_role("link", name="in reply to")
+    expect(link).to_be_visible()
+    put_away(node, reply)
+    look(page)
+    expect(link).to_have_count(0)
+    put_away(node, reply, "visible")
+
+    look(page)
+
+    expect(link).to_be_visible()
+
+
 def test_as_many_new_as_gone_are_told(node: Client, reading: Reading) -> None:
     ids = many(node, 3)
     page = reading(3)

@@ -4,17 +4,18 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Request, Response, Route, expect
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.browser import until
-from tests.web.support.two import POLL_MS, Discussion, discussing, with_clock
+from tests.web.support.two import NODE, POLL_MS, Discussion, discussing, with_clock
 
 expect.set_options(timeout=PATIENCE_MS)
 COMMENTS = re.compile(r"/comments(\?|$)")
 VOTE = re.compile("/vote$")
+MARKS = re.compile(r"/marks\?")
 
 
 @pytest.fixture
@@ -47,6 +48,10 @@ class Late:
         self._is_open = True
         for route, answer in self._answered:
             route.fulfill(response=answer)  # type: ignore[arg-type]
+
+
+def is_posted(answer: Response) -> bool:
+    return answer.request.method == "POST" and bool(COMMENTS.search(answer.url))
 
 
 def write(page: Page, text: str) -> None:
@@ -166,3 +171,56 @@ def test_a_comment_whose_answer_never_came_is_told_as_new_and_shown_by_a_press(
     expect(page.get_by_role("heading", name="2 comments", exact=True)).to_be_visible()
     page.get_by_role("button", name="Post", exact=True).click()
     shows(page, "The second.")
+
+
+def test_a_comment_that_is_posted_while_a_look_asks_for_votes_is_not_told_as_new(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    """With a further page, a look knows new comments by the count alone."""
+    gone = talk.posted("It goes.", by="ben")
+    for number in range(50):
+        talk.posted(f"Comment {number}.", by="ben")
+    page = open_page(talk.site_of("ann"), before=with_clock, may_log="Failed to load resource")
+    expect(page.get_by_role("heading", name="52 comments", exact=True)).to_be_visible()
+    assert talk.client.as_("ben").delete(f"/nodes/{NODE}/comments/{gone}").status == 204
+    held = Late(page, "GET", MARKS)
+    page.clock.run_for(POLL_MS)
+    held.wait()
+    write(page, "The newest.")
+    expect(page.get_by_role("heading", name="52 comments", exact=True)).to_be_visible()
+
+    held.let_go()
+    looked: list[Response] = []
+    page.on("response", lambda answer: looked.append(answer) if MARKS.search(answer.url) else None)
+
+    def has_looked_again() -> bool:
+        page.clock.run_for(POLL_MS)
+        return len(looked) > 1
+
+    until(page, has_looked_again)
+
+    expect(page.get_by_role("heading", name="52 comments", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="new comment")).to_have_count(0)
+
+
+def test_what_becomes_of_a_comment_that_is_posted_far_behind_the_shown_pages_is_shown(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    for number in range(160):
+        talk.clock.advance(seconds=1)
+        talk.posted(f"Comment {number}.", by="ben")
+    page = open_page(talk.site_of("ann"), before=with_clock, may_log="Failed to load resource")
+    with page.expect_response(is_posted) as answer:
+        write(page, "The newest.")
+    mine = answer.value.json()["id"]
+    expect(page.locator(f"#c-{mine}")).to_contain_text("The newest.")
+    changed = talk.admin.patch(f"/nodes/{NODE}/comments/{mine}", text="Changed.")
+    assert changed.status == 200
+
+    page.clock.run_for(POLL_MS)
+
+    expect(page.locator(f"#c-{mine} .text")).to_have_text("Changed.")
+    assert talk.admin.delete(f"/nodes/{NODE}/comments/{mine}").status == 204
+    page.clock.run_for(POLL_MS)
+    expect(page.locator(f"#c-{mine}")).to_have_count(0)
+    expect(page.get_by_role("heading", name="161 comments", exact=True)).to_be_visible()

@@ -50,18 +50,17 @@ export async function look(desk) {
   // A placeholder does not say whether its comment is gone, or its author blocked by the reader: what is shown is asked for.
   const places = new Map(listed.filter(({ id, author }) => !author && thread.comment(id)?.author).map((each) => [each.id, each]));
   const there = new Map([...listed, ...page.waiting, ...page.pinned].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
-  const { gone, moved } = await lostOf(desk, missing(desk, listed, there, isLast));
+  const { gone, moved } = await lostOf(desk, missing(desk, there));
   // What was read while its reader wrote may be older than what they wrote.
   if (desk.writes() !== written) return true;
-  const isLess = moved.some(({ id }) => desk.asked.get(id) === 1);
+  const isLess = moved.some(({ id, author }) => desk.asked.get(id) === 1 && author?.id !== desk.viewer);
   const known = [...there.values(), ...moved];
   const fresh = known.filter(({ id, author }) => author && !thread.item(id));
   const count = desk.shown() + [...known.map((each) => shift(desk, each.id, each.state === "visible")), ...gone.map((id) => shift(desk, id, false))].reduce((sum, each) => sum + each, 0);
   desk.head(page);
   for (const id of pins.show(page.pinned, words)) thread.again(id);
   const isChanged = show(desk, known, gone, places);
-  const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
-  const isFolded = await desk.refold(isLess);
+  keepPlaces(desk, listed);
   const { visible } = page.node.counts;
   // Moderators are told of comments that wait, too, which are not counted.
   const isAll = !page.previous && isLast && desk.isWhole;
@@ -69,6 +68,9 @@ export async function look(desk) {
   const more = isAll ? fresh.length : unshown;
   tellFresh(desk, more, () => reveal(desk, known, unshown, more, isLast));
   desk.counted(visible - unshown);
+  // Their reader may write while these are asked for: nothing of the page that was read is shown after them.
+  const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
+  const isFolded = await desk.refold(isLess);
   return more > 0 || isChanged || isMarked || isFolded;
 }
 
@@ -134,11 +136,9 @@ async function readAgain({ thread, isFirst, page }) {
   return pages;
 }
 
-/** The shown comments that these pages lack, and would have by their place: what stands behind the last may be on a further page. @param {Desk} desk @param {Comment[]} listed @param {Map<string, Comment>} there @param {boolean} isLast */
-function missing({ thread }, listed, there, isLast) {
-  const { ids } = thread;
-  const end = isLast ? ids.length : Math.max(...listed.map(({ id }) => ids.indexOf(id)));
-  return ids.slice(0, Math.max(0, end)).filter((id) => !there.has(id) && thread.comment(id)?.author);
+/** The shown comments that the pages read again lack: gone, moved by votes, or of its reader, who wrote them far behind these pages. @param {Desk} desk @param {Map<string, Comment>} there */
+function missing({ thread }, there) {
+  return thread.ids.filter((id) => !there.has(id) && thread.comment(id)?.author);
 }
 
 /** Ask for missing comments one by one: an order may have moved them, and a block hidden them. @param {Desk} desk @param {string[]} ids */
@@ -166,10 +166,38 @@ function shift({ thread, lagging }, id, isVisible) {
   return Number(isVisible) - Number(was);
 }
 
+/** Give replies that stand alone the places of what they answer, and take out places without a reply. @param {Desk} desk @param {Comment[]} listed */
+function keepPlaces({ thread }, listed) {
+  /** What is answered, and before what its place goes. @type {Map<string, Element>} */
+  const needed = new Map();
+  for (const each of /** @type {HTMLCollectionOf<HTMLElement>} */ (thread.list.children)) needed.set(each.dataset.parent || "", each);
+  const lacking = [...listed].reverse().filter(({ id, author, parent_id: parent }) => {
+    const before = needed.get(id);
+    if (author || !before || thread.item(id)) return false;
+    if (parent) needed.set(parent, before);
+    return true;
+  });
+  for (const place of lacking.reverse()) thread.place(place, needed.get(place.id));
+  thread.adopt();
+  const there = new Set(listed.map(({ id }) => id));
+  for (const id of thread.ids) {
+    const comment = thread.comment(id);
+    if (comment && !comment.author && !there.has(id) && !thread.item(id)?.querySelector(":scope > .thread")) thread.remove(comment);
+  }
+}
+
+/** What an article tells and others may change. @param {Comment} comment */
+const asTold = ({ html, state, edited_at: edited, reply_to: answered }) => JSON.stringify([html, state, edited, answered]);
+
 /** Show what has changed and take out what is gone, but for where somebody writes: there stands a note. @param {Desk} desk @param {Comment[]} known @param {string[]} gone @param {Map<string, Comment>} places What stands in their place. */
 function show({ thread, root, words: { t } }, known, gone, places) {
   const { activeElement } = root;
-  let isChanged = thread.compare(known);
+  const changed = known.filter((each) => {
+    const comment = thread.comment(each.id);
+    return comment && asTold(comment) !== asTold(each) && !thread.formAt(each.id);
+  });
+  for (const each of changed) thread.renew(each);
+  let isChanged = changed.length > 0;
   for (const { id } of known) thread.formAt(id)?.querySelector(".lost")?.remove();
   for (const id of gone) {
     const [comment, form, place] = [thread.comment(id), thread.formAt(id), places.get(id)];

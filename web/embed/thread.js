@@ -162,14 +162,4 @@ export class Thread {
   formAt(id) {
     return this.item(id)?.querySelector(WRITING);
   }
-
-  /** Renew what others have changed, but for where somebody writes; say whether there was any. @param {Comment[]} comments */
-  compare(comments) {
-    const changed = comments.filter((each) => {
-      const comment = this.comment(each.id);
-      return comment && (comment.html !== each.html || comment.state !== each.state) && !this.formAt(each.id);
-    });
-    changed.forEach((each) => this.renew(each));
-    return changed.length > 0;
-  }
 }
