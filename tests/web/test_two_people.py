@@ -118,16 +118,12 @@ class Pair:
         if not count:
             return
         at = self.rng.choice([*range(min(count, 8)), *range(max(0, count - 16), count)])
-        button = buttons.nth(at)
-        is_opener = button.get_attribute("class") == "opener"
-        if reader.press(button):
+        # An answer on its way may have taken it away meanwhile.
+        if reader.press(buttons.nth(at)):
             self.note(reader, f"presses mark {at}")
-            if is_opener:
-                reader.press(
-                    reader.page.locator("plaza-comments .choices:visible button").nth(
-                        self.rng.randrange(3)
-                    )
-                )
+            choices = reader.page.locator("plaza-comments .choices:visible button")
+            if choices.count():
+                reader.press(choices.nth(self.rng.randrange(3)))
 
     def choose(self, reader: Reader) -> None:
         order = self.rng.choice(ORDERS)
