@@ -224,3 +224,22 @@ def test_what_becomes_of_a_comment_that_is_posted_far_behind_the_shown_pages_is_
     page.clock.run_for(POLL_MS)
     expect(page.locator(f"#c-{mine}")).to_have_count(0)
     expect(page.get_by_role("heading", name="161 comments", exact=True)).to_be_visible()
+
+
+def test_a_pinned_reply_of_a_further_page_stays_there_when_new_comments_are_shown(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    ids = [talk.posted(f"Comment {number}.", by="ben") for number in range(110)]
+    pinned = talk.posted("Pinned.", by="ben", parent=ids[0])
+    assert talk.admin.put(f"/nodes/{NODE}/comments/{pinned}/pin").status < 300
+    page = open_page(talk.site_of("ann"), before=with_clock)
+    expect(page.get_by_role("complementary")).to_contain_text("Pinned.")
+    choose(page, "newest")
+    expect(page.locator(f"#c-{ids[-1]}")).to_be_visible()
+    new = talk.posted("A reply.", by="ben", parent=ids[-1])
+    page.clock.run_for(POLL_MS)
+
+    page.get_by_role("button", name="1 new comment").click()
+
+    expect(page.locator(f"#c-{ids[-1]} #c-{new}")).to_contain_text("A reply.")
+    expect(page.locator(f"#c-{pinned}")).to_have_count(0)

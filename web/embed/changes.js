@@ -49,7 +49,9 @@ export async function look(desk) {
   const isLast = !pages[pages.length - 1].next;
   // A placeholder does not say whether its comment is gone, or its author blocked by the reader: what is shown is asked for.
   const places = new Map(listed.filter(({ id, author }) => !author && thread.comment(id)?.author).map((each) => [each.id, each]));
-  const there = new Map([...listed, ...page.waiting, ...page.pinned].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
+  // What is pinned has its place on its own page alone.
+  const pinned = page.pinned.filter(({ id }) => thread.item(id));
+  const there = new Map([...listed, ...page.waiting, ...pinned].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
   const { gone, moved } = await lostOf(desk, missing(desk, there));
   // What was read while its reader wrote may be older than what they wrote.
   if (desk.writes() !== written) return true;
