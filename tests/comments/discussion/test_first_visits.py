@@ -86,8 +86,6 @@ def test_the_nodes_name_is_the_address_below_the_prefix(
         ("blog:moon", "https://evil.example/moon", "https://evil.example"),
         ("blog:moon", "https://evil.example/moon", ORIGIN),
         ("blog:moon", "https://blog.example.evil.example/moon", ORIGIN),
-        ("blog:moon", "https://blog.example@evil.example/moon", ORIGIN),
-        ("blog:moon", "https://user@blog.example/moon", ORIGIN),
         ("blog:moon", "https://blog.example:8443/moon", ORIGIN),
         ("blog:moon", "http://blog.example/moon", ORIGIN),
         ("blog:moon", "http://localhost:8000/moon", "http://localhost:8000"),
@@ -112,6 +110,18 @@ def test_no_stranger_makes_a_node_for_another_page(
     assert (refused.status, refused.code) == (403, "page_refused")
     assert refused.json["detail"]
     assert client.get(f"/nodes/{node}").status == 404
+
+
+@pytest.mark.parametrize(
+    "address", ["https://blog.example@evil.example/moon", "https://user@blog.example/moon"]
+)
+def test_an_address_with_a_user_is_none(client: Client, publisher: Client, address: str) -> None:
+    del publisher
+
+    refused = visit(client, "blog:moon", address, ORIGIN)
+
+    assert (refused.status, refused.code) == (422, "invalid_request")
+    assert client.get("/nodes/blog:moon").status == 404
 
 
 def test_without_the_setting_the_publisher_is_told_what_to_do(client: Client) -> None:
