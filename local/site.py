@@ -28,7 +28,7 @@ READERS: dict[str, Mapping[str, Any]] = {
     for each in demo.DATA["readers"]
 }
 # The console's pages are for these.
-_ROLES_OF_CONSOLE = {"moderator", "admin"}
+_ROLES_OF_CONSOLE = {"moderator", "publisher", "admin"}
 # The page of feeds: what it shows at each address below it.
 TOWN = "/in-town"
 _FEEDS = {

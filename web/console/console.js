@@ -8,9 +8,9 @@ import { caller, isHanded, keep, personOf, signOut, takeToken, tokenForm } from 
 
 /** Each page is an element, `plaza-` and its id, in a file that is loaded when it is opened. @type {Page[]} */
 const PAGES = [
-  { id: "queue", title: "Waiting", part: "Comments", roles: ["moderator", "admin"], file: "./queue.js" },
-  { id: "log", title: "Log", part: "Comments", roles: ["moderator", "admin"], file: "./log.js" },
-  { id: "person", title: "People", part: "Comments", roles: ["moderator", "admin"], file: "./person.js" },
+  { id: "queue", title: "Waiting", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./queue.js" },
+  { id: "log", title: "Log", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./log.js" },
+  { id: "person", title: "People", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./person.js" },
 ];
 
 const main = h("main", { id: "page", tabindex: "-1" });

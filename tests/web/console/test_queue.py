@@ -13,6 +13,19 @@ from tests.web.support.axe import in_both_schemes
 from tests.web.support.browser import until
 
 
+def test_a_publisher_decides_at_their_site_as_a_moderator_does(
+    desk: Desk, open_page: OpenPage
+) -> None:
+    comment = desk.post()
+    token = desk.client.token("paula", name="Paula", roles=["publisher"], sites=["harbour"])
+
+    page = handed_over(open_page, token)
+    expect(page.get_by_role("article")).to_contain_text("The moon is up.")
+    page.get_by_role("button", name="Approve").click()
+
+    until(page, lambda: desk.state(comment) == "visible")
+
+
 def test_a_moderator_clears_a_queue_of_twenty_by_keys_alone(desk: Desk) -> None:
     comments = [desk.post(f"Comment {number}", f"p{number}") for number in range(20)]
     page = desk.open()
