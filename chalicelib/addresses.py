@@ -13,6 +13,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 MAX_EMAIL_CHARACTERS = 254
 MAX_POSTAL_CODE_CHARACTERS = 16
+# Browsers and Python disagree about blanks among control characters: exclude them all.
+_EMAIL_PATTERN = r'^[^\s\x00-\x1f\x7f-\x9f@<>"]{1,64}@[^\s\x00-\x1f\x7f-\x9f@<>"]{1,189}$'
+_NO_EMAIL = "this is no e-mail address"
 _DASHES = re.compile(r"[\u2010-\u2015\u2212\u30fc\ufe58\ufe63\uff0d\u00ad]")
 _SEPARATORS = re.compile(r"[\s-]")
 # Kosovo has a code for users of ISO 3166-1.
@@ -24,6 +27,19 @@ def _normalise(found: Any) -> Any:
     return unicodedata.normalize("NFKC", found).strip() if isinstance(found, str) else found
 
 
+def _to_email(found: Any) -> Any:
+    given = _normalise(found)
+    is_form_lost = isinstance(given, str) and not _is_email(given) and _is_email(found)
+    if is_form_lost:
+        # Such as an accent, which NFKC writes with a blank: the sent text has the declared form.
+        raise ValueError(_NO_EMAIL)
+    return given
+
+
+def _is_email(text: str) -> bool:
+    return len(text) <= MAX_EMAIL_CHARACTERS and re.fullmatch(_EMAIL_PATTERN, text) is not None
+
+
 def _check_email(address: str) -> str:
     # Imported for the first address: no other call needs it.
     from email_validator import EmailNotValidError, validate_email
@@ -31,17 +47,13 @@ def _check_email(address: str) -> str:
     try:
         return validate_email(address, check_deliverability=False).normalized
     except EmailNotValidError:
-        raise ValueError("this is no e-mail address") from None
+        raise ValueError(_NO_EMAIL) from None
 
 
 Email = Annotated[
     str,
-    StringConstraints(
-        max_length=MAX_EMAIL_CHARACTERS,
-        # Browsers and Python disagree about blanks among control characters: exclude them all.
-        pattern=r'^[^\s\x00-\x1f\x7f-\x9f@<>"]{1,64}@[^\s\x00-\x1f\x7f-\x9f@<>"]{1,189}$',
-    ),
-    BeforeValidator(_normalise),
+    StringConstraints(max_length=MAX_EMAIL_CHARACTERS, pattern=_EMAIL_PATTERN),
+    BeforeValidator(_to_email),
     AfterValidator(_check_email),
 ]
 

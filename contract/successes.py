@@ -172,6 +172,12 @@ _FURTHER = (
     Row(
         "POST /users/me/assets/{asset}/versions", {201: "admin"}, body=_NEW_VERSION, made=_own_asset
     ),
+    Row(
+        "DELETE /users/me/assets/{asset}/versions/{number}",
+        {204: "admin"},
+        made=_own_asset,
+        path={"number": "1"},
+    ),
     Row("GET /users/me/uploads/{upload}", {200: "admin"}, made=_own_upload),
     Row(
         "PUT /users/me/uploads/{upload}/parts/{number}",

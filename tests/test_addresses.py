@@ -66,6 +66,17 @@ def test_what_is_no_email_address_is_refused(typed: Any) -> None:
         EMAIL.validate_python(typed)
 
 
+@pytest.mark.parametrize(
+    "typed", ["ann@mail.d\u00b4", "a\ufdfann@mail.example", "a\uff1cb@mail.example"]
+)
+def test_an_email_address_of_the_declared_form_is_refused_as_none(typed: str) -> None:
+    """NFKC makes blanks and marks of some letters, which the declared pattern does not know."""
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(Email).validate_python(typed)
+
+    assert [each["type"] for each in refused.value.errors()] == ["value_error"]
+
+
 @pytest.mark.parametrize(("typed", "code"), [("NL", "NL"), (" nl ", "NL"), ("\uff28\uff2b", "HK")])
 def test_a_country_is_named_by_its_code(typed: str, code: str) -> None:
     assert COUNTRY.validate_python(typed) == code
