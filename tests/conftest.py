@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import hypothesis
@@ -50,6 +50,9 @@ from tests.support.shard_check import ShardCheck
 from tests.support.shard_exceptions import SHARD_EXCEPTIONS
 from tests.support.shard_listener import ShardListener
 from tests.support.workers import Workers
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 JWT_SECRET = "a secret of the tests, long enough for HS256"
 SIGNING_KEY = "a signing key of the tests, as long as it has to be"
@@ -104,6 +107,15 @@ def mongodb_uri() -> Iterator[str]:
             yield uri
     finally:
         shutil.rmtree(data)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """A browser without a window: one for a process, which can drive one at a time."""
+    from tests.web.support.browser import running_browser
+
+    with running_browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,14 @@
 
 import base64
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from tests.assets.support.pictures import PICTURES, SIZE
 from tests.assets.support.uploading import Uploader
 from tests.support.http_client import Client
-from tests.web.support.browser import running_browser
 
 _SIZE_IN_A_PAGE = """async (address) => {
     const image = new Image();
@@ -20,9 +20,9 @@ _SIZE_IN_A_PAGE = """async (address) => {
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with running_browser() as browser:
-        yield browser.new_page()
+def page(browser: Browser) -> Iterator[Page]:
+    with closing(browser.new_page()) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.support.serving import served
 from tests.web.support.axe import source as axe_source
-from tests.web.support.browser import Faults, running_browser, take_time
+from tests.web.support.browser import Faults, take_time
 from tests.web.support.site import Site, serving
 
 OpenPage = Callable[..., Page]
@@ -25,13 +25,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.path.is_relative_to(HERE):
                 item.add_marker(pytest.mark.flaky(reruns=1))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A browser without a window."""
-    with running_browser() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")
