@@ -22,7 +22,7 @@ from local.queues import lambda_context
 from local.schedules import scheduled_event
 from tests.ads.support.events import click, count
 from tests.analytics.support.hits import count as count_hits
-from tests.shop.support.buying import paid_late, refund_came_back
+from tests.shop.support.buying import bank_takes_back, paid_late, refund_came_back
 from tests.social.support.drivers import follow, try_post
 from tests.support.clock import START, Clock
 from tests.support.http_client import Client
@@ -89,7 +89,7 @@ def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR091
     count(runtime, click(1, START))
     count_hits(runtime)
     paid_late(client, runtime, clock)
-    refund_came_back(client)
+    bank_takes_back(client, runtime, *refund_came_back(client))
     assert not Queues("nowhere-", client=runtime.queues._client).send(MoveNode(node_id="moon"))
     for schedule in ("tend_ads", "tend_comments", "tend_hits"):
         app.handler_map[schedule](scheduled_event(schedule), lambda_context(schedule))

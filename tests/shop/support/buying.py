@@ -132,11 +132,23 @@ def paid_late(client: Client, runtime: Runtime, clock: Clock) -> None:
         sweep.sweep(runtime)
 
 
-def refund_came_back(client: Client) -> None:
-    """Have an order refunded, in a shop that is stocked, whose refund fails after it was made."""
+def refund_came_back(client: Client) -> tuple[str, str]:
+    """Have an order refunded, in a shop that is stocked, whose refund fails after it was made.
+
+    Returns the cart and the order.
+    """
     paula = open_shop(client)
     fill(paula, 1, SKU, key="another")
     cart, order = bought(client, "refund-fails@example.org")
     given = {"restock": True, "key": "back", "lines": {SKU: 1}}
     assert paula.post(f"/orders/{order}/refund", **given).status == 200
     assert pay(client, cart, order)["refunds"][0]["state"] == "failed"
+    return cart, order
+
+
+def bank_takes_back(client: Client, runtime: Runtime, cart: str, order: str) -> None:
+    """Have the buyer's bank dispute an order's payment, and the payment looked at."""
+    dispute = {"id": "dp_1", "amount_micros": PRICE, "state": "opened", "at": runtime.now()}
+    payments = runtime.database["shop.fake_payment"]
+    assert payments.update_one({"_id": order}, {"$push": {"disputes": dispute}}).matched_count
+    assert pay(client, cart, order)["disputed_micros"] == PRICE
