@@ -183,6 +183,7 @@ def test_a_shop_whose_provider_the_deployment_does_not_name_sells_nothing(
     deployment: str | None,
     shop: str,
 ) -> None:
+    monkeypatch.setitem(vars(runtime.settings), "stripe_sites", ("*",))
     stocked(client, 5, payments=shop)
     cart = cart_of(client, MOBY_HARD=1)
     before = CARTS.of(runtime.database).find_one({"_id": cart})
