@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from chalicelib.assets import catalogue
 from chalicelib.assets.blobs import BlobGone, store_of
 from chalicelib.assets.errors import UnknownAsset
-from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version
+from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version, owner_of_person
 from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
@@ -33,10 +33,12 @@ _REFUND_KEY = "restored"
 # The clocks of the provider and of the database.
 _OVERLAP = timedelta(minutes=10)
 _ERASURE = ("DELETE", "/users/me")
-_REMOVALS = {
-    "/content/{site}/assets/{asset}/versions/{number}": "",
-    "/users/me/assets/{asset}/versions/{number}": "~",
-}
+_REMOVALS = frozenset(
+    {
+        "/content/{site}/assets/{asset}/versions/{number}",
+        "/users/me/assets/{asset}/versions/{number}",
+    }
+)
 
 
 class Removal(NamedTuple):
@@ -79,8 +81,8 @@ def read_audit(lines: Iterable[str], since: datetime) -> Replay:
         if (entry["method"], entry["route"]) == _ERASURE:
             erasures.add(entry["caller"])
         elif entry["method"] == "DELETE" and entry["route"] in _REMOVALS:
-            things, prefix = entry["things"], _REMOVALS[entry["route"]]
-            owner = f"{prefix}{entry['caller']}" if prefix else things["site"]
+            things = entry["things"]
+            owner = things.get("site") or owner_of_person(entry["caller"])
             removals.append(Removal(owner, things["asset"], int(things["number"])))
     return Replay(sorted(erasures), removals)
 
@@ -183,7 +185,8 @@ def _refund(runtime: Runtime, payment: TakenPayment) -> None:
     """Give a payment back, once; raises PaymentRefused."""
     provider = providers.provider_of(runtime, runtime.settings.payments or "fake")
     charge = Charge(payment.order, payment.amount_micros, payment.currency, email="")
-    given = sum(each.amount_micros for each in provider.statement(charge, payment.intent).refunds)
+    refunds = provider.statement(charge, payment.intent).refunds
+    given = sum(each.amount_micros for each in refunds if not each.is_failed)
     left = payment.amount_micros - given
     if left > 0:
         provider.refund(charge, payment.intent, left, _REFUND_KEY)

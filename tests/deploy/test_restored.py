@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from chalicelib.assets import upkeep
 from chalicelib.assets.blobs import store_of
@@ -18,6 +17,7 @@ from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
+from chalicelib.shop.payments.port import PaymentRefused
 from chalicelib.wiring.people import PEOPLE
 from deploy import restored
 from deploy.restored import Done, Removal, read_audit
@@ -25,7 +25,7 @@ from tests.assets.support.files import png
 from tests.assets.support.stores import BUCKET, make_bucket
 from tests.assets.support.uploading import Uploader, digest
 from tests.shop.support.buying import cart_of, check_out, stocked
-from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, running
+from tests.shop.support.stripe_stand_in import Stripe, running
 from tests.support.clock import START, Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -44,16 +44,7 @@ def stripe() -> Iterator[Stripe]:
 @pytest.fixture
 def settings(settings: Settings, stripe: Stripe) -> Settings:
     make_bucket()
-    return settings.model_copy(
-        update={
-            "payments": "stripe",
-            "stripe_sites": ("*",),
-            "stripe_url": stripe.url,
-            "stripe_key": SecretStr(KEY),
-            "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),
-            "asset_bucket": BUCKET,
-        }
-    )
+    return stripe.settings(settings).model_copy(update={"asset_bucket": BUCKET})
 
 
 def names_of(runtime: Runtime) -> list[str]:
@@ -209,6 +200,19 @@ def test_a_second_run_changes_nothing_more(
 
     assert (again.missing, again.unnamed, len(stripe.refunds)) == ([], [], 1)
     assert {**back_up(world.runtime), "social.errand": []} == {**after, "social.errand": []}
+
+
+def test_a_refund_that_the_buyers_bank_refused_is_no_money_given_back(
+    world: World, workers: Workers, stripe: Stripe
+) -> None:
+    point, backup = world.clock(), back_up(world.runtime)
+    world.go_on(workers)
+    bring_back(world.runtime, backup)
+    run(world, [], point, refunds=True)
+    stripe.refunds[0]["status"] = "failed"
+
+    with pytest.raises(PaymentRefused, match="refund_failed"):
+        run(world, [], point, refunds=True)
 
 
 def test_without_the_log_lost_bytes_are_found_and_payments_only_told(

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
-from pydantic import SecretStr
 
 from chalicelib.settings import Settings
 from tests.shop.support.buying import SKU, stocked
 from tests.shop.support.factories import SITE
-from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, running
+from tests.shop.support.stripe_stand_in import Stripe, running
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
@@ -193,15 +192,7 @@ class TestStripe:
 
     @pytest.fixture
     def settings(self, settings: Settings, stripe: Stripe) -> Settings:
-        return settings.model_copy(
-            update={
-                "payments": "stripe",
-                "stripe_sites": ("*",),
-                "stripe_url": stripe.url,
-                "stripe_key": SecretStr(KEY),
-                "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),
-            }
-        )
+        return stripe.settings(settings)
 
     @pytest.fixture(autouse=True)
     def publisher(self, client: Client, site: Site) -> Client:

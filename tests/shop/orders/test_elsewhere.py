@@ -1,51 +1,21 @@
 """Money that moves at Stripe without Plaza: refunds in its dashboard, and disputes."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
 from tests.shop.support.buying import SKU, Shelf, cart_of, ordered, shelf_of, stored_order
 from tests.shop.support.factories import PRICE
-from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, running
-from tests.shop.support.till import CENT, Till, open_till
-from tests.support.clock import Clock
-from tests.support.http_client import Client
-from tests.support.workers import Workers
-
-
-@pytest.fixture
-def stripe() -> Iterator[Stripe]:
-    with running() as stand_in:
-        yield stand_in
+from tests.shop.support.stripe_stand_in import Stripe
+from tests.shop.support.till import CENT, Till
 
 
 @pytest.fixture
 def settings(settings: Settings, stripe: Stripe) -> Settings:
-    return settings.model_copy(
-        update={
-            "payments": "stripe",
-            "stripe_sites": ("*",),
-            "stripe_url": stripe.url,
-            "stripe_key": SecretStr(KEY),
-            "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),
-        }
-    )
-
-
-@pytest.fixture
-def unsold(client: Client, stripe: Stripe, workers: Workers, clock: Clock) -> Till:
-    return open_till(client, stripe, workers, clock)
-
-
-@pytest.fixture
-def till(unsold: Till) -> Till:
-    unsold.sell()
-    return unsold
+    return stripe.settings(settings)
 
 
 def test_a_refund_in_the_dashboard_is_seen_by_its_payment_and_the_rest_can_be_refunded(

@@ -1,12 +1,10 @@
 """Readings of Stripe's books: each day, at once with refunds, and late."""
 
 import random
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from chalicelib.errors import Unavailable
 from chalicelib.messaging import Queues
@@ -17,42 +15,14 @@ from chalicelib.shop.orders.reconciliation import RECONCILIATIONS, reconcile
 from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.payments.stripe import StripeProvider
 from tests.shop.support.buying import SKU, stored_order
-from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, running
+from tests.shop.support.stripe_stand_in import Stripe
 from tests.shop.support.threads import in_threads
-from tests.shop.support.till import CENT, Till, open_till
-from tests.support.clock import Clock
-from tests.support.http_client import Client
-from tests.support.workers import Workers
-
-
-@pytest.fixture
-def stripe() -> Iterator[Stripe]:
-    with running() as stand_in:
-        yield stand_in
+from tests.shop.support.till import CENT, Till
 
 
 @pytest.fixture
 def settings(settings: Settings, stripe: Stripe) -> Settings:
-    return settings.model_copy(
-        update={
-            "payments": "stripe",
-            "stripe_sites": ("*",),
-            "stripe_url": stripe.url,
-            "stripe_key": SecretStr(KEY),
-            "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),
-        }
-    )
-
-
-@pytest.fixture
-def unsold(client: Client, stripe: Stripe, workers: Workers, clock: Clock) -> Till:
-    return open_till(client, stripe, workers, clock)
-
-
-@pytest.fixture
-def till(unsold: Till) -> Till:
-    unsold.sell()
-    return unsold
+    return stripe.settings(settings)
 
 
 def test_each_day_the_changes_whose_events_were_lost_are_read(till: Till, runtime: Runtime) -> None:

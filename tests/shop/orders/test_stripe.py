@@ -1,10 +1,8 @@
 """Payments by Stripe: answers that are lost, events twice, late, and of others."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
-from pydantic import SecretStr
 
 from chalicelib.errors import Misconfigured, Unavailable
 from chalicelib.runtime import Runtime
@@ -27,7 +25,7 @@ from tests.shop.support.buying import (
     stored_order,
 )
 from tests.shop.support.factories import publisher
-from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, running, signature
+from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, signature
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -37,22 +35,8 @@ CHARGE = Charge("aaneGAECAwQFBgcI", 18_990_000, "EUR", "ann@example.org")
 
 
 @pytest.fixture
-def stripe() -> Iterator[Stripe]:
-    with running() as stand_in:
-        yield stand_in
-
-
-@pytest.fixture
 def settings(settings: Settings, stripe: Stripe) -> Settings:
-    return settings.model_copy(
-        update={
-            "payments": "stripe",
-            "stripe_sites": ("*",),
-            "stripe_url": stripe.url,
-            "stripe_key": SecretStr(KEY),
-            "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),
-        }
-    )
+    return stripe.settings(settings)
 
 
 def shop(client: Client) -> str:

@@ -1,10 +1,9 @@
 """What fails at Stripe itself: under a key, after it was acted upon, and days after it was done."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
-from pydantic import SecretStr
 
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
@@ -23,7 +22,7 @@ from tests.shop.support.buying import (
     stored_order,
 )
 from tests.shop.support.factories import PRICE, SITE, book, open_shop, put
-from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, running, signature
+from tests.shop.support.stripe_stand_in import Stripe, signature
 from tests.shop.support.threads import in_threads
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -34,22 +33,8 @@ DINARS = 1_235_000
 
 
 @pytest.fixture
-def stripe() -> Iterator[Stripe]:
-    with running() as stand_in:
-        yield stand_in
-
-
-@pytest.fixture
 def settings(settings: Settings, stripe: Stripe) -> Settings:
-    return settings.model_copy(
-        update={
-            "payments": "stripe",
-            "stripe_sites": ("*",),
-            "stripe_url": stripe.url,
-            "stripe_key": SecretStr(KEY),
-            "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),
-        }
-    )
+    return stripe.settings(settings)
 
 
 @pytest.fixture

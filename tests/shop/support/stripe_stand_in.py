@@ -14,6 +14,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
+from pydantic import SecretStr
+
+from chalicelib.settings import Settings
+
 KEY = "sk_test_of_the_stand_in"
 SECRETS = ("whsec_of_the_tests_as_long_as_a_secret_is", "whsec_of_before_as_long_as_a_secret_is")
 
@@ -41,6 +45,18 @@ class Stripe:
         # Paths whose next calls fail within Stripe, after they were acted upon or before.
         self.breaking: list[tuple[str, Literal["before", "after"]]] = []
         self.lock = threading.Lock()
+
+    def settings(self, base: Settings) -> Settings:
+        """Return the settings of a deployment whose shops take their money by this account."""
+        return base.model_copy(
+            update={
+                "payments": "stripe",
+                "stripe_sites": ("*",),
+                "stripe_url": self.url,
+                "stripe_key": SecretStr(KEY),
+                "stripe_webhook_secrets": tuple(map(SecretStr, SECRETS)),
+            }
+        )
 
     def pay(self, intent: str) -> None:
         """Let the buyer's card be charged, whatever Plaza thinks of the order."""
