@@ -26,13 +26,15 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_SEPARATORS = re.compile(r"[\u2028\u2029]")
 _BLANK_LINES_BEFORE = re.compile(r"(?:[^\S\n]*\n)+")
-# The property Default_Ignorable_Code_Point, and characters with a blank glyph: annotation marks,
-# the Braille pattern without dots, the musical null notehead.
-_BLANK = (
+# The property Default_Ignorable_Code_Point, within a class of a regular expression.
+IGNORABLE = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
-    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff\u2800\U0001d159"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+# And characters with a blank glyph: annotation marks, the Braille pattern without dots, the musical
+# null notehead.
+_BLANK = IGNORABLE + r"\ufff9-\ufffb\u2800\U0001d159"
 _BLANKS = re.compile(f"[{_BLANK}]")
 _SHOWN = re.compile(rf"[^\s{_BLANK}]")
 _DIRECTIONS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")

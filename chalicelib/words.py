@@ -14,6 +14,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
+from chalicelib.texts import IGNORABLE
+
 # The version of these rules; a schedule replaces stored tokens of another version.
 RULES = 2
 MAX_TOKEN_CHARACTERS = 64
@@ -79,11 +81,7 @@ _PLAIN = str.maketrans(
     }
 )
 # Default_Ignorable_Code_Point, and tatweel: they change no word.
-_IGNORED = re.compile(
-    "[\u00ad\u034f\u061c\u0640\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
+_IGNORED = re.compile(rf"[{IGNORABLE}\u0640]")
 # Vowel points and signs of cantillation, which most texts leave out.
 _POINTS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u0652\u0656-\u065f"
