@@ -165,7 +165,7 @@ class StripeProvider:
         ]
         page = self._call("GET", f"/v1/events?{urlencode(query)}")
         found = [hint_of(each) for each in page["data"]]
-        return Hints(found, str(page["data"][-1]["id"]) if page.get("has_more") else None)
+        return Hints(found, _after(page))
 
     def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
         """Return a page of the account's succeeded payments that Plaza has started."""
@@ -179,7 +179,7 @@ class StripeProvider:
             and (order := hint_of({"data": {"object": each}}).order)
             and (currency := str(each["currency"]).upper())
         ]
-        return TakenPayments(found, str(page["data"][-1]["id"]) if page.get("has_more") else None)
+        return TakenPayments(found, _after(page))
 
     def _refunds(self, intent: str) -> dict[str, str]:
         """Return the status of each refund that Plaza made, by key."""
@@ -192,9 +192,10 @@ class StripeProvider:
         while True:
             page = self._call("GET", f"{path}?{urlencode(query)}")
             yield from page["data"]
-            if not page.get("has_more"):
+            after = _after(page)
+            if after is None:
                 return
-            query["starting_after"] = page["data"][-1]["id"]
+            query["starting_after"] = after
 
     def _call(
         self, method: str, path: str, form: dict[str, str] | None = None, key: str = ""
@@ -235,6 +236,11 @@ def units_of(amount_micros: int, currency: str) -> int:
 def micros_of(units: int, currency: str) -> int:
     """Return the micros of an amount in Stripe's units."""
     return units * smallest_micros(currency) // (100 if currency in _WITH_DECIMALS else 1)
+
+
+def _after(page: Mapping[str, Any]) -> str | None:
+    """Return the position of the page behind a page of a list; None: it is the last."""
+    return str(page["data"][-1]["id"]) if page.get("has_more") else None
 
 
 def _key_of(refund: Mapping[str, Any]) -> str | None:
