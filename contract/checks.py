@@ -42,7 +42,7 @@ NAMES = {
     "tag": ("new",),
     "account": ("advertiser:north",),
 }
-# For each operation, by `GET /nodes/{}`, a call that succeeds: see `contract.successes`.
+# For each operation, by `GET /nodes/{node}`, a call that succeeds: see `contract.successes`.
 _PREPARED: Mapping[str, Any] = json.loads(Path(os.environ["PLAZA_CONTRACT_CALLS"]).read_text())
 # The file that takes the operations that succeeded.
 _SUCCEEDED = Path(os.environ["PLAZA_CONTRACT_SUCCEEDED"])
@@ -53,16 +53,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9:_-]{1,64}")
 _OWNED = re.compile(r"[a-z0-9_-]{1,60}:[a-z0-9_-]{1,60}")
 
 
-def _operation(method: str, path: str) -> str:
-    return f"{method.upper()} {re.sub(r'{[^}]+}', '{}', path)}"
-
-
 @schemathesis.hook
 def before_load_schema(_context: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
     """Give each operation the call that succeeds as its example, which the fuzz varies."""
     for path, methods in raw_schema["paths"].items():
         for method, operation in methods.items():
-            call = _PREPARED["successes"].get(_operation(method, path))
+            call = _PREPARED["successes"].get(f"{method.upper()} {path}")
             if call is not None:
                 _exemplify(operation, re.findall(r"{([^}]+)}", path), call)
 
@@ -85,7 +81,7 @@ def before_call(
     _context: schemathesis.HookContext, case: schemathesis.Case, _kwargs: dict[str, Any]
 ) -> None:
     """Add the headers and the bytes that no example of the document can have."""
-    call = _PREPARED["successes"].get(_operation(case.method, case.path))
+    call = _PREPARED["successes"].get(f"{case.method.upper()} {case.path}")
     if call is None:
         return
     for name, value in call["headers"].items():
@@ -99,7 +95,7 @@ def after_call(
     _context: schemathesis.HookContext, case: schemathesis.Case, response: schemathesis.Response
 ) -> None:
     """Note each operation that succeeds."""
-    operation = _operation(case.method, case.path)
+    operation = f"{case.method.upper()} {case.path}"
     if response.status_code < HTTPStatus.BAD_REQUEST and operation not in _seen:
         _seen.add(operation)
         with _SUCCEEDED.open("a") as file:

@@ -100,7 +100,7 @@ def _find_refused(runs: Iterable[Run]) -> list[str]:
     succeeded = {name for run in runs for name in run.succeeded}
     # The fuzz itself reads the document.
     succeeded.add("GET /openapi.json")
-    return [each for each in _operations() if operation_of(each) not in succeeded]
+    return [each for each in _operations() if each not in succeeded]
 
 
 def _command(examples: int, seed: int, further: Sequence[str]) -> list[str]:
@@ -115,7 +115,11 @@ def _fuzz(stage: Stage, command: Sequence[str], prepared: Prepared) -> Run:
     stage.folder.mkdir()
     calls, succeeded = stage.folder / "calls.json", stage.folder / "succeeded"
     picture = base64.b64encode(PICTURE).decode()
-    calls.write_text(json.dumps({"successes": prepared.successes, "picture": picture}))
+    known = prepared.successes
+    successes = {
+        each: known[operation_of(each)] for each in _operations() if operation_of(each) in known
+    }
+    calls.write_text(json.dumps({"successes": successes, "picture": picture}))
     succeeded.touch()
     environment = {
         **os.environ,
