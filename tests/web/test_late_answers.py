@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, Request, Response, Route, expect
@@ -52,6 +53,10 @@ class Late:
 
 def is_posted(answer: Response) -> bool:
     return answer.request.method == "POST" and bool(COMMENTS.search(answer.url))
+
+
+def is_read(answer: Response) -> bool:
+    return answer.request.method == "GET" and bool(COMMENTS.search(answer.url))
 
 
 def write(page: Page, text: str) -> None:
@@ -112,6 +117,44 @@ def test_what_is_written_stays_while_an_order_is_loaded(
     expect(field).to_have_value("Half a thought")
     write(page, "The whole.")
     shows(page, "The whole.")
+
+
+def test_a_press_of_a_button_counts_when_an_order_comes_between_its_two_ends(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    page = open_page(talk.site_of("ann"))
+    expect(page.get_by_text("The first.")).to_be_visible()
+    held = Late(page, "GET")
+    choose(page, "newest")
+    held.wait()
+    page.get_by_role("textbox", name="Write a comment").fill("The second.")
+    page.get_by_role("button", name="Post", exact=True).hover()
+
+    page.mouse.down()
+    with page.expect_response(is_read):
+        held.let_go()
+    expect(page.get_by_role("combobox", name="Order")).to_have_value("newest")
+    page.mouse.up()
+
+    shows(page, "The second.")
+
+
+@pytest.mark.parametrize(("role", "name"), [("textbox", "Write a comment"), ("combobox", "Order")])
+def test_the_focus_stays_where_it_is_when_an_order_comes(
+    talk: Discussion, open_page: OpenPage, role: Literal["textbox", "combobox"], name: str
+) -> None:
+    talk.posted("A later one.", by="ben")
+    page = open_page(talk.site_of("ann"))
+    expect(page.get_by_text("The first.")).to_be_visible()
+    held = Late(page, "GET")
+    choose(page, "newest")
+    held.wait()
+    page.get_by_role(role, name=name).focus()
+
+    held.let_go()
+
+    expect(page.locator("li .text").first).to_have_text("A later one.")
+    expect(page.get_by_role(role, name=name)).to_be_focused()
 
 
 def test_a_vote_that_is_on_its_way_is_shown_in_the_order_that_comes_meanwhile(

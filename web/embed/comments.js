@@ -5,7 +5,7 @@ import { siteOf } from "./author.js";
 import { keepEnd } from "./around.js";
 import { arriveAt, follow, goOn, idFor, isLost, join, renewLinks } from "./arrival.js";
 import { articleOf } from "./comment.js";
-import { apiOf, h, sheet, tell } from "./element.js";
+import { apiOf, arrange, h, sheet, tell } from "./element.js";
 import { Head } from "./head.js";
 import { Live } from "./live.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
@@ -46,6 +46,9 @@ export default class PlazaComments extends Live {
   #earlier = h("button", { class: "more earlier", part: "button", hidden: true, onclick: () => this.#previousPage() });
   #more = h("button", { class: "more", part: "button", hidden: true, onclick: () => this.#nextPage() });
   #title = h("h2", { id: "title", part: "title" });
+  #header = h("header", {}, this.#title);
+  #lookForFeatured = () => {};
+  #section = h("section", { part: "root", tabindex: -1, "aria-labelledby": "title", onpointerover: () => this.#lookForFeatured(), onfocusin: () => this.#lookForFeatured() });
   #reader = "";
   /** Whether the page has failed to say who reads. */
   #isUnknown = false;
@@ -209,6 +212,7 @@ export default class PlazaComments extends Live {
   /** @param {Page} page @param {string} [order] What was asked for. */
   #render(page, order = this.#order) {
     const { t, isRtl, language } = this.#words;
+    const isOrdering = this.#root.activeElement === this.#orders;
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
     const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#startFromTop(); });
@@ -220,11 +224,12 @@ export default class PlazaComments extends Live {
     this.#headed(page);
     this.#more.textContent = t("more");
     this.#earlier.textContent = t("earlier");
-    const look = lookForFeatured(orders, this.#words, () => this.#page({ order: "featured", limit: "1" }));
-    this.#root.replaceChildren(
-      h("section", { onpointerover: look, onfocusin: look, part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
-        h("header", {}, this.#title, orders), bar, this.#fresh, this.#head.place, this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more),
-    );
+    this.#lookForFeatured = lookForFeatured(orders, this.#words, () => this.#page({ order: "featured", limit: "1" }));
+    Object.assign(this.#section, { dir: isRtl ? "rtl" : "ltr", lang: language });
+    arrange(this.#root, this.#section);
+    arrange(this.#header, this.#title, orders);
+    arrange(this.#section, this.#header, ...(bar ? [bar] : []), this.#fresh, this.#head.place, this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more);
+    if (isOrdering) orders.focus();
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
     this.#asked.clear();
