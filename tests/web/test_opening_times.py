@@ -164,6 +164,21 @@ def test_what_is_written_while_a_discussion_closes_is_refused_and_kept(
     expect(page.get_by_role("article").last).to_contain_text("One more thing")
 
 
+def test_replies_are_offered_only_while_a_discussion_is_open(talk: Discussion, read: Any) -> None:
+    put(talk, closes_at=timedelta(hours=1))
+    page = read("ben")
+    reply = page.get_by_role("button", name="Reply")
+    expect(reply).to_be_visible()
+    talk.clock.advance(hours=2)
+
+    look(page)
+
+    expect(reply).to_have_count(0)
+    put(talk, closes_at=timedelta(days=30))
+    look(page)
+    expect(reply).to_be_visible()
+
+
 def test_a_reply_that_is_written_while_a_discussion_closes_is_kept(
     talk: Discussion, read: Any
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from chalicelib.settings import Settings
 from deploy.declared import ROOT
 from tests.ads.support.factories import campaign_body
 from tests.support.clock import Clock
@@ -84,6 +85,53 @@ def test_nothing_moves_in_a_page_of_the_documented_lines(
     host.css = ""
     page.reload()
     assert readings[0].to_the_end() != []
+
+
+class TestPictures:
+    """Pictures in comments, from other hosts, which tell their size when they are there."""
+
+    PICTURE = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="900"><rect width="300" '
+        'height="900" fill="teal"/></svg>'
+    )
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"image_sites": (SITE,)})
+
+    @pytest.mark.parametrize("screen", SCREENS)
+    def test_a_picture_moves_nothing_when_it_is_there(
+        self, client: Client, host: Site, open_page: OpenPage, screen: dict[str, int]
+    ) -> None:
+        text = "![A tower](https://pictures.example/tower.svg)\n\nThe tower."
+        posted = client.as_("ben").post(f"/nodes/{NODE}/comments", text=text)
+        assert "<img" in posted.json["html"]
+        client.as_("ben").post(f"/nodes/{NODE}/comments", text="Below the tower.")
+        host.body = f'<plaza-comments node="{NODE}" order="newest"></plaza-comments>'
+        readings: list[Reading] = []
+        held: list[Route] = []
+
+        def prepare(page: Page) -> None:
+            readings.append(Reading(page))
+            page.route("https://pictures.example/**", lambda route: held.append(route))  # noqa: PLW0108
+
+        page = open_page(
+            host,
+            before=prepare,
+            viewport=screen,
+            may_log="request to another host: https://pictures.example",
+        )
+        expect(page.get_by_text("The tower.", exact=True)).to_be_visible()
+        page.get_by_text("The tower.", exact=True).scroll_into_view_if_needed()
+        until(page, lambda: bool(held))
+        before = page.get_by_text("The tower.", exact=True).bounding_box()
+
+        held[0].fulfill(body=self.PICTURE, content_type="image/svg+xml")
+
+        picture = page.get_by_role("img", name="A tower")
+        until(page, lambda: picture.evaluate("(image) => image.naturalHeight") > 0)
+        assert page.get_by_text("The tower.", exact=True).bounding_box() == before
+        assert readings[0].shifted() == []
 
 
 @pytest.mark.parametrize("sub", ["", "mo"])

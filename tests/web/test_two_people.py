@@ -192,6 +192,7 @@ class Pair:
             self.note(reader, "writes, and the answer is late")
             self.act(reader, writes)
             reader.look()
+        self.talk.clock.advance(milliseconds=1)
         self.act(self.rng.choice([reader, other]), writes | {self.choose: 8, self.more: 4})
         self.note(reader, "has the answer")
         reader.let_go()

@@ -189,7 +189,7 @@ function keepPlaces({ thread }, listed) {
 }
 
 /** What an article tells and others may change. @param {Comment} comment */
-const asTold = ({ html, state, edited_at: edited, reply_to: answered }) => JSON.stringify([html, state, edited, answered]);
+const asTold = ({ html, state, edited_at: edited, reply_to: answered, can }) => JSON.stringify([html, state, edited, answered, can]);
 
 /** Show what has changed and take out what is gone, but for where somebody writes: there stands a note. @param {Desk} desk @param {Comment[]} known @param {string[]} gone @param {Map<string, Comment>} places What stands in their place. */
 function show({ thread, root, words: { t } }, known, gone, places) {
