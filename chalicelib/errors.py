@@ -106,11 +106,19 @@ class Forbidden(Problem):
 
 
 class UnknownRoute(Problem):
-    """No such path, or no such method on it (API Gateway knows no difference)."""
+    """No route has this path."""
 
     status = 404
     code = "unknown_route"
     title = "No route has this path and method"
+
+
+class MethodNotAllowed(Problem):
+    """The path has a route, but none for this method; the header `Allow` names its methods."""
+
+    status = 405
+    code = "method_not_allowed"
+    title = "The path does not take this method"
 
 
 class ChangeTooLarge(Problem):

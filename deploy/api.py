@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from chalice.app import Chalice
-
 from chalicelib.http.middleware import CORS, SAFE_HEADERS
 from deploy.access_log import access_log_resources, access_log_setting
 from deploy.firewall import firewall
@@ -18,13 +16,6 @@ GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
 # Every deployment's API has the stack's name, which distinguishes them in CloudWatch.
 API_NAME = filled("${AWS::StackName}")
 _STAGE = reference("RestAPI.Stage")
-# A browser that opens an address, or a page that loads a file, sends no key.
-OPENED_BY_BROWSERS = frozenset(
-    {
-        *("/", "/docs", "/docs/{file}", "/openapi.json", "/web/{version}/{file}"),
-        *("/assets/{asset}", "/assets/{asset}/{number}", "/console", "/console/{file}"),
-    }
-)
 
 
 def problem_body(response: dict[str, Any]) -> dict[str, Any]:
@@ -41,10 +32,10 @@ def problem_body(response: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def api_resources(app: Chalice) -> dict[str, Any]:
+def api_resources() -> dict[str, Any]:
     """Return the API's additions, its usage plan, and its link to a web ACL."""
     return {
-        "RestAPI": {"Properties": _api(app)},
+        "RestAPI": {"Properties": _api()},
         "UsagePlan": {
             "Type": "AWS::ApiGateway::UsagePlan",
             "Condition": "RequiresApiKey",
@@ -55,7 +46,7 @@ def api_resources(app: Chalice) -> dict[str, Any]:
     }
 
 
-def _api(app: Chalice) -> dict[str, Any]:
+def _api() -> dict[str, Any]:
     """Return the properties that are merged into the API."""
     every_method = {
         "HttpMethod": "*",
@@ -66,7 +57,7 @@ def _api(app: Chalice) -> dict[str, Any]:
     }
     return {
         "Name": API_NAME,
-        "DefinitionBody": _definition(app),
+        "DefinitionBody": _definition(),
         "TracingEnabled": True,
         "AccessLogSetting": access_log_setting(),
         "MethodSettings": [every_method],
@@ -86,18 +77,11 @@ def _usage_plan() -> dict[str, Any]:
     }
 
 
-def _definition(app: Chalice) -> dict[str, Any]:
+def _definition() -> dict[str, Any]:
     """Return the parts that are merged into the API's Swagger document."""
-    needs_key = {"security": when("RequiresApiKey", [{"api_key": []}])}
     return {
         "info": {"title": API_NAME, "description": _description()},
         "securityDefinitions": {"api_key": {"type": "apiKey", "name": "x-api-key", "in": "header"}},
-        # Not OPTIONS: a browser's preflight has no headers chosen by the page.
-        "paths": {
-            path: {method.lower(): needs_key for method in methods if method != "OPTIONS"}
-            for path, methods in app.routes.items()
-            if path not in OPENED_BY_BROWSERS
-        },
         # All of them: API Gateway would look at the first type of `Accept` alone.
         "x-amazon-apigateway-binary-media-types": ["*/*"],
         "x-amazon-apigateway-gateway-responses": _own_answers(),

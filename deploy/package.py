@@ -14,6 +14,7 @@ from chalicelib.web.files import CONSOLE, EMBED
 from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.openapi.files import own_app, ship, written
+from deploy.resources import with_few_resources
 from deploy.template import merge_template
 from deploy.web import build, build_console
 from deploy.wheels import ARCHITECTURES, UnverifiedPackage, install_verified
@@ -62,12 +63,16 @@ def package(stage: str, out: Path, architecture: str) -> None:
         options = ["--stage", stage, "--merge-template", str(merged), str(out)]
         subprocess.run([*command, *options], check=True, env=environment)  # noqa: S603
     add_bytecode(out / "deployment.zip")
-    _write_densely(out / "sam.json")
+    _finish(out / "sam.json")
 
 
-def _write_densely(template: Path) -> None:
-    """Write a template without indentation, which is half of it: CloudFormation takes 1 MB."""
-    template.write_text(json.dumps(json.loads(template.read_text()), separators=(",", ":")))
+def _finish(template: Path) -> None:
+    """Write a template with the API's own resources, and without indentation.
+
+    Indentation is half of it, and CloudFormation takes 1 MB.
+    """
+    finished = with_few_resources(json.loads(template.read_text()))
+    template.write_text(json.dumps(finished, separators=(",", ":")))
 
 
 def _copy_project(folder: Path, architecture: str) -> None:

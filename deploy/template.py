@@ -29,7 +29,7 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
     environment = stage_environment(stage)
     prefix = environment["PLAZA_QUEUE_PREFIX"]
     resources: dict[str, Any] = {
-        **api_resources(app),
+        **api_resources(),
         **cdn_resources(),
         **bucket_resources(),
         **failed_schedules(prefix),

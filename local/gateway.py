@@ -1,19 +1,22 @@
-"""API Gateway on one machine: routes, preflights, and its own failures, around the app."""
+"""API Gateway on one machine: its resources, and its own failures, around the app."""
 
 import base64
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from chalice.app import Chalice
-from chalice.config import Config
-from chalice.local import LambdaEventConverter, LocalGateway, LocalGatewayException, RouteMatcher
+from chalice.local import LambdaContext
 
+from chalicelib.http.front import GREEDY, PARAMETER
 from chalicelib.http.middleware import CORS, SAFE_HEADERS
 from deploy.api import GATEWAY_RESPONSES, problem_body
 from deploy.declared import CONFIG
+from deploy.resources import OWN_RESOURCES
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication
@@ -23,6 +26,13 @@ PAYLOAD_LIMIT_BYTES = 6_291_556
 # What the rest of an event may have.
 _EVENT_BYTES = 20_000
 _BODY_LIMIT_BYTES = (PAYLOAD_LIMIT_BYTES - _EVENT_BYTES) // 4 * 3
+_TIMEOUT_MS = CONFIG["lambda_timeout"] * 1_000
+# All that `ANY` stands for.
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+_OWN = {
+    resource: re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(resource)))
+    for resource in OWN_RESOURCES
+}
 
 
 @dataclass(frozen=True)
@@ -34,25 +44,52 @@ class Answer:
     body: bytes
 
 
-class _Events(LambdaEventConverter):
-    """Events as API Gateway makes them if every media type is binary: bodies are base64."""
+def lambda_event(
+    method: str, target: str, headers: Mapping[str, str], body: bytes = b""
+) -> dict[str, Any]:
+    """Return the event that API Gateway makes of a request; `target` is as the caller sent it.
 
-    def create_lambda_event(
-        self, method: str, path: str, headers: dict[str, str], body: bytes | None = None
-    ) -> dict[str, Any]:
-        """Return the event of a request."""
-        encoded = base64.b64encode(body).decode("ascii") if body else None
-        event = super().create_lambda_event(method, path, headers)
-        return {**event, "body": encoded, "isBase64Encoded": encoded is not None}
+    The path and its parameters stay encoded, and the query is decoded. Bodies are base64, since
+    every media type is binary.
+    """
+    path, _, query = target.partition("?")
+    resource, parameters = _resource_of(path)
+    return {
+        "resource": resource,
+        "path": path,
+        "httpMethod": method,
+        "requestContext": {
+            "httpMethod": method,
+            "resourcePath": resource,
+            "path": path,
+            "identity": {"sourceIp": "127.0.0.1"},
+        },
+        "headers": {name.lower(): value for name, value in headers.items()},
+        "multiValueQueryStringParameters": parse_qs(query, keep_blank_values=True) or None,
+        "pathParameters": parameters or None,
+        "stageVariables": None,
+        "body": base64.b64encode(body).decode("ascii") if body else None,
+        "isBase64Encoded": bool(body),
+    }
+
+
+def _resource_of(path: str) -> tuple[str, dict[str, str]]:
+    """Return the resource of a path, and its parameters as they were sent.
+
+    API Gateway ignores slashes before a path, and one behind it, also in the greedy parameter.
+    """
+    bare = path.lstrip("/").removesuffix("/")
+    for resource, pattern in _OWN.items():
+        if found := pattern.fullmatch(f"/{bare}"):
+            return resource, found.groupdict()
+    return GREEDY, {PARAMETER: bare}
 
 
 class Gateway:
     """API Gateway in front of one app."""
 
     def __init__(self, app: Chalice) -> None:
-        config = Config(user_provided_params={"lambda_timeout": CONFIG["lambda_timeout"]})
-        self._gateway = LocalGateway(app, config)
-        self._gateway.event_converter = _Events(RouteMatcher(list(app.routes)))
+        self._app = app
 
     def handle(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes = b""
@@ -60,11 +97,10 @@ class Gateway:
         """Answer one request; `target` is the path, still encoded, with its query."""
         if len(body) > _BODY_LIMIT_BYTES:
             return self._own_answer("REQUEST_TOO_LARGE")
-        try:
-            response = self._gateway.handle_request(method, target, dict(headers), body)
-        except (LocalGatewayException, UnicodeEncodeError):
-            # Chalice raises these for an unknown path alone, since no route has an authorizer.
+        if method not in _METHODS:
             return self._own_answer("MISSING_AUTHENTICATION_TOKEN")
+        context = LambdaContext("plaza", CONFIG["lambda_memory_size"], _TIMEOUT_MS)
+        response = self._app(lambda_event(method, target, headers, body), context)
         text = response["body"] or ""
         # As Lambda's runtimes write it: in ASCII, so that an emoji takes twelve bytes.
         if len(json.dumps(response)) > PAYLOAD_LIMIT_BYTES:

@@ -11,7 +11,7 @@ from chalice.app import Request as ChaliceRequest
 from chalicelib import errors
 from chalicelib.database.outages import Outage
 from chalicelib.errors import Problem
-from chalicelib.http import no_content, problem_response
+from chalicelib.http import front, no_content, problem_response
 from chalicelib.http.problem_page import problem_page
 from chalicelib.http.requests import accepts_html
 from chalicelib.observability import logs, metrics
@@ -65,6 +65,8 @@ def install(app: Chalice, settings: Settings, outage: Outage) -> None:
         _log_request(event, response, started)
         return response
 
+    front.install(app)
+
 
 def answer_further_methods(app: Chalice) -> None:
     """Add HEAD to every path with GET, and OPTIONS to every path.
@@ -111,15 +113,15 @@ def _answer(
             return to_answer(errors.Internal())
         return to_answer(problem)
     if isinstance(response.body, dict) and "Code" in response.body:
-        return to_answer(_chalice_problem(response.status_code))
+        return to_answer(_chalice_problem(response))
     return response
 
 
-def _chalice_problem(status: int) -> Problem:
+def _chalice_problem(response: Response) -> Problem:
     """Return Chalice's own failure as a problem."""
-    match status:
+    match response.status_code:
         case HTTPStatus.METHOD_NOT_ALLOWED:
-            return errors.UnknownRoute()
+            return errors.MethodNotAllowed(headers={"Allow": str(response.headers["Allow"])})
         case HTTPStatus.UNSUPPORTED_MEDIA_TYPE:
             return errors.UnsupportedMediaType()
         case HTTPStatus.BAD_REQUEST:

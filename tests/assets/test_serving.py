@@ -9,7 +9,7 @@ from chalicelib.assets.jobs import run_due
 from chalicelib.assets.kinds import ANY
 from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.runtime import Runtime
-from deploy.api import OPENED_BY_BROWSERS
+from deploy.resources import OWN_RESOURCES
 from tests.assets.support.files import png
 from tests.assets.support.uploading import SITE, Uploader, digest
 from tests.support.clock import Clock
@@ -215,4 +215,4 @@ def test_assets_are_listed_newest_first(editor: Uploader, clock: Clock) -> None:
 
 
 def test_a_browser_opens_assets_without_a_key() -> None:
-    assert {"/assets/{asset}", "/assets/{asset}/{number}"} <= OPENED_BY_BROWSERS
+    assert {"/assets/{asset}", "/assets/{asset}/{number}"} <= OWN_RESOURCES.keys()

@@ -1,6 +1,8 @@
 """The API Gateway of the template: its limits, its own answers, its access log, its TLS."""
 
+import copy
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,9 +12,12 @@ from chalice.local import LocalChalice
 
 from app import app as declared_app
 from app import create_app
+from chalicelib.http.front import GREEDY
 from chalicelib.runtime import Runtime
-from deploy.api import GATEWAY_RESPONSES, OPENED_BY_BROWSERS, problem_body
+from deploy.api import GATEWAY_RESPONSES, problem_body
 from deploy.declared import declared_functions
+from deploy.resources import OWN_RESOURCES, with_few_resources
+from local.gateway import lambda_event
 from tests.deploy.support.reading import attribute_of, condition, deployed_with, properties
 from tests.support.http_client import Client
 
@@ -20,6 +25,7 @@ pytestmark = pytest.mark.processes
 
 FUNCTIONS = declared_functions(declared_app, "prod")
 NOTHING = {"Ref": "AWS::NoValue"}
+ANY = "x-amazon-apigateway-any-method"
 
 
 def test_the_api_is_throttled_traced_and_counted_by_the_stacks_name(template: Any) -> None:
@@ -34,32 +40,130 @@ def test_the_api_is_throttled_traced_and_counted_by_the_stacks_name(template: An
     assert api["Name"] == api["DefinitionBody"]["info"]["title"] == {"Fn::Sub": "${AWS::StackName}"}
 
 
-def test_every_route_but_what_browsers_open_needs_a_key_where_the_parameter_says_so(
-    template: Any,
+def resource_of(paths: dict[str, Any], method: str, path: str) -> tuple[str, Any]:
+    """Return the most specific resource that takes a call, as API Gateway does, and its method."""
+    parts = path.strip("/").split("/")
+    found = [each for each in paths if _rank(each.strip("/").split("/"), parts) is not None]
+    ranked = sorted(found, key=lambda each: _rank(each.strip("/").split("/"), parts) or [])
+    for resource in ranked:
+        for name in (method.lower(), ANY):
+            if name in paths[resource]:
+                return resource, paths[resource][name]
+    raise AssertionError(f"no resource takes {method} {path}")
+
+
+def _rank(pattern: list[str], parts: list[str]) -> list[int] | None:
+    """Return the rank of each part: 0 for a literal, 1 for a parameter, 2 for all that follows."""
+    ranks: list[int] = []
+    for place, expected in enumerate(pattern):
+        if expected.endswith("+}"):
+            return [*ranks, 2] if parts[place:] != [""] else None
+        if place >= len(parts) or (expected[0:1] != "{" and expected != parts[place]):
+            return None
+        ranks.append(int(expected[0:1] == "{"))
+    return ranks if len(pattern) == len(parts) else None
+
+
+# What is called without a key though keys are required: the pages and files of browsers.
+WITHOUT_A_KEY = {
+    f"{method} {path}"
+    for path in (
+        *("/", "/docs", "/docs/{file}", "/openapi.json", "/web/{version}/{file}"),
+        *("/assets/{asset}", "/assets/{asset}/{number}", "/console", "/console/{file}"),
+    )
+    for method in ("GET", "HEAD")
+}
+OPERATIONS = [(method, path) for path, methods in declared_app.routes.items() for method in methods]
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_an_operation_needs_a_key_where_the_parameter_says_so(
+    template: Any, method: str, path: str
 ) -> None:
     paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+    is_open = method == "OPTIONS" or f"{method} {path}" in WITHOUT_A_KEY
 
-    assert paths.keys() == declared_app.routes.keys()
-    for path, methods in declared_app.routes.items():
-        if path in OPENED_BY_BROWSERS:
-            assert not any("security" in paths[path][method.lower()] for method in methods)
-            continue
-        for method in methods.keys() - {"OPTIONS"}:
-            condition, security, _ = paths[path][method.lower()]["security"]["Fn::If"]
-            assert (condition, security) == ("RequiresApiKey", [{"api_key": []}])
-        assert "security" not in paths[path]["options"]
+    resource, called = resource_of(paths, method, re.sub(r"{\w+}", "x", path))
+
+    assert deployed_with(template, called.get("security"), RequireApiKey="false") in (None, NOTHING)
+    needed = deployed_with(template, called.get("security"), RequireApiKey="true")
+    assert needed in (None, NOTHING) if is_open else needed == [{"api_key": []}]
+    # The front finds the route, or the gateway has.
+    assert resource in {path, GREEDY}
     assert template["Resources"]["UsagePlan"]["Condition"] == "RequiresApiKey"
 
 
-def test_every_preflight_is_answered_by_the_app(template: Any) -> None:
-    """API Gateway's own would name `*`, to which no browser sends credentials."""
+def test_a_path_without_a_key_takes_nothing_that_needs_one(template: Any) -> None:
+    """Whatever API Gateway does about a method that a resource lacks: none is lacking."""
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+
+    for resource, methods in paths.items():
+        assert ANY in methods
+        if resource != GREEDY:
+            assert methods.keys() == {ANY}
+            assert declared_app.routes[resource].keys() <= {"GET", "HEAD", "OPTIONS"}
+
+
+def test_only_paths_with_a_reason_have_a_resource(template: Any) -> None:
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+
+    assert paths.keys() == {*OWN_RESOURCES, GREEDY}
+    assert declared_app.routes.keys() >= OWN_RESOURCES.keys()
+    assert all(OWN_RESOURCES.values())
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_the_local_server_knows_the_templates_resources(
+    template: Any, method: str, path: str
+) -> None:
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+    target = re.sub(r"{\w+}", "a%2Fb", path)
+
+    event = lambda_event(method, target, {})
+
+    assert event["resource"] == resource_of(paths, method, target)[0]
+
+
+def test_every_resource_calls_the_function(template: Any) -> None:
+    """Preflights too: API Gateway's own would name `*`, to which no browser sends credentials."""
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+    integrations = [
+        method["x-amazon-apigateway-integration"]
+        for methods in paths.values()
+        for method in methods.values()
+    ]
+
+    assert len(integrations) == len(paths) + 1
+    assert all(each == integrations[0] for each in integrations)
+    assert integrations[0]["type"] == "aws_proxy"
+    assert "${APIHandler.Arn}" in integrations[0]["uri"]["Fn::Sub"]
+
+
+def test_every_parameter_of_a_resource_is_declared(template: Any) -> None:
     paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
 
     for path, methods in paths.items():
-        preflight = methods["options"]["x-amazon-apigateway-integration"]
-        assert preflight["type"] == "aws_proxy", path
-        others = [methods[each]["x-amazon-apigateway-integration"] for each in methods]
-        assert all(each["uri"] == preflight["uri"] for each in others)
+        for method in methods.values():
+            named = [each["name"] for each in method["parameters"]]
+            assert named == re.findall(r"{(\w+)\+?}", path)
+
+
+def test_a_template_keeps_all_but_the_paths(template: Any) -> None:
+    definition = properties(template, "RestAPI")["DefinitionBody"]
+    routes = {path: {"get": definition["paths"]["/"][ANY]} for path in ("/", "/things/{thing}")}
+    before = {
+        "Resources": {
+            "RestAPI": {"Properties": {"DefinitionBody": {**definition, "paths": routes}}},
+            "Other": {"Type": "AWS::SQS::Queue"},
+        }
+    }
+    kept = copy.deepcopy(before)
+
+    after = with_few_resources(before)
+
+    assert before == kept
+    assert after["Resources"]["Other"] == kept["Resources"]["Other"]
+    assert after["Resources"]["RestAPI"]["Properties"]["DefinitionBody"] == definition
 
 
 def test_the_gateways_own_answers_are_those_of_the_local_server(
