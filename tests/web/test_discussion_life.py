@@ -314,6 +314,32 @@ def test_a_page_says_in_which_order_it_begins(
     expect(page.get_by_role("article").first).to_contain_text("The first.")
 
 
+def test_a_chosen_order_stays_in_its_tab_until_the_page_names_another(
+    node: Client, site: Site, open_page: OpenPage
+) -> None:
+    for text in ("The first.", "The second."):
+        posted(node, text)
+    site.body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+    page = open_page(site)
+    order = page.get_by_role("combobox", name="Order")
+    first = page.get_by_role("article").first
+    order.select_option("newest")
+    expect(first).to_contain_text("The second.")
+
+    page.reload()
+
+    expect(first).to_contain_text("The second.")
+    expect(order).to_have_value("newest")
+    element = page.locator("plaza-comments")
+    element.evaluate("(element) => element.setAttribute('order', 'oldest')")
+    expect(first).to_contain_text("The first.")
+    page.reload()
+    expect(first).to_contain_text("The first.")
+    expect(order).to_have_value("oldest")
+    # Another tab begins as the site has it.
+    expect(open_page(site).get_by_role("article").first).to_contain_text("The first.")
+
+
 def test_another_reader_of_the_same_browser_gets_no_draft_of_the_first(
     site: Site, token: Callable[..., str], open_page: OpenPage
 ) -> None:

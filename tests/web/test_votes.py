@@ -144,6 +144,7 @@ def test_a_click_without_a_connection_is_sent_when_there_is_one(
     with page.expect_response(lambda each: "/vote" in each.url and each.status == 200):
         page.context.set_offline(False)
 
+    expect(page.locator("plaza-comments .status")).to_be_empty()
     assert pressed(up(page)) == "true"
     assert talk.marks(comment)["votes"] == {"up": 1, "down": 0}
 

@@ -17,7 +17,7 @@ import acts from "./words/en/acts.js";
  * @property {Call} callNode
  * @property {(text: string, mentions: string[]) => Promise<HTMLElement>} preview
  * @property {typeof import("./report.js").openReport} openReport
- * @property {(told: string, comment: Comment) => HTMLElement} say Says something at a comment, and returns the place.
+ * @property {(told: string, comment?: Comment) => HTMLElement} say Says something at a comment or above the list, and returns the place.
  * @property {(more: number) => void} count Counts visible comments that came or, below 0, went.
  * @property {() => void} leave Puts the focus on the discussion.
  * @property {(id: string) => void} posted Tells the page of a comment.
@@ -54,6 +54,7 @@ export class Acts {
   /** @param {{text: string, parent?: string} & Signs} body @param {string} key */
   async #post(body, key) {
     const { words, thread, call, count, say, posted } = this.#desk;
+    say("");
     /** @type {Comment} */
     const comment = await call("", { method: "POST", body, key });
     // A page that was read meanwhile may have it already.

@@ -5,18 +5,18 @@ import { siteOf } from "./author.js";
 import { keepEnd } from "./around.js";
 import { arriveAt, follow, goOn, idFor, isLost, join, renewLinks } from "./arrival.js";
 import { articleOf } from "./comment.js";
-import { apiOf, arrange, h, sheet, tell } from "./element.js";
+import { apiOf, h, sheet, tell } from "./element.js";
 import { Head } from "./head.js";
 import { Live } from "./live.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
-import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
+import { isByTime, keepOrder, lookForFeatured, offerFeatured, orderChosen, orderNamed, orderSelect } from "./orders.js";
 import { fill } from "./markup.js";
 import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
 import { canReport, openReport } from "./report.js";
 import { failure, followReader, invitation, retry, whileShown } from "./states.js";
-import { Thread } from "./thread.js";
+import { arrange, Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
 import comments from "./words/en/comments.js";
 import base from "./base.css";
@@ -124,7 +124,7 @@ export default class PlazaComments extends Live {
 
   /** Read a page; once more if it may be older than what its reader has written meanwhile. @param {Record<string, string>} [where] @param {boolean} [anew] @returns {Promise<Page>} */
   async #page(where = {}, anew = false) {
-    this.#order ||= orderNamed(this);
+    this.#order ||= orderChosen(this.#id) || this.#named;
     const ended = this.#ended;
     const page = await this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
     return ended === this.#ended ? page : this.#page(where, true);
@@ -136,7 +136,8 @@ export default class PlazaComments extends Live {
     if (now.aborted) return;
     const [named, id] = [orderNamed(this), this.getAttribute("node") || ""];
     if (this.#node && (named !== this.#named || id !== this.#id)) goOn();
-    if (named !== this.#named) this.#order = "";
+    if (named !== this.#named || id !== this.#id) this.#order = "";
+    if (this.#node && named !== this.#named) keepOrder(id, "");
     [this.#named, this.#id] = [named, id];
     const ended = this.#ended;
     const asked = this.#page().catch((error) => this.#visited(error));
@@ -215,7 +216,7 @@ export default class PlazaComments extends Live {
     const isOrdering = this.#root.activeElement === this.#orders;
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
-    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#startFromTop(); });
+    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { keepOrder(this.#id, this.#order = chosen); this.#startFromTop(); });
     this.#marks.then((there) => there?.meet(page));
     const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();

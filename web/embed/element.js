@@ -27,14 +27,6 @@ export function h(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Have an element hold these nodes, in this order. A node that it holds already does not move: a reader may write in it or press it. @param {Node} element @param {...Node} nodes */
-export function arrange(element, ...nodes) {
-  for (const each of [...element.childNodes]) if (!nodes.includes(each)) element.removeChild(each);
-  nodes.forEach((each, at) => {
-    if (element.childNodes[at] !== each) element.insertBefore(each, element.childNodes[at] || null);
-  });
-}
-
 /** Tell the page of something. @param {Element} element @param {string} what @param {unknown} [detail] @returns {boolean} whether the page lets the rest happen */
 export function tell(element, what, detail) {
   return element.dispatchEvent(new CustomEvent(`plaza:${what}`, { bubbles: true, composed: true, cancelable: true, detail }));

@@ -75,7 +75,7 @@ class Marks {
       if (!reader) return invite(place, this.#desk.words, "signInToMark");
       wish.want(key, wish.mine[key] === value ? 0 : value);
     };
-    const chips = reactions.map(({ key, emoji }) => ({ key, value: 1, face: emoji, name: key, refusal: "", comesAndGoes: id !== PAGE }));
+    const chips = reactions.map(({ key, emoji }) => ({ key, value: 1, face: emoji, name: "", refusal: "", comesAndGoes: id !== PAGE }));
     const shown = [...votes, ...chips].map((kind) => this.#toggle(kind, wish, press));
     if (id !== PAGE && reactions.length && !locked) {
       const { place: button, draw } = picker(t("addReaction"), reactions.map(({ key, emoji }) => ({ key, emoji, isOn: () => wish.mine[key] > 0, press: () => press(key, 1) })));
@@ -95,7 +95,7 @@ class Marks {
       send: (key, value) => this.#send(id, key, value),
       show: () => this.#draws.get(id)?.(),
       failed: (error) => isOver() || say(/** @type {{code?: string}} */ (error).code === "too_fast" ? t("tooManyMarks") : reason(error)),
-      waits: () => isOver() || say(t("waitsOffline")),
+      waits: (isOffline) => isOver() || say(isOffline ? t("waitsOffline") : ""),
     });
     this.#wishes.set(id, wish);
     return wish;
@@ -106,7 +106,7 @@ class Marks {
     const { words: { language }, node: { locked } } = this.#desk;
     const isVote = key === VOTE;
     const count = h("span", {});
-    const button = h("button", { part: "button", title: refusal || name, disabled: locked || refusal !== "", onclick: () => press(key, value) },
+    const button = h("button", { part: "button", title: refusal || name || null, disabled: locked || refusal !== "", onclick: () => press(key, value) },
       h("span", { "aria-hidden": isVote && "true" }, face), isVote && h("span", { class: "unseen" }, name), " ", count);
     const draw = () => {
       const [counted, isMine] = [wish.count(key, value), wish.mine[key] === value];

@@ -7,7 +7,7 @@ import { whenTyped } from "./keyboard.js";
 
 /** @param {string} name @param {Choice[]} choices */
 export function picker(name, choices) {
-  const buttons = choices.map(({ key, emoji, press }) => h("button", { part: "button", title: key, onclick: () => { press(); close(true); } }, emoji));
+  const buttons = choices.map(({ emoji, press }) => h("button", { part: "button", onclick: () => { press(); close(true); } }, emoji));
   const list = h("span", { class: "choices", role: "group", "aria-label": name, hidden: true, onkeydown: whenTyped(walk) }, ...buttons);
   const opener = h("button", { part: "button", class: "opener", "aria-label": name, title: name, "aria-expanded": "false", onclick: () => (list.hidden ? open() : close(true)) }, "☺+");
   const place = h("span", { class: "picker", onfocusout: left }, opener, list);

@@ -23,6 +23,14 @@ export function indexIn(siblings, comment, order) {
 /** Where somebody writes, nothing is shown anew. */
 const WRITING = ":scope > form, :scope > article form";
 
+/** Have an element hold these nodes, in this order. A node that it holds already does not move: a reader may write in it or press it. @param {Node} element @param {...Node} nodes */
+export function arrange(element, ...nodes) {
+  for (const each of [...element.childNodes]) if (!nodes.includes(each)) element.removeChild(each);
+  nodes.forEach((each, at) => {
+    if (element.childNodes[at] !== each) element.insertBefore(each, element.childNodes[at] || null);
+  });
+}
+
 export class Thread {
   list = h("ol", { part: "list", class: "thread" });
   /** What is shown, by id. @type {Map<string, {comment: Comment, item: HTMLElement}>} */

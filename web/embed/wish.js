@@ -8,7 +8,7 @@
  * @property {(key: string, value: number) => Promise<Told>} send
  * @property {() => void} show
  * @property {(error: unknown) => void} failed
- * @property {() => void} waits There is no connection: it is sent when there is one.
+ * @property {(isOffline: boolean) => void} waits There is no connection, and again once there is.
  */
 
 /** The key of the vote among those of reactions. */
@@ -88,8 +88,9 @@ export class Wish {
         this.#toldAt = now();
       } catch (error) {
         if (!navigator.onLine) {
-          this.#way.waits();
+          this.#way.waits(true);
           await online();
+          this.#way.waits(false);
           continue;
         }
         // What the reader wants by now may be something else, and is tried.
