@@ -26,8 +26,8 @@ from deploy.declared import ROOT
 from deploy.openapi.files import KEPT
 from tests.security.support.world import PICTURE
 
-# API Gateway answers 404 to a method that a path has not, where 405 is expected. The last is
-# replaced by our own, which knows the faults that no schema can foresee.
+# The first expects 405 of `HEAD`, `OPTIONS` and `TRACE` too: two are answered, and API Gateway
+# refuses the third with 404. Our own check replaces the last: it knows faults beyond any schema.
 LEFT_OUT = "unsupported_method,positive_data_acceptance"
 _CASES = re.compile(r"^\s*(\d+) generated", re.MULTILINE)
 

@@ -6,7 +6,8 @@ from typing import Any
 from deploy.functions import retained_log
 from deploy.intrinsics import attribute, filled, when
 
-# No path, since it has ids of people and tokens. The request's id is that of the functions' lines.
+# No path, since it has ids of people and tokens. The functions' lines have the same request id, and
+# the route: `resource` is the greedy one for nearly all calls.
 _LINE = {
     "request_id": "$context.requestId",
     "time_ms": "$context.requestTimeEpoch",
@@ -14,7 +15,7 @@ _LINE = {
     "user_agent": "$context.identity.userAgent",
     "api_key_id": "$context.identity.apiKeyId",
     "method": "$context.httpMethod",
-    "route": "$context.resourcePath",
+    "resource": "$context.resourcePath",
     "status": "$context.status",
     "answer_type": "$context.error.responseType",
     "answer_bytes": "$context.responseLength",

@@ -277,7 +277,7 @@ def test_each_call_is_logged_with_its_address_and_request_and_no_path(template: 
     assert setting["DestinationArn"]["Fn::Sub"].endswith(":log-group:${ApiAccessLog}")
     assert line["address"] == "$context.identity.sourceIp"
     assert line["request_id"] == "$context.requestId"
-    assert line["route"] == "$context.resourcePath"
+    assert line["resource"] == "$context.resourcePath"
     # It holds the tokens of ads and the ids of visitors.
     assert "$context.path" not in line.values()
     assert condition(template, "LogsAccess")
