@@ -7,8 +7,9 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.shop import types
-from chalicelib.shop.catalogue import layouts
+from chalicelib.shop.catalogue import layouts, prices
 from chalicelib.shop.catalogue.listing_forms import MAX_FACET_VALUES, MAX_FACETS, ProductsQuery
+from chalicelib.shop.catalogue.prices import PriceBounds
 from chalicelib.shop.catalogue.rows import EVERYWHERE, PRODUCTS, of_tag, of_type
 from chalicelib.shop.catalogue.words import SearchWords
 from chalicelib.shop.settings import ShopSite
@@ -40,14 +41,36 @@ def chosen_facets(database: Database[Document], shop: ShopSite, query: ProductsQ
 
 def of(shop: ShopSite, query: ProductsQuery, facets: Facets, words: SearchWords | None) -> Document:
     """Return the filter of the products in a list."""
+    return at_prices(at_any_price(shop, query, facets, words), query.price_range)
+
+
+def at_any_price(
+    shop: ShopSite, query: ProductsQuery, facets: Facets, words: SearchWords | None
+) -> Document:
+    """Return the filter of the products in a list, without its range of prices."""
     return {
         "site": shop["_id"],
         "state": "active",
         "under": _places(query),
-        **_price_filter(query),
         **_words_filter(words),
         **layouts.matching(shop, facets),
     }
+
+
+def at_prices(where: Document, wanted: PriceBounds) -> Document:
+    """Return the filter of a list's products in a range of prices."""
+    parts = prices.parts(wanted)
+    if len(parts) == 1:
+        return narrow(where, parts[0])
+    if "$text" in where:
+        return narrow(where, [{"$or": [condition for part in parts for condition in part]}])
+    # All conditions in each branch: the server then finds an index for each branch.
+    return {"$or": [narrow(where, part) for part in parts]}
+
+
+def narrow(where: Document, conditions: Sequence[Document]) -> Document:
+    """Return a filter with further conditions."""
+    return {**where, "$and": [*where.get("$and", []), *conditions]} if conditions else where
 
 
 def _is_value(
@@ -70,16 +93,6 @@ def _places(query: ProductsQuery) -> str | Document:
         *([of_type(query.type)] if query.type else []),
     ]
     return {"$all": places} if len(places) > 1 else (places or [EVERYWHERE])[0]
-
-
-def _price_filter(query: ProductsQuery) -> Document:
-    least, greatest = query.price_micros
-    bounds: Document = {}
-    if least is not None:
-        bounds["$gte"] = least
-    if greatest is not None:
-        bounds["$lte"] = greatest
-    return {"price_micros": bounds} if bounds else {}
 
 
 def _words_filter(words: SearchWords | None) -> Document:

@@ -1,4 +1,7 @@
-"""Search tokens made anew, for products whose tokens follow the rules of an earlier release."""
+"""Derived fields made anew, for products whose tokens follow the rules of an earlier release.
+
+Products of release 0.3.0 have no such rules, and no higher prices either.
+"""
 
 from datetime import timedelta
 
@@ -6,6 +9,7 @@ from pymongo import UpdateOne
 
 from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue.layouts import details_of
+from chalicelib.shop.catalogue.prices import least_and_higher
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product
 from chalicelib.shop.catalogue.writing import tokens_of
 from chalicelib.words import RULES
@@ -16,7 +20,7 @@ _TIME = timedelta(seconds=20)
 
 
 def refresh(runtime: Runtime) -> int:
-    """Make the tokens of products anew, as many as a run has time for; return their number."""
+    """Derive the fields of products anew, as many as a run has time for; return their number."""
     rows, until = PRODUCTS.of(runtime.database), runtime.now() + _TIME
     former, made = {"search_rules": {"$ne": RULES}}, 0
     while batch := list(rows.find(former).limit(_AT_ONCE)):
@@ -31,5 +35,6 @@ def _update(product: Product) -> UpdateOne:
     """Return the update of a product, unless another write comes first."""
     details = details_of(product)
     found = tokens_of(product["title"], product["tags"], details, product["text"])
+    prices = least_and_higher(each["price_micros"] for each in product["skus"])
     where = {"_id": product["_id"], "site": product["site"], "version": product["version"]}
-    return UpdateOne(where, {"$set": {"search": found, "search_rules": RULES}})
+    return UpdateOne(where, {"$set": {"search": found, "search_rules": RULES, **prices}})

@@ -11,6 +11,7 @@ from chalicelib.currencies import MICROS
 from chalicelib.http import MAX_PAGE, PageQuery
 from chalicelib.http.paging import Cursor, Next
 from chalicelib.shop.catalogue.forms import ProductSummary, Tag
+from chalicelib.shop.catalogue.prices import PriceBounds
 from chalicelib.shop.categories.forms import MAX_LISTED, CategoryAnswer, CrumbAnswer
 from chalicelib.shop.ids import CategoryId
 from chalicelib.shop.types import MAX_FACETS_SHOWN, ShownValue, TypeName
@@ -59,13 +60,15 @@ class ProductsQuery(PageQuery):
     price: Annotated[str, StringConstraints(pattern=rf"^({_AMOUNT})?\.\.({_AMOUNT})?$")] | None = (
         Field(
             None,
-            description="From and to, in the shop's currency; either may be left out.",
+            description="From and to, both included, in the shop's currency; either may be left "
+            "out. A product is in the list if any of its SKUs has such a price.",
             examples=["5..20"],
         )
     )
     order: Order | None = Field(
         None,
-        description="`best` is for lists by `q`, which begin with it; others begin with `newest`. "
+        description="By price is by a product's least price, `price_micros`. `best` is for lists "
+        "by `q`, which begin with it; others begin with `newest`. "
         "It ends after 1,000 products. Of words that are each in 1,000 products or more, it looks "
         "at the newest 10,000 products of the list; the other orders look at all.",
     )
@@ -98,10 +101,10 @@ class ProductsQuery(PageQuery):
         }
 
     @property
-    def price_micros(self) -> tuple[int | None, int | None]:
-        """Return the least and the greatest price, in micros; None without one."""
+    def price_range(self) -> PriceBounds:
+        """Return the range of prices."""
         least, _, greatest = (self.price or "..").partition("..")
-        return _micros(least), _micros(greatest)
+        return PriceBounds(_micros(least), _micros(greatest))
 
 
 def _micros(amount: str) -> int | None:

@@ -39,8 +39,9 @@ def _declare_products(route: Route) -> None:
         chosen = filters.chosen_facets(database, shop, query)
         cursors = Cursors(f"products:{site}:{query.sorting}", request.runtime.settings.signing_keys)
         asked, after = words.search_words(database, site, query), cursors.position(query)
-        where = filters.of(shop, query, chosen, asked)
-        wanted = ProductListing(where, query.sorting, asked.all if asked else ())
+        where = filters.at_any_price(shop, query, chosen, asked)
+        words_asked = asked.all if asked else ()
+        wanted = ProductListing(where, query.sorting, query.price_range, words_asked)
         found = pages.page(request.runtime, wanted, after, query.limit + 1)
         shown, last = page_of(found, query.limit)
         answer: ProductsAnswer = {

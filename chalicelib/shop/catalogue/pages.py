@@ -8,7 +8,10 @@ from pymongo import ASCENDING, DESCENDING
 from chalicelib.database import Document
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
+from chalicelib.shop.catalogue import prices
+from chalicelib.shop.catalogue.filters import at_prices, narrow
 from chalicelib.shop.catalogue.listing_forms import Order
+from chalicelib.shop.catalogue.prices import PriceBounds
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product
 
 # The server's score of a token: stored cursors contain multiples of it.
@@ -27,10 +30,11 @@ class _Ranked(TypedDict):
 
 
 class ProductListing(NamedTuple):
-    """A list of products: its filter, its order, and the words that `best` scores."""
+    """A list of products: its filter without prices, and the words that `best` scores."""
 
     where: Document
     order: Order
+    prices: PriceBounds = PriceBounds()
     words: Sequence[str] = ()
 
 
@@ -45,13 +49,25 @@ def page(
     runtime: Runtime, wanted: ProductListing, after: Sequence[Any] | None, most: int
 ) -> list[ListedProduct]:
     """Return at most `most` products of a list after a position."""
-    where, order = wanted.where, wanted.order
+    order, found = wanted.order, list[ListedProduct]()
     if order == "best":
         return _best(runtime, wanted, after, most)
-    conditions = _after(order, after) if after else []
-    given = {**where, "$and": [*where.get("$and", []), *conditions]} if conditions else where
-    rows = PRODUCTS.of(runtime.database).find(given, _LISTED).sort(SORTS[order]).limit(most)
-    return [ListedProduct(each, _position(order, each)) for each in rows]
+    where = narrow(wanted.where, _after(order, after) if after else [])
+    for part in parts(where, order, wanted.prices):
+        rows = PRODUCTS.of(runtime.database).find(part, _LISTED).sort(SORTS[order])
+        rest = rows.limit(most - len(found))
+        found += [ListedProduct(each, _position(order, each)) for each in rest]
+        if len(found) == most:
+            break
+    return found
+
+
+def parts(where: Document, order: Order, wanted: PriceBounds) -> list[Document]:
+    """Return the filters of the parts of a list, the first part first."""
+    if order == "newest":
+        return [at_prices(where, wanted)]
+    rising = [narrow(where, part) for part in prices.parts(wanted)]
+    return rising if order == "price" else rising[::-1]
 
 
 def _position(order: Order, product: Product) -> list[Any]:
@@ -79,7 +95,7 @@ def _best(
     A product's score counts the words of the search among its stored tokens; a token repeats by its
     weight. The server's own score would also read the frequent words of the index.
     """
-    where, bounds = wanted.where, runtime.bounds.shop
+    bounds = runtime.bounds.shop
     having = {"$in": ["$$this", {"$literal": list(wanted.words)}]}
     found = {"$filter": {"input": "$search", "as": "this", "cond": having}}
     score = {"$multiply": [_TOKEN, {"$size": found}]}
@@ -90,7 +106,7 @@ def _best(
         later = [{"$match": {"$or": [{"score": {"$lt": last}}, ties]}}]
     ranked = PRODUCTS.read_as(_Ranked, runtime.database).aggregate(
         [
-            *_score_stages(where, bounds.scored_products),
+            *_score_stages(wanted, bounds.scored_products),
             {"$project": {"score": score}},
             {"$sort": {"score": -1, "_id": 1}},
             {"$limit": bounds.best_products},
@@ -99,18 +115,23 @@ def _best(
         ]
     )
     scores = {each["_id"]: each["score"] for each in ranked}
-    ranked_ones = {"site": where["site"], "_id": {"$in": list(scores)}}
+    ranked_ones = {"site": wanted.where["site"], "_id": {"$in": list(scores)}}
     rows = {each["_id"]: each for each in PRODUCTS.of(runtime.database).find(ranked_ones, _LISTED)}
     return [ListedProduct(rows[key], [score, key]) for key, score in scores.items() if key in rows]
 
 
-def _score_stages(where: Document, most: int) -> list[Document]:
+def _score_stages(wanted: ProductListing, most: int) -> list[Document]:
     """Return the stages that find the products to score, a bounded number for any search.
 
     With a rare word, score all its products. With frequent words alone, score the newest products.
     """
+    where = wanted.where
     if "$text" in where:
-        return [{"$match": where}]
+        return [{"$match": at_prices(where, wanted.prices)}]
     listed = {name: condition for name, condition in where.items() if name != "search"}
     newest: list[Document] = [{"$sort": dict(SORTS["newest"])}, {"$limit": most}]
-    return [{"$match": listed}, *newest, {"$match": {"search": where["search"]}}]
+    return [
+        {"$match": at_prices(listed, wanted.prices)},
+        *newest,
+        {"$match": {"search": where["search"]}},
+    ]

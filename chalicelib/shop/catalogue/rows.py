@@ -44,7 +44,7 @@ class AttributePair(TypedDict):
 
 
 class Product(TypedDict):
-    """A product. `price_micros` is the least price of its SKUs.
+    """A product. `price_micros` is the least price of its SKUs, `higher_micros` the other prices.
 
     `under` is derived: its places in lists, which are `/`, its type and tags (`of_type`, `of_tag`),
     its categories and their ancestors. So a list by any place is a single range of an index, in the
@@ -62,6 +62,7 @@ class Product(TypedDict):
     version: int
     skus: Annotated[list[Sku], AtMost(MAX_SKUS)]
     price_micros: int
+    higher_micros: NotRequired[Annotated[list[int], AtMost(MAX_SKUS)]]
     categories: Annotated[list[str], AtMost(MAX_CATEGORIES)]
     under: Annotated[list[str], AtMost(MAX_UNDER)]
     tags: Annotated[list[str], AtMost(MAX_TAGS)]
@@ -83,6 +84,15 @@ PRODUCTS = Collection(
     Product,
     indexes=(
         IndexModel([*_WITHIN, ("under", ASCENDING), *_BY_PRICE]),
+        # The products with several prices: in the order of the least price, and by a higher price.
+        IndexModel(
+            [*_WITHIN, ("under", ASCENDING), *_BY_PRICE],
+            partialFilterExpression={"higher_micros": {"$exists": True}},
+        ),
+        IndexModel(
+            [*_WITHIN, ("higher_micros", ASCENDING), *_BY_PRICE],
+            partialFilterExpression={"higher_micros": {"$exists": True}},
+        ),
         IndexModel([*_WITHIN, ("under", ASCENDING), ("added", DESCENDING), ("_id", ASCENDING)]),
         # An index cannot hold two arrays, so it has no `under`.
         IndexModel(

@@ -11,7 +11,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, VersionNeeded
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings, types
-from chalicelib.shop.catalogue import skus
+from chalicelib.shop.catalogue import prices, skus
 from chalicelib.shop.catalogue.forms import NewProduct
 from chalicelib.shop.catalogue.layouts import to_stored
 from chalicelib.shop.catalogue.rendering import render
@@ -155,7 +155,7 @@ def _product(
         "state": new.state,
         "version": before["version"] + 1 if before else 1,
         "skus": [each.model_dump() for each in new.skus],
-        "price_micros": min(each.price_micros for each in new.skus),
+        **prices.least_and_higher(each.price_micros for each in new.skus),
         "categories": new.categories,
         "under": under(new.type, new.tags, given.lines),
         "tags": new.tags,

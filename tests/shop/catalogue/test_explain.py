@@ -9,7 +9,7 @@ import pytest
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
-from chalicelib.shop.catalogue import filters, pages, words
+from chalicelib.shop.catalogue import filters, pages, prices, words
 from chalicelib.shop.catalogue.layouts import LAYOUTS
 from chalicelib.shop.catalogue.listing_forms import Order, ProductsQuery
 from chalicelib.shop.catalogue.pages import ProductListing
@@ -21,12 +21,17 @@ PRODUCTS_OF_THE_SHOP = 50_000
 _AT_ONCE = 5_000
 # One product in so many is of a rare brand, of which all are in the category c0.
 RARE = 500
+# One product in so many has several prices.
+SEVERAL = 10
 PAGE = 20
 SITE = "large"
 
 
 def fill(runtime: Runtime, layout: LayoutName) -> ShopSite:
-    """Fill a shop: one product in 500 is of a rare brand, one in 10 in a category of its own."""
+    """Fill a shop: one product in 500 is of a rare brand, one in 10 has three prices.
+
+    One in 10 is in a category of its own. Prices are between 0.01 and 30.
+    """
     shop = settings.put(runtime.database, SITE, ShopSettings(currency="EUR"))
     settings.SITES.of(runtime.database).update_one({"_id": SITE}, {"$set": {"layout": layout}})
     rng, now = random.Random(7), runtime.now()
@@ -34,6 +39,8 @@ def fill(runtime: Runtime, layout: LayoutName) -> ShopSite:
     for number in range(PRODUCTS_OF_THE_SHOP):
         brand = "Rare" if number % RARE == 0 else f"Brand {number % 5}"
         lines = [["wear", f"c{number % 10}"]]
+        least = rng.randrange(1, 1_000) * 10_000
+        times = (1, 2, 3) if rng.randrange(SEVERAL) == 0 else (1,)
         rows.append(
             {
                 "_id": f"{SITE}:p{number:05}",
@@ -45,7 +52,7 @@ def fill(runtime: Runtime, layout: LayoutName) -> ShopSite:
                 "state": "active",
                 "version": 1,
                 "skus": [],
-                "price_micros": rng.randrange(1, 1_000) * 10_000,
+                **prices.least_and_higher(least * each for each in times),
                 "categories": [f"c{number % 10}"],
                 "under": under("clothing", [f"t{number % 50}"], lines),
                 "tags": [f"t{number % 50}"],
@@ -65,9 +72,14 @@ def explained(runtime: Runtime, shop: ShopSite, order: Order, **query: Any) -> D
     """Return what the server did for a page."""
     search_words = ProductsQuery.model_validate({"order": order, **query})
     found = words.search_words(runtime.database, SITE, search_words)
-    where = filters.of(
+    where = filters.at_any_price(
         shop, search_words, filters.chosen_facets(runtime.database, shop, search_words), found
     )
+    (part,) = pages.parts(where, order, search_words.price_range)
+    return stats_of(runtime, part, order)
+
+
+def stats_of(runtime: Runtime, where: Document, order: Order) -> Document:
     rows = PRODUCTS.of(runtime.database).find(where).sort(pages.SORTS[order]).limit(PAGE)
     explained: Any = rows.explain()
     stats: Document = explained["executionStats"]
@@ -110,11 +122,39 @@ def test_lists_of_50_000_products_examine_a_page(runtime: Runtime, layout: Layou
 
 
 def check_prices(runtime: Runtime, shop: ShopSite) -> None:
-    """A range of prices bounds the index of an order by price."""
-    for order in ("price", "-price"):
-        stats = explained(runtime, shop, order, category="wear", price="50..60")
+    """A range bounds the index of an order by price; a cheaper product is among a few others."""
+    ranges = {"5..6": PAGE, "..6": PAGE, "5..": PAGE, "20..21": 0, "50..60": 0, "5.001..5.002": 0}
+    orders: tuple[Order, ...] = ("price", "-price")
+    for order, (price, listed) in itertools.product(orders, ranges.items()):
+        query = ProductsQuery.model_validate({"category": "wear", "price": price, "order": order})
+        where = filters.at_any_price(shop, query, {}, None)
+        parts = pages.parts(where, "price", query.price_range)
+        stats = stats_of(runtime, parts[-1], order)
+        assert stats["nReturned"] == stats["totalDocsExamined"] == listed, price
         assert stats["totalKeysExamined"] <= PAGE + 1
         assert not sorts(stats)
+        for part in parts[:-1]:
+            check_cheaper(stats_of(runtime, part, order), price)
+    check_wide_plans(runtime, shop)
+
+
+def check_cheaper(stats: Document, price: str) -> None:
+    """Read a page among the products with several prices, or all within a small range."""
+    least, _, greatest = price.partition("..")
+    is_small = bool(greatest) and float(greatest) - float(least) < 1
+    several = PRODUCTS_OF_THE_SHOP // SEVERAL
+    assert stats["totalKeysExamined"] <= (PAGE if is_small else several // 5), price
+    assert stats["nReturned"] == (PAGE if least in {"5", "20"} else 0), price
+
+
+def check_wide_plans(runtime: Runtime, shop: ShopSite) -> None:
+    """Counts of facets, and the newest products, read a small range by its prices."""
+    query = ProductsQuery.model_validate({"category": "wear", "price": "5.001..5.009"})
+    where = filters.of(shop, query, {}, None)
+    counted: Any = PRODUCTS.of(runtime.database).find(where).limit(1_000).explain()
+    assert counted["executionStats"]["totalDocsExamined"] <= PAGE
+    newest = explained(runtime, shop, "newest", category="wear", price="5.001..5.009")
+    assert newest["totalDocsExamined"] <= PAGE
 
 
 def check_values(runtime: Runtime, shop: ShopSite) -> None:
@@ -161,7 +201,8 @@ def scored(runtime: Runtime, shop: ShopSite, **query: Any) -> int:
     )
     runtime.database.command("profile", 2)
     try:
-        assert pages.page(runtime, ProductListing(where, "best", found.all), None, PAGE)
+        wanted = ProductListing(where, "best", words=found.all)
+        assert pages.page(runtime, wanted, None, PAGE)
     finally:
         runtime.database.command("profile", 0)
     rows = runtime.database["system.profile"].find({"command.aggregate": "shop.product"})
