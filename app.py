@@ -1,8 +1,8 @@
 """Plaza's Lambda functions: the HTTP API, the queues' workers and the schedules.
 
-Lambda finds each handler by name in this module. So the features declare queues and schedules on
-the app: Lambda would look for a blueprint's handlers in the blueprint's module. A feature has its
-HTTP API in `routes`, and its queues and schedules in `jobs`.
+Lambda finds each handler by name in this module. So the features declare queues on the app: Lambda
+would look for a blueprint's handlers in the blueprint's module. A feature has its HTTP API in
+`routes`, and its queues and schedules in `jobs`.
 """
 
 import os
@@ -21,6 +21,7 @@ from chalicelib.comments.entries import upkeep
 from chalicelib.database import migration
 from chalicelib.database.outages import Outage
 from chalicelib.http import document, health, me, middleware
+from chalicelib.jobs.schedules import declare
 from chalicelib.observability import invocations, logs
 from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs as shop_jobs
@@ -29,7 +30,7 @@ from chalicelib.sites import routes as sites
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social import routes as social
 from chalicelib.web import routes as web
-from chalicelib.wiring import hits, marks, pages, people, schema
+from chalicelib.wiring import hits, marks, pages, people, schedules, schema
 
 ROUTES = (
     health.routes,
@@ -70,6 +71,8 @@ def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
     middleware.answer_further_methods(app)
     for feature in JOBS:
         feature.declare(app, runtime)
+    for function, declared in schedules.FUNCTIONS.items():
+        declare(app, runtime, function, declared)
     declare_commands(app, runtime)
     return app
 

@@ -23,12 +23,12 @@ from bench.machine import commit, machine
 from bench.stage import fresh_stage
 from bench.tables import table
 from chalicelib import __version__
+from chalicelib.jobs.schedules import event_of
 from chalicelib.messaging import Message
-from deploy.declared import ROOT, Api, Command, Function, Worker, declared_functions
+from deploy.declared import ROOT, Api, Scheduled, Worker, declared_functions
 from deploy.package import package
 from deploy.wheels import ARCHITECTURES
 from local.lambda_runtime import lambda_function, link_runtime
-from local.schedules import scheduled_event
 
 STAGE = "prod"
 _START_SECONDS = 120
@@ -38,6 +38,8 @@ COLUMNS = ("function", "import ms", "of the processor", "first answer ms", "seco
 # Milliseconds until a container asks for work, by the clock and of the processor, then until
 # its first answer, and then until its second.
 Start = tuple[float, float, float, float]
+# What runs by itself; a command is asked for.
+Container = Api | Worker | Scheduled
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -54,14 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             settings = stage.runtime.settings
             about = machine(stage.runtime.database)
 
-            def start(function: Function) -> Start:
+            def start(function: Container) -> Start:
                 uri = settings.mongodb_uri.get_secret_value()
                 return _start(content, runtime, function, uri, settings.database)
 
             rows = [
                 _row(function, start, given.rounds)
                 for function in declared_functions(app, STAGE)
-                if not isinstance(function, Command)
+                if isinstance(function, Container)
             ]
     print(f"{commit()}; {', '.join(about.values())}; {size}; medians of {given.rounds} starts\n")
     print(table(COLUMNS, rows))
@@ -80,7 +82,7 @@ def _unpacked(folder: Path) -> tuple[Path, str]:
     return content, f"zip of {packed / 1e6:.1f} MB, {unpacked / 1e6:.1f} MB unpacked"
 
 
-def _row(function: Function, start: Callable[[Function], Start], rounds: int) -> tuple[str, ...]:
+def _row(function: Container, start: Callable[[Container], Start], rounds: int) -> tuple[str, ...]:
     starts = [start(function) for _ in range(rounds)]
     return (
         function.name,
@@ -88,7 +90,7 @@ def _row(function: Function, start: Callable[[Function], Start], rounds: int) ->
     )
 
 
-def _start(content: Path, runtime: Path, function: Function, uri: str, database: str) -> Start:
+def _start(content: Path, runtime: Path, function: Container, uri: str, database: str) -> Start:
     handler = "app.app" if isinstance(function, Api) else f"app.{function.name}"
     began = time.perf_counter()
     with lambda_function(
@@ -118,14 +120,14 @@ def _cpu_ms(process: int) -> float:
     return (user + system) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def _event(function: Function) -> dict[str, Any]:
+def _event(function: Container) -> dict[str, Any]:
     """Return an event that asks the database and has little to do there."""
     if isinstance(function, Api):
         return _request("/nodes/{node}", {"node": "nowhere"})
     if isinstance(function, Worker):
         record = {"messageId": "m", "receiptHandle": "r", "body": _message(function)}
         return {"Records": [{**record, "attributes": {}}]}
-    return scheduled_event(function.name)
+    return event_of(function.schedules[0].name)
 
 
 def _request(resource: str, parameters: dict[str, str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from chalicelib.observability.metrics import (
     UNSENT,
 )
 from deploy.api import API_NAME
-from deploy.declared import Command, Function, Schedule, Worker
+from deploy.declared import Command, Function, Scheduled, Worker, seconds_between, title_of
 from deploy.intrinsics import attribute, filled, reference, when
 from deploy.queues import dead_letters_id, queue_id
 
@@ -35,7 +35,7 @@ def alarms(functions: list[Function], namespace: str) -> dict[str, Any]:
     for function in functions:
         if isinstance(function, Worker):
             found |= dict(_queue_alarms(function))
-        if isinstance(function, Schedule):
+        if isinstance(function, Scheduled):
             found |= dict(_schedule_alarms(function))
         if not isinstance(function, Command):
             found |= dict(_function_alarms(function))
@@ -62,24 +62,25 @@ def _queue_alarms(worker: Worker) -> Iterator[tuple[str, Any]]:
     yield _alarm(worker.title, "oldest-message", age, Threshold=oldest)
 
 
-def _schedule_alarms(schedule: Schedule) -> Iterator[tuple[str, Any]]:
-    name = reference(schedule.resource)
-    yield _alarm(
-        schedule.title,
-        "missed",
-        _metric("AWS/Lambda", "Invocations", "Sum", FunctionName=name),
-        Period=schedule.every_seconds,
-        EvaluationPeriods=_RUNS_MISSED,
-        ComparisonOperator="LessThanThreshold",
-        Threshold=1,
-        TreatMissingData="breaching",
-    )
+def _schedule_alarms(function: Scheduled) -> Iterator[tuple[str, Any]]:
+    for schedule in function.schedules:
+        rule = reference(function.rule(schedule))
+        yield _alarm(
+            title_of(schedule.name),
+            "missed",
+            _metric("AWS/Events", "Invocations", "Sum", RuleName=rule),
+            Period=seconds_between(schedule),
+            EvaluationPeriods=_RUNS_MISSED,
+            ComparisonOperator="LessThanThreshold",
+            Threshold=1,
+            TreatMissingData="breaching",
+        )
 
 
 def _function_alarms(function: Function) -> Iterator[tuple[str, Any]]:
     # A schedule fails no more often than it runs.
-    every_seconds = function.every_seconds if isinstance(function, Schedule) else 0
-    period = max(_PERIOD_SECONDS, every_seconds)
+    schedules = function.schedules if isinstance(function, Scheduled) else ()
+    period = max(_PERIOD_SECONDS, *map(seconds_between, schedules), 0)
     name = reference(function.resource)
     for metric in ("Errors", "Throttles"):
         count = _metric("AWS/Lambda", metric, "Sum", FunctionName=name)

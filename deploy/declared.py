@@ -1,13 +1,15 @@
 """Declarations of the app and a stage's configuration, from which the template is made."""
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chalice.app import Chalice, ScheduledEventConfig, ScheduleExpression, SQSEventConfig
+from chalice.app import Chalice, SQSEventConfig
 from chalice.utils import to_cfn_resource_name
+
+from chalicelib.jobs.schedules import ScheduledJob
+from chalicelib.wiring.schedules import FUNCTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG: dict[str, Any] = json.loads((ROOT / ".chalice" / "config.json").read_text())
@@ -15,7 +17,6 @@ CONFIG: dict[str, Any] = json.loads((ROOT / ".chalice" / "config.json").read_tex
 _VISIBILITY_FACTOR = 6
 # Chalice's name for the function behind the API.
 _API = "api_handler"
-_UNIT_SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Function:
     @property
     def title(self) -> str:
         """Return the function's name as alarms spell it."""
-        return self.name.replace("_", "-")
+        return title_of(self.name)
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,14 @@ class Worker(Function):
 
 
 @dataclass(frozen=True)
-class Schedule(Function):
-    """A function that the clock calls."""
+class Scheduled(Function):
+    """A function that the clock calls, by a rule for each of its schedules."""
 
-    every_seconds: int
+    schedules: tuple[ScheduledJob, ...]
+
+    def rule(self, schedule: ScheduledJob) -> str:
+        """Return the logical id of a schedule's rule, as SAM makes it."""
+        return f"{self.resource}{to_cfn_resource_name(schedule.name)}"
 
 
 @dataclass(frozen=True)
@@ -68,18 +73,24 @@ class Command(Function):
     """A function that a person or a deployment calls by name."""
 
 
+def title_of(name: str) -> str:
+    """Return the name of a function or a schedule as alarms spell it."""
+    return name.replace("_", "-")
+
+
 def declared_functions(app: Chalice, stage: str) -> list[Function]:
     """Return every function of the app, as a stage deploys it."""
     functions: list[Function] = [Api(_API, timeout_seconds(_API, stage))]
-    for source in app.event_sources:
+    for source in declared_queues(app):
         timeout = timeout_seconds(source.name, stage)
-        if isinstance(source, SQSEventConfig):
-            functions.append(Worker(source.name, timeout, source))
-        elif isinstance(source, ScheduledEventConfig):
-            every_seconds = rate_seconds(source.schedule_expression)
-            functions.append(Schedule(source.name, timeout, every_seconds))
-    commands = [each.name for each in app.pure_lambda_functions]
-    return [*functions, *(Command(name, timeout_seconds(name, stage)) for name in commands)]
+        functions.append(Worker(source.name, timeout, source))
+    for named in app.pure_lambda_functions:
+        timeout = timeout_seconds(named.name, stage)
+        if named.name in FUNCTIONS:
+            functions.append(Scheduled(named.name, timeout, FUNCTIONS[named.name]))
+        else:
+            functions.append(Command(named.name, timeout))
+    return functions
 
 
 def declared_queues(app: Chalice) -> list[SQSEventConfig]:
@@ -103,10 +114,6 @@ def visibility_timeout_seconds(source: SQSEventConfig, stage: str = "dev") -> in
     return _VISIBILITY_FACTOR * timeout_seconds(source.name, stage)
 
 
-def rate_seconds(expression: str | ScheduleExpression) -> int:
-    """Return the seconds between two runs; raises ValueError for anything but a rate."""
-    text = expression if isinstance(expression, str) else expression.to_string()
-    rate = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", text)
-    if rate is None:
-        raise ValueError(f"the schedule {text!r} is not a rate")
-    return int(rate[1]) * _UNIT_SECONDS[rate[2]]
+def seconds_between(schedule: ScheduledJob) -> int:
+    """Return the seconds from one run of a schedule to the next."""
+    return round(schedule.every.total_seconds())

@@ -1,8 +1,13 @@
 """Functions beyond Chalice's template: log, network, and concurrency."""
 
+import json
+from datetime import timedelta
 from typing import Any
 
-from deploy.declared import Api, Function, Schedule, Worker
+from chalice.utils import to_cfn_resource_name
+
+from chalicelib.jobs.schedules import ScheduledJob, event_of
+from deploy.declared import Api, Function, Scheduled, Worker, seconds_between
 from deploy.intrinsics import NO_VALUE, attribute, reference, when
 from deploy.parameters import ASKING, PAYING, api_variables, payment_variables, spam_variables
 from deploy.queues import FAILED_SCHEDULES, concurrency_parameter, mapping_properties, queue_id
@@ -55,17 +60,8 @@ def function_additions(function: Function) -> dict[str, Any]:
         properties["Environment"] = {"Variables": payment_variables()}
     if function.name in ASKING:
         properties["Environment"] = {"Variables": spam_variables()}
-    if isinstance(function, Schedule):
-        # The next run is the retry; runs that failed or never began are kept for inspection.
-        properties["EventInvokeConfig"] = {
-            "DestinationConfig": {
-                "OnFailure": {"Type": "SQS", "Destination": attribute(FAILED_SCHEDULES)}
-            },
-            "MaximumRetryAttempts": 0,
-            "MaximumEventAgeInSeconds": min(
-                max(_LEAST_EVENT_AGE_SECONDS, function.every_seconds), _MOST_EVENT_AGE_SECONDS
-            ),
-        }
+    if isinstance(function, Scheduled):
+        properties |= _clock(function)
     if not isinstance(function, Worker):
         return {"Properties": properties}
     event = {"Properties": mapping_properties(function)}
@@ -74,13 +70,51 @@ def function_additions(function: Function) -> dict[str, Any]:
     return {"DependsOn": [queue_id(function)], "Properties": properties}
 
 
+def _clock(function: Scheduled) -> dict[str, Any]:
+    """Return the rules of a function's schedules, and what becomes of the runs that fail.
+
+    The next run is the retry. Runs that failed or never began are kept for inspection; no more
+    than the most frequent schedule's runs of one period wait.
+    """
+    age = min(seconds_between(each) for each in function.schedules)
+    return {
+        "Events": {to_cfn_resource_name(each.name): _rule(each) for each in function.schedules},
+        "EventInvokeConfig": {
+            "DestinationConfig": {
+                "OnFailure": {"Type": "SQS", "Destination": attribute(FAILED_SCHEDULES)}
+            },
+            "MaximumRetryAttempts": 0,
+            "MaximumEventAgeInSeconds": min(
+                max(_LEAST_EVENT_AGE_SECONDS, age), _MOST_EVENT_AGE_SECONDS
+            ),
+        },
+    }
+
+
+def _rule(schedule: ScheduledJob) -> dict[str, Any]:
+    properties = {"Schedule": rate(schedule.every), "Input": json.dumps(event_of(schedule.name))}
+    return {"Type": "Schedule", "Properties": properties}
+
+
+def rate(every: timedelta) -> str:
+    """Return EventBridge's expression of a rate; raises ValueError for parts of a minute."""
+    minutes, rest = divmod(every, timedelta(minutes=1))
+    if rest or minutes < 1:
+        raise ValueError(f"a schedule runs every whole number of minutes, not every {every}")
+    return f"rate({minutes} minute{'s' if minutes > 1 else ''})"
+
+
+def runs_at_once(function: Scheduled) -> int:
+    """Return how many runs the clock can start before the first one's time-out: none waits."""
+    return sum(-(-function.timeout_seconds // seconds_between(each)) for each in function.schedules)
+
+
 def _reserved(function: Function) -> Any:
     match function:
         case Api():
             return when("Reserves", reference("ApiConcurrency"))
         case Worker():
             return when("Reserves", reference(concurrency_parameter(function)))
-        case Schedule():
-            # Its runs need not overlap.
-            return when("Reserves", 1)
+        case Scheduled():
+            return when("Reserves", runs_at_once(function))
     return NO_VALUE

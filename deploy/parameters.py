@@ -19,7 +19,7 @@ SPAM_SECRETS = ("akismet_key",)
 # The functions beside the API's that ask about spam, which it has to know of.
 ASKING = frozenset({"run_batches"})
 # The functions beside the API's that ask the payments' provider.
-PAYING = frozenset({"resume_orders", "tend_shop"})
+PAYING = frozenset({"resume_orders", "shop_schedules"})
 # CloudFormation's dynamic reference, of Secrets Manager's user guide; it is resolved when a
 # resource that bears it is made or changed.
 _REFERENCE = (

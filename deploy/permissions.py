@@ -19,7 +19,7 @@ from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social.messages import BackFill, Deliver, Propagate, Rerank
 from deploy.assets import USERS, bucket_statements
-from deploy.declared import Function, Schedule, Worker
+from deploy.declared import Function, Scheduled, Worker
 from deploy.functions import log_group_id
 from deploy.intrinsics import attribute, filled, reference, when
 from deploy.queues import FAILED_SCHEDULES, queue_id
@@ -35,14 +35,12 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank),
-    "sweep": (Deliver, Propagate, BackFill, Rerank),
-    "sweep_marks": (CountMark,),
     "run_batches": (RunBatch, CheckSpam),
-    "tend_comments": (MoveNode, RunBatch, CheckSpam),
-    "tend_assets": (MoveAssets,),
-    "tend_content": (TellDiscussion,),
-    "tend_catalogue": (Relist,),
-    "tend_shop": (ResumeOrder,),
+    "social_schedules": (Deliver, Propagate, BackFill, Rerank, CountMark),
+    "comments_schedules": (MoveNode, RunBatch, CheckSpam),
+    "assets_schedules": (MoveAssets,),
+    "content_schedules": (TellDiscussion,),
+    "shop_schedules": (Relist, ResumeOrder),
 }
 
 _INTERFACES = filled(
@@ -77,7 +75,7 @@ def _statements(function: Function, sends_to: list[Worker]) -> list[dict[str, An
     if isinstance(function, Worker):
         receive = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
         statements.append(_allow(receive, attribute(queue_id(function))))
-    if isinstance(function, Schedule):
+    if isinstance(function, Scheduled):
         statements.append(_allow(["sqs:SendMessage"], attribute(FAILED_SCHEDULES)))
     if sends_to:
         queues = [attribute(queue_id(worker)) for worker in sends_to]

@@ -80,7 +80,7 @@ def details_of(
         "Queues": ", ".join(source.name for source in declared_queues(app)),
         "Messages": f"{kept} from before",
         "Schedules": ", ".join(
-            f"{each.name} ({each.every_seconds} s)" for each in declared_schedules(app)
+            f"{each.name} ({each.every.total_seconds():.0f} s)" for each in declared_schedules()
         ),
         "Token": mint(runtime.settings, runtime.now(), "demo", roles=["admin"]),
     }

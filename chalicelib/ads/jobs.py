@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 
 from chalicelib.ads.billing import funds, settlements, transfers
 from chalicelib.ads.budgets import audit, exhaustion, leases
@@ -12,43 +12,9 @@ from chalicelib.ads.inventory import click_rates, refilling, repricing
 from chalicelib.ads.reports import roll_ups
 from chalicelib.ads.tracking import counting, events, reconciliation
 from chalicelib.ads.visitors import profiles
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
-
-
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers and the schedules."""
-    declare_workers(app, runtime)
-    declare_schedules(app, runtime)
-
-
-def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedules of ads."""
-
-    @app.schedule(Rate(1, Rate.MINUTES))
-    def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
-        return run_minute(runtime)
-
-    @app.schedule(Rate(5, Rate.MINUTES))
-    def roll_reports_up(_event: CloudWatchEvent) -> dict[str, int]:
-        return roll_up(runtime)
-
-    @app.schedule(Rate(1, Rate.HOURS))
-    def settle_accounts(_event: CloudWatchEvent) -> dict[str, int]:
-        return settle(runtime)
-
-    @app.schedule(Rate(1, Rate.MINUTES))
-    def end_flights(_event: CloudWatchEvent) -> dict[str, int]:
-        return {"campaigns": lifecycle.end_flights(runtime)}
-
-    @app.schedule(Rate(1, Rate.HOURS))
-    def reprice_zones(_event: CloudWatchEvent) -> dict[str, int]:
-        click_rates.estimate(runtime.database, runtime.now())
-        return {"zones": repricing.reprice(runtime)}
-
-    @app.schedule(Rate(1, Rate.HOURS))
-    def trim_profiles(_event: CloudWatchEvent) -> dict[str, int]:
-        return {"profiles": profiles.trim(runtime.database, runtime.now())}
 
 
 def run_minute(runtime: Runtime) -> dict[str, int]:
@@ -81,6 +47,32 @@ def settle(runtime: Runtime) -> dict[str, int]:
     return {**settlements.settle(runtime), "funds_counted": funds.recount(database, now)}
 
 
+def end_flights(runtime: Runtime) -> dict[str, int]:
+    """End the campaigns whose flight is over; return their number."""
+    return {"campaigns": lifecycle.end_flights(runtime)}
+
+
+def reprice_zones(runtime: Runtime) -> dict[str, int]:
+    """Estimate click rates, and rank the ads of zones by them; return the number of zones."""
+    click_rates.estimate(runtime.database, runtime.now())
+    return {"zones": repricing.reprice(runtime)}
+
+
+def trim_profiles(runtime: Runtime) -> dict[str, int]:
+    """Trim the profiles of visitors; return their number."""
+    return {"profiles": profiles.trim(runtime.database, runtime.now())}
+
+
+SCHEDULES = (
+    ScheduledJob("tend_ads", timedelta(minutes=1), run_minute),
+    ScheduledJob("roll_reports_up", timedelta(minutes=5), roll_up),
+    ScheduledJob("settle_accounts", timedelta(hours=1), settle),
+    ScheduledJob("end_flights", timedelta(minutes=1), end_flights),
+    ScheduledJob("reprice_zones", timedelta(hours=1), reprice_zones),
+    ScheduledJob("trim_profiles", timedelta(hours=1), trim_profiles),
+)
+
+
 def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
     """Return `{differences, ledger}` of a campaign, between two instants in ISO form.
 
@@ -95,7 +87,7 @@ def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[
     }
 
 
-def declare_workers(app: Chalice, runtime: Runtime) -> None:
+def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the worker that counts and bills events."""
     queue = runtime.queues.name_of
 

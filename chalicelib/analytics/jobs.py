@@ -1,8 +1,9 @@
 """The worker and the schedules of analytics; a run may happen twice, or not at all."""
 
+from datetime import timedelta
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 
 from chalicelib.analytics import upkeep
 from chalicelib.analytics.counting.counting import HitCounter
@@ -11,20 +12,9 @@ from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.reports import late, moving
 from chalicelib.analytics.reports.names import Pages
 from chalicelib.analytics.sessions import making
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
-
-
-def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedules of analytics."""
-
-    @app.schedule(Rate(5, Rate.MINUTES))
-    def roll_hits_up(_event: CloudWatchEvent) -> dict[str, int]:
-        return roll_up(runtime)
-
-    @app.schedule(Rate(1, Rate.HOURS))
-    def tend_hits(_event: CloudWatchEvent) -> dict[str, int]:
-        return tend(runtime)
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
@@ -37,6 +27,12 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 def tend(runtime: Runtime) -> dict[str, int]:
     """Make and drop the parts of logs, and measure collections; return the number of each."""
     return {"parts_dropped": upkeep.trim(runtime), "collections_measured": upkeep.measure(runtime)}
+
+
+SCHEDULES = (
+    ScheduledJob("roll_hits_up", timedelta(minutes=5), roll_up),
+    ScheduledJob("tend_hits", timedelta(hours=1), tend),
+)
 
 
 def declare_workers(app: Chalice, runtime: Runtime, pages: Pages) -> None:

@@ -1,28 +1,16 @@
 """The worker and the schedule of assets: unfinished uploads, waste, and moves."""
 
+from datetime import timedelta
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 from pydantic import TypeAdapter
 
 from chalicelib.assets import promotion, upkeep
 from chalicelib.assets.promotion import MoveAssets
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-
-
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers and the schedules."""
-    declare_workers(app, runtime)
-    declare_schedules(app, runtime)
-
-
-def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule of assets."""
-
-    @app.schedule(Rate(5, Rate.MINUTES))
-    def tend_assets(_event: CloudWatchEvent) -> dict[str, int]:
-        return run_due(runtime)
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
@@ -34,7 +22,10 @@ def run_due(runtime: Runtime) -> dict[str, int]:
     }
 
 
-def declare_workers(app: Chalice, runtime: Runtime) -> None:
+SCHEDULES = (ScheduledJob("tend_assets", timedelta(minutes=5), run_due),)
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the worker that moves assets to another store."""
 
     @app.on_sqs_message(queue=runtime.queues.name_of(MoveAssets.queue), batch_size=1)

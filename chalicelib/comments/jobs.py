@@ -1,8 +1,9 @@
 """Workers and schedules of comments, which finish and repair the work of calls."""
 
+from datetime import timedelta
 from typing import Annotated, Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 from pydantic import Field, TypeAdapter
 
 from chalicelib.comments.acts import upkeep as acts
@@ -18,22 +19,9 @@ from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-
-
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers and the schedule."""
-    declare_workers(app, runtime)
-    declare_schedules(app, runtime)
-
-
-def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule that runs every five minutes."""
-
-    @app.schedule(Rate(5, Rate.MINUTES))
-    def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:
-        return run_due(runtime)
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
@@ -54,12 +42,14 @@ def run_due(runtime: Runtime) -> dict[str, int]:
     }
 
 
+SCHEDULES = (ScheduledJob("tend_comments", timedelta(minutes=5), run_due),)
+
 _MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(
     Annotated[RunBatch | CheckSpam, Field(discriminator="type")]
 )
 
 
-def declare_workers(app: Chalice, runtime: Runtime) -> None:
+def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the workers of moves and of moderation."""
     queue = runtime.queues.name_of
 

@@ -1,23 +1,17 @@
 """The queue worker and the schedule of content; both may run twice at once."""
 
+from datetime import timedelta
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 from pydantic import TypeAdapter
 
 from chalicelib.content.publishing import discussions as publishing_discussions
 from chalicelib.content.publishing import tending
 from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-
-
-def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule, once a minute."""
-
-    @app.schedule(Rate(1, Rate.MINUTES))
-    def tend_content(_event: CloudWatchEvent) -> dict[str, int]:
-        return run_due(runtime)
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
@@ -26,6 +20,9 @@ def run_due(runtime: Runtime) -> dict[str, int]:
     tending.give_date(runtime)
     publishing_discussions.sweep(runtime)
     return done
+
+
+SCHEDULES = (ScheduledJob("tend_content", timedelta(minutes=1), run_due),)
 
 
 def declare_workers(app: Chalice, runtime: Runtime, discussions: Discussions) -> None:

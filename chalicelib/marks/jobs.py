@@ -1,12 +1,14 @@
 """The worker that counts marks by batch, and the schedule for overdue marks."""
 
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.marks.folded import fold
 from chalicelib.marks.messages import COUNT_MARK, CountMark
 from chalicelib.marks.shapes import MARKS, Kinds, Mark
@@ -29,14 +31,6 @@ def declare_worker(app: Chalice, runtime: Runtime, kinds: Kinds) -> None:
 RESENDING = Resending(at="due")
 
 
-def declare_schedule(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule that resends messages of overdue marks."""
-
-    @app.schedule(Rate(1, Rate.MINUTES))
-    def sweep_marks(_event: CloudWatchEvent) -> None:
-        resend_overdue(runtime)
-
-
 def resend_overdue(runtime: Runtime) -> None:
     """Send the messages of overdue marks again."""
 
@@ -44,3 +38,6 @@ def resend_overdue(runtime: Runtime) -> None:
         return (CountMark(mark_id=row["_id"]) for row in rows)
 
     resending.sweep(runtime, MARKS.of(runtime.database), RESENDING, messages)
+
+
+SCHEDULES = (ScheduledJob("sweep_marks", timedelta(minutes=1), resend_overdue),)

@@ -2,19 +2,17 @@
 
 import contextlib
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pymongo
-from chalice.app import Chalice, CloudWatchEvent
+from chalice.app import Chalice
 from chalice.app import Request as ChaliceRequest
 
 from chalicelib import deadlines
 from chalicelib.database import outages
 from chalicelib.database.outages import Outage
-from chalicelib.observability import logs, metrics
-from chalicelib.observability.logs import log
+from chalicelib.observability import logs
 
 # The reserve after a deadline: to answer, and to log.
 MARGIN_SECONDS = 2.0
@@ -38,13 +36,6 @@ def install(app: Chalice, outage: Outage) -> None:
         with ids, _deadline(context, is_request=is_request), _database_deadline(most):
             return get_response(event)
 
-    @app.middleware("scheduled")
-    def log_schedule(event: CloudWatchEvent, get_response: Callable[[Any], Any]) -> Any:
-        started = time.perf_counter()
-        done = get_response(event)
-        _log_schedule(event, done, started)
-        return done
-
 
 def _deadline(context: Any, *, is_request: bool) -> contextlib.AbstractContextManager[None]:
     """Bound an invocation by its time, and a request by the gateway's patience too."""
@@ -62,13 +53,3 @@ def _database_deadline(most: float) -> contextlib.AbstractContextManager[Any]:
         return contextlib.nullcontext()
     # The driver reads zero as no time-out.
     return pymongo.timeout(max(min(seconds, most), 0.000_001))
-
-
-def _log_schedule(event: CloudWatchEvent, done: Any, started: float) -> None:
-    """Log the counts that a schedule returned."""
-    fields = {
-        "function": getattr(event.context, "function_name", None),
-        "schedule_ms": round((time.perf_counter() - started) * 1000, 1),
-        **(done or {}),
-    }
-    log.info("schedule", extra={"fields": fields, "metrics": metrics.SCHEDULE})

@@ -42,7 +42,7 @@ BATCH = Metrics(
 )
 # Messages that SQS did not accept: a schedule sends them again, or their sender did the work.
 UNSENT = Metrics({"unsent_messages": "Count"}, dimensions=(("queue",), ()))
-SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("function",),))
+SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("schedule",),))
 FAN_OUTS_FAILED = Metrics({"fan_outs_failed": "Count"})
 DELIVERIES = Metrics({"deliveries": "Count"})
 AD_EVENTS = Metrics({"ad_events": "Count", "unpaid_ad_events": "Count"})

@@ -1,10 +1,12 @@
 """Queue workers and schedules of shops; each may run twice at once, or miss a run."""
 
+from datetime import timedelta
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 
 from chalicelib.jobs import outbox
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue import indexing, relisting, rewriting
@@ -13,28 +15,21 @@ from chalicelib.shop.orders import books, resuming, sweep
 from chalicelib.shop.orders.messages import RESUME_ORDER, ResumeOrder
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers and the schedules."""
-    declare_workers(app, runtime)
-    declare_schedules(app, runtime)
-
-
-def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedules, each once a minute."""
-
-    @app.schedule(Rate(1, Rate.MINUTES))
-    def tend_catalogue(_event: CloudWatchEvent) -> None:
-        resend_overdue(runtime)
-        indexing.refresh(runtime)
-
-    @app.schedule(Rate(1, Rate.MINUTES))
-    def tend_shop(_event: CloudWatchEvent) -> dict[str, int]:
-        return sweep.sweep(runtime)
-
-
 def resend_overdue(runtime: Runtime) -> None:
     """Send the messages of the catalogue's overdue jobs again."""
     outbox.sweep(runtime, JOB, JOBS)
+
+
+def tend_catalogue(runtime: Runtime) -> None:
+    """Send the messages of overdue jobs again, and make the search words of older rules anew."""
+    resend_overdue(runtime)
+    indexing.refresh(runtime)
+
+
+SCHEDULES = (
+    ScheduledJob("tend_catalogue", timedelta(minutes=1), tend_catalogue),
+    ScheduledJob("tend_shop", timedelta(minutes=1), sweep.sweep),
+)
 
 
 def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:
@@ -43,7 +38,7 @@ def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:
     return {"held": differences["held"], "moved": differences["moved"]}
 
 
-def declare_workers(app: Chalice, runtime: Runtime) -> None:
+def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the workers of the queues `catalogue` and `orders`."""
     queue = runtime.queues.name_of
 

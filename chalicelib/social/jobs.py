@@ -1,14 +1,15 @@
 """Workers, schedules and commands of the social feed."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from chalice.app import Chalice, SQSEvent
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.jobs import outbox
+from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 from chalicelib.social import messages
@@ -38,24 +39,6 @@ from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers and the schedules."""
-    declare_workers(app, runtime)
-    declare_schedules(app, runtime)
-
-
-def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedules."""
-
-    @app.schedule(Rate(1, Rate.MINUTES))
-    def sweep(_event: CloudWatchEvent) -> None:
-        resend_overdue(runtime)
-
-    @app.schedule(Rate(1, Rate.HOURS))
-    def tend_social(_event: CloudWatchEvent) -> dict[str, int]:
-        return maintain(runtime.database, runtime.now())
-
-
 def resend_overdue(runtime: Runtime) -> None:
     """Send messages again for all overdue work."""
     engine.sweep(runtime, OF_POSTS)
@@ -76,6 +59,16 @@ def maintain(database: Database[Document], now: datetime) -> dict[str, int]:
     return {"cut": cut, "recounted": memberships.recount(database), "away": away}
 
 
+SCHEDULES = (
+    ScheduledJob("sweep", timedelta(minutes=1), resend_overdue),
+    ScheduledJob(
+        "tend_social",
+        timedelta(hours=1),
+        lambda runtime: maintain(runtime.database, runtime.now()),
+    ),
+)
+
+
 def verify_news(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
     """Compare a reader's stored news with their definition, and repair them.
 
@@ -87,7 +80,7 @@ def verify_news(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
 SocialMessage = Deliver | DeliverChunk | Propagate | DeliverAction | DeliverActionChunk | SocialJob
 
 
-def declare_workers(app: Chalice, runtime: Runtime) -> None:
+def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the workers of fan-outs, of changes on posts, and of the activity feed."""
     queue, do = runtime.queues.name_of, partial(handle, runtime)
 

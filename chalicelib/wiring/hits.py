@@ -66,6 +66,5 @@ def routes(runtime: Runtime) -> Blueprint:
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker and the schedules of analytics."""
+    """Declare the worker of analytics."""
     jobs.declare_workers(app, runtime, PAGES)
-    jobs.declare_schedules(app, runtime)

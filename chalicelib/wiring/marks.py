@@ -17,9 +17,8 @@ marks = PersonalData(KINDS)
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker and the schedule of marks."""
+    """Declare the worker of marks."""
     jobs.declare_worker(app, runtime, KINDS)
-    jobs.declare_schedule(app, runtime)
 
 
 def verify(runtime: Runtime, kind: str, after: str = "", most: int = 1_000) -> dict[str, Any]:

@@ -67,6 +67,5 @@ def routes(runtime: Runtime) -> Blueprint:
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker and the schedules of content."""
+    """Declare the worker of content."""
     jobs.declare_workers(app, runtime, DISCUSSIONS)
-    jobs.declare_schedules(app, runtime)

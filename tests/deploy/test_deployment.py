@@ -16,7 +16,8 @@ from app import app as declared_app
 from chalicelib.comments import nodes
 from chalicelib.database import Document, open_database
 from chalicelib.messaging import MAX_RECEIVES
-from deploy.declared import Api, Schedule, Worker, declared_functions, visibility_timeout_seconds
+from deploy.declared import Api, Scheduled, Worker, declared_functions, visibility_timeout_seconds
+from deploy.functions import rate
 from local.lambda_runtime import link_runtime
 from tests.deploy.deployment import (
     NOT_IN_MOTO,
@@ -34,7 +35,7 @@ DATABASE = "plaza"
 SECRET = "a secret of the deployment long enough for HS256"
 FUNCTIONS = declared_functions(declared_app, "prod")
 WORKERS = [each for each in FUNCTIONS if isinstance(each, Worker)]
-SCHEDULES = [each for each in FUNCTIONS if isinstance(each, Schedule)]
+SCHEDULED = [each for each in FUNCTIONS if isinstance(each, Scheduled)]
 
 
 @pytest.fixture(scope="module")
@@ -130,13 +131,22 @@ def test_each_worker_is_mapped_to_its_queue(deployment: Deployment, worker: Work
     assert attributes["SqsManagedSseEnabled"] == "true"
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda each: each.name)
-def test_each_schedule_has_a_rule_that_calls_it(deployment: Deployment, schedule: Schedule) -> None:
+@pytest.mark.parametrize("function", SCHEDULED, ids=lambda each: each.name)
+def test_each_schedule_has_a_rule_that_names_it(
+    deployment: Deployment, function: Scheduled
+) -> None:
     events = deployment.client("events")
-    arn = deployment.configuration(schedule.resource)["FunctionArn"]
-    (rule,) = events.list_rule_names_by_target(TargetArn=arn)["RuleNames"]
+    arn = deployment.configuration(function.resource)["FunctionArn"]
+    rules = events.list_rule_names_by_target(TargetArn=arn)["RuleNames"]
+    rates = {}
+    for rule in rules:
+        (target,) = events.list_targets_by_rule(Rule=rule)["Targets"]
+        expression = events.describe_rule(Name=rule)["ScheduleExpression"]
+        rates[json.loads(target["Input"])["schedule"]] = expression
+        answer = deployment.function(function.resource).invoke(json.loads(target["Input"]))
+        assert answer is None or all(isinstance(count, int) for count in answer.values())
 
-    assert events.describe_rule(Name=rule)["ScheduleExpression"].startswith("rate(")
+    assert rates == {each.name: rate(each.every) for each in function.schedules}
 
 
 @pytest.mark.parametrize("worker", WORKERS, ids=lambda each: each.name)

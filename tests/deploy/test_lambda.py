@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chalice.app import ScheduledEventConfig
 from pymongo import MongoClient
 
 from app import app as declared_app
@@ -20,21 +19,22 @@ from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.database import Document, open_database
+from chalicelib.jobs.schedules import event_of
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social.messages import Deliver, Propagate, Rerank, Trim
+from chalicelib.wiring.schedules import FUNCTIONS
 from deploy.declared import declared_queues
 from local.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
-from local.schedules import scheduled_event
 
 pytestmark = pytest.mark.processes
 
 ROUTES = [(path, method) for path, methods in declared_app.routes.items() for method in methods]
 QUEUES = [source.name for source in declared_queues(declared_app)]
 SCHEDULES = [
-    source.name for source in declared_app.event_sources if isinstance(source, ScheduledEventConfig)
+    (function, schedule.name) for function, declared in FUNCTIONS.items() for schedule in declared
 ]
 DATABASE = "plaza-lambda"
 SECRET = "a secret of the tests long enough for HS256"
@@ -154,9 +154,15 @@ def test_a_poison_message_among_nine_good_ones_is_the_only_one_that_fails(
     }
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_every_schedule_runs(function: Any, schedule: str) -> None:
-    function(f"app.{schedule}").invoke(scheduled_event(schedule))
+@pytest.mark.parametrize(("name", "schedule"), SCHEDULES)
+def test_every_schedule_runs(function: Any, name: str, schedule: str) -> None:
+    function(f"app.{name}").invoke(event_of(schedule))
+
+
+@pytest.mark.parametrize("event", [{}, [], {"schedule": "tend_shop"}, {"schedule": 1}], ids=repr)
+def test_an_event_that_names_no_schedule_of_its_function_fails(function: Any, event: Any) -> None:
+    with pytest.raises(FunctionFailed, match=r"social_schedules: .*sweep_marks.*UnknownSchedule"):
+        function("app.social_schedules").invoke(event)
 
 
 def test_a_handler_that_is_not_there_is_noticed(function: Any) -> None:

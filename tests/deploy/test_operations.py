@@ -1,5 +1,6 @@
 """docs/operations speaks of the alarms, parameters and files that there are."""
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -9,7 +10,18 @@ import pytest
 
 from app import app as declared_app
 from chalicelib.observability import metrics
-from deploy.declared import ROOT, Api, Command, Function, Schedule, Worker, declared_functions
+from deploy.declared import (
+    ROOT,
+    Api,
+    Command,
+    Function,
+    Scheduled,
+    Worker,
+    declared_functions,
+    title_of,
+)
+from tests.deploy.sam import translated
+from tests.deploy.support.reading import attribute_of
 
 pytestmark = pytest.mark.processes
 
@@ -81,8 +93,6 @@ def test_each_function_is_watched_but_the_commands(template: Any, function: Func
     match function:
         case Worker():
             kinds |= {"dead-letters", "oldest-message"}
-        case Schedule():
-            kinds |= {"missed"}
         case Api():
             kinds |= {"failing", "slow"}
         case Command():
@@ -101,14 +111,41 @@ def test_each_function_is_watched_but_the_commands(template: Any, function: Func
 
 
 def test_a_missed_schedule_is_one_that_did_not_run_in_three_periods(template: Any) -> None:
-    for schedule in FUNCTIONS:
-        if isinstance(schedule, Schedule):
-            name = f"${{AWS::StackName}}-{schedule.title}-missed"
-            (alarm,) = (each for each in alarms(template) if each["AlarmName"]["Fn::Sub"] == name)
-            assert alarm["Dimensions"][0]["Value"] == {"Ref": schedule.resource}
-            assert alarm["Period"] == schedule.every_seconds
-            assert alarm["EvaluationPeriods"] == 3
-            assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+    named = {each["AlarmName"]["Fn::Sub"]: each for each in alarms(template)}
+    rules = rules_of(template)
+    scheduled = [each for each in FUNCTIONS if isinstance(each, Scheduled)]
+    for function, schedule in [(each, job) for each in scheduled for job in each.schedules]:
+        alarm = named[f"${{AWS::StackName}}-{title_of(schedule.name)}-missed"]
+        assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Events", "Invocations")
+        (dimension,) = alarm["Dimensions"]
+        assert dimension["Name"] == "RuleName"
+        rule = rules[dimension["Value"]["Ref"]]
+        assert json.loads(rule["Targets"][0]["Input"]) == {"schedule": schedule.name}
+        assert rule["Targets"][0]["Arn"] == attribute_of(function.resource)
+        assert alarm["Period"] == schedule.every.total_seconds()
+        assert alarm["EvaluationPeriods"] == 3
+        assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+
+
+def test_a_schedule_that_fails_rings_until_its_next_run(template: Any) -> None:
+    named = {each["AlarmName"]["Fn::Sub"]: each for each in alarms(template)}
+    for function in FUNCTIONS:
+        if isinstance(function, Scheduled):
+            alarm = named[f"${{AWS::StackName}}-{function.title}-errors"]
+            slowest = max(each.every for each in function.schedules)
+            assert alarm["Period"] == max(300, slowest.total_seconds())
+
+
+def rules_of(template: Any) -> dict[str, Any]:
+    """Return the properties of EventBridge's rules, as SAM makes them."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        resources = translated(copy.deepcopy(template))["Resources"]
+    return {
+        name: each["Properties"]
+        for name, each in resources.items()
+        if each["Type"] == "AWS::Events::Rule"
+    }
 
 
 def test_the_dashboard_shows_every_queue_and_alarm(template: Any) -> None:

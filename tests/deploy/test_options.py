@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app import app as declared_app
-from deploy.declared import Api, Command, Schedule, Worker, declared_functions
+from deploy.declared import Api, Command, Scheduled, Worker, declared_functions
 from tests.deploy.deployment import Deployment, moto, without_the_api
 from tests.deploy.sam import translated
 
@@ -79,8 +79,11 @@ def test_each_function_reserves_what_it_may_need(deployment: Deployment) -> None
                 assert reserved == 50
             case Worker():
                 assert reserved == 10
-            case Schedule():
-                assert reserved == 1
+            case Scheduled(name="analytics_schedules"):
+                # Three runs of five minutes within 15 minutes, and another job's.
+                assert reserved == 4
+            case Scheduled():
+                assert reserved == len(function.schedules)
             case Command():
                 assert reserved is None
 

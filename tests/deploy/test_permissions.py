@@ -13,7 +13,7 @@ from chalicelib.settings import Settings
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS
 from chalicelib.wiring import marks
 from deploy import permissions
-from local.schedules import declared_schedules, scheduled_event
+from local.schedules import declared_schedules, run_schedule
 from tests.ads.support.events import Page
 from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.analytics.support.hits import site
@@ -47,7 +47,7 @@ def tend_comments(app: Chalice, runtime: Runtime, workers: Workers) -> Schedule:
     assert workers.drain() == 0
     nodes.insert(runtime.database, nodes.new_node("moon"))
     nodes.want_store(runtime.database, "moon", "buckets")
-    return lambda: app.handler_map["tend_comments"](scheduled_event("tend_comments"), None)
+    return lambda: run_schedule(app, "tend_comments")
 
 
 def test_a_function_may_send_what_its_policy_names(
@@ -61,9 +61,9 @@ def test_a_function_may_send_what_its_policy_names(
 def test_a_function_may_send_nothing_else(
     tend_comments: Schedule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(permissions.SENDS, "tend_comments", ())
+    monkeypatch.setitem(permissions.SENDS, "comments_schedules", ())
 
-    with pytest.raises(PermissionError, match=r"tend_comments may not send .* SENDS"):
+    with pytest.raises(PermissionError, match=r"comments_schedules may not send .* SENDS"):
         tend_comments()
 
 
@@ -155,8 +155,8 @@ def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     rows = FAKE_PAYMENTS.of(office.runtime.database)
     assert rows.update_many({}, {"$set": {"disputes": [dispute]}}).matched_count
     office.clock.advance(milliseconds=office.runtime.settings.lease_ms)
-    for schedule in declared_schedules(app):
-        app.handler_map[schedule.name](scheduled_event(schedule.name), None)
+    for schedule in declared_schedules():
+        run_schedule(app, schedule.name)
     office.workers.drain()
 
     assert sent == {

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,16 @@ import pytest
 from app import app as declared_app
 from chalicelib.messaging import MAX_RECEIVES
 from chalicelib.settings import Settings
-from deploy.declared import CONFIG, Api, Command, Function, Schedule, Worker, declared_functions
+from deploy.declared import (
+    CONFIG,
+    Api,
+    Command,
+    Function,
+    Scheduled,
+    Worker,
+    declared_functions,
+)
+from deploy.functions import rate
 from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
 from tests.deploy.conftest import make_package
@@ -25,7 +35,7 @@ pytestmark = pytest.mark.processes
 
 FUNCTIONS = declared_functions(declared_app, "prod")
 WORKERS = [each for each in FUNCTIONS if isinstance(each, Worker)]
-SCHEDULES = [each for each in FUNCTIONS if isinstance(each, Schedule)]
+SCHEDULED = [each for each in FUNCTIONS if isinstance(each, Scheduled)]
 PREFIX = CONFIG["stages"]["prod"]["environment_variables"]["PLAZA_QUEUE_PREFIX"]
 NOTHING = {"Ref": "AWS::NoValue"}
 
@@ -158,21 +168,54 @@ def test_each_mapping_reports_failures_by_message_and_is_bounded(
     assert function["DependsOn"] == [f"{worker.resource}Queue"]
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda each: each.name)
+@pytest.mark.parametrize("scheduled", SCHEDULED, ids=lambda each: each.name)
 def test_each_schedule_is_in_the_template_and_does_not_pile_up(
-    template: Any, schedule: Schedule
+    template: Any, scheduled: Scheduled
 ) -> None:
-    function = properties(template, schedule.resource)
-    (event,) = function["Events"].values()
+    function = properties(template, scheduled.resource)
+    events = [each["Properties"] for each in function["Events"].values()]
+    most_frequent = min(each.every for each in scheduled.schedules)
 
-    assert event["Properties"]["Schedule"].startswith("rate(")
+    assert [(json.loads(each["Input"]), each["Schedule"]) for each in events] == [
+        ({"schedule": each.name}, rate(each.every)) for each in scheduled.schedules
+    ]
     assert function["EventInvokeConfig"] == {
         "DestinationConfig": {
             "OnFailure": {"Type": "SQS", "Destination": attribute_of("FailedSchedules")}
         },
         "MaximumRetryAttempts": 0,
-        "MaximumEventAgeInSeconds": schedule.every_seconds,
+        "MaximumEventAgeInSeconds": most_frequent.total_seconds(),
     }
+
+
+@pytest.mark.parametrize(
+    ("every", "expression"),
+    [
+        (timedelta(minutes=1), "rate(1 minute)"),
+        (timedelta(minutes=2), "rate(2 minutes)"),
+        (timedelta(hours=1), "rate(60 minutes)"),
+    ],
+)
+def test_a_rate_is_in_minutes(every: timedelta, expression: str) -> None:
+    assert rate(every) == expression
+
+
+@pytest.mark.parametrize("every", [timedelta(0), timedelta(seconds=59), timedelta(seconds=90)])
+def test_a_rate_that_eventbridge_does_not_know_is_refused(every: timedelta) -> None:
+    with pytest.raises(ValueError, match="whole number of minutes"):
+        rate(every)
+
+
+@pytest.mark.parametrize("scheduled", SCHEDULED, ids=lambda each: each.name)
+def test_no_run_of_a_schedule_waits_for_another(template: Any, scheduled: Scheduled) -> None:
+    """As many as begin at every rate before the time-out of the first one."""
+    timeout = properties(template, scheduled.resource)["Timeout"]
+    begun = sum(
+        len(range(0, timeout, round(each.every.total_seconds()))) for each in scheduled.schedules
+    )
+    reserved = properties(template, scheduled.resource)["ReservedConcurrentExecutions"]
+
+    assert reserved == {"Fn::If": ["Reserves", begun, NOTHING]}
 
 
 @pytest.mark.parametrize("name", [each.resource for each in FUNCTIONS])
@@ -339,7 +382,7 @@ def test_only_what_works_with_assets_may_use_their_bucket(template: Any) -> None
         if "s3:GetObject" in json.dumps(properties(template, function.role)["Policies"])
     }
 
-    assert users == {"api_handler", "move_assets", "tend_assets"}
+    assert users == {"api_handler", "move_assets", "assets_schedules"}
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
     bucket = {"Fn::If": ["MakesAssetBucket", {"Ref": "AssetBucket"}, ""]}
     assert variables["PLAZA_ASSET_BUCKET"] == bucket
@@ -354,7 +397,7 @@ def test_only_what_asks_the_payments_provider_names_it_and_has_its_secrets(templ
         and names & own["Variables"].keys()
     }
 
-    assert having == dict.fromkeys(("api_handler", "resume_orders", "tend_shop"), names)
+    assert having == dict.fromkeys(("api_handler", "resume_orders", "shop_schedules"), names)
     variables = properties(template, "APIHandler")["Environment"]["Variables"]
     for payments, has_secrets in (("", False), ("fake", False), ("stripe", True)):
         made = deployed_with(template, variables, Payments=payments)

@@ -1,54 +1,72 @@
 import threading
+from datetime import timedelta
 
 import pytest
-from chalice.app import Chalice, Cron, Rate
+from chalice.app import Chalice
 
-from local.failures import StartupFailure
-from local.schedules import declared_schedules, run_schedules, scheduled_event
+from chalicelib.jobs.schedules import ScheduledJob, declare
+from chalicelib.runtime import Runtime
+from local.schedules import declared_schedules, run_schedule, run_schedules
+from tests.support.clock import Clock
 
 pytestmark = pytest.mark.processes
 
-
-def test_rates_are_read_from_the_app() -> None:
-    app = Chalice("plaza", configure_logs=False)
-    app.schedule(Rate(1, unit=Rate.MINUTES), name="often")(lambda _event: None)
-    app.schedule("rate(2 hours)", name="seldom")(lambda _event: None)
-
-    assert {each.name: each.every_seconds for each in declared_schedules(app)} == {
-        "often": 60,
-        "seldom": 7_200,
-    }
+MINUTE = timedelta(minutes=1)
 
 
-def test_a_schedule_that_cannot_run_here_is_named() -> None:
-    app = Chalice("plaza", configure_logs=False)
-    app.schedule(Cron(0, 3, "*", "*", "?", "*"), name="nightly")(lambda _event: None)
-
-    with pytest.raises(StartupFailure, match=r"cron\(0 3"):
-        declared_schedules(app)
-
-
-def test_each_runs_at_the_start_and_one_that_fails_stops_no_other() -> None:
-    app = Chalice("plaza", configure_logs=False)
+def test_each_runs_at_the_start_and_a_failure_stops_no_other(runtime: Runtime) -> None:
     stop = threading.Event()
     ran: list[str] = []
 
-    def fail(_event: object) -> None:
+    def fail(_runtime: Runtime) -> None:
         ran.append("fails")
         raise ZeroDivisionError
 
-    def last(_event: object) -> None:
+    def last(_runtime: Runtime) -> None:
         ran.append("works")
         stop.set()
 
-    app.schedule(Rate(1, unit=Rate.MINUTES), name="fails")(fail)
-    app.schedule(Rate(1, unit=Rate.MINUTES), name="works")(last)
+    functions = {
+        "one": (ScheduledJob("fails", MINUTE, fail), ScheduledJob("idle", MINUTE, lambda _: None)),
+        "other": (ScheduledJob("works", MINUTE, last),),
+    }
+    app = Chalice("plaza", configure_logs=False)
+    for function, schedules in functions.items():
+        declare(app, runtime, function, schedules)
 
-    run_schedules(app, stop)
+    run_schedules(app, stop, functions)
 
     assert ran == ["fails", "works"]
 
 
-def test_the_handlers_of_the_app_itself_run_as_schedules(app: Chalice) -> None:
-    for schedule in declared_schedules(app):
-        app.handler_map[schedule.name](scheduled_event(schedule.name), None)
+def test_each_runs_at_its_own_rate(runtime: Runtime) -> None:
+    stop = threading.Event()
+    ran: list[str] = []
+
+    def often(_runtime: Runtime) -> None:
+        ran.append("often")
+        if ran.count("often") == 3:
+            stop.set()
+
+    functions = {
+        "both": (
+            ScheduledJob("often", timedelta(milliseconds=1), often),
+            ScheduledJob("seldom", timedelta(hours=1), lambda _: ran.append("seldom")),
+        )
+    }
+    app = Chalice("plaza", configure_logs=False)
+    declare(app, runtime, "both", functions["both"])
+
+    run_schedules(app, stop, functions)
+
+    assert (ran.count("often"), ran.count("seldom")) == (3, 1)
+
+
+def test_the_schedules_of_the_app_itself_run(app: Chalice, clock: Clock) -> None:
+    names = [each.name for each in declared_schedules()]
+    assert len(set(names)) == len(names)
+    for name in names:
+        run_schedule(app, name)
+    clock.advance(hours=1)
+    for name in names:
+        run_schedule(app, name)

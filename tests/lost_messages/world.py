@@ -10,7 +10,7 @@ from chalice.app import Chalice
 
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
-from local.schedules import declared_schedules, scheduled_event
+from local.schedules import declared_schedules, run_schedule
 from tests.comments.support.akismet_stand_in import AkismetStandIn
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -53,8 +53,8 @@ class World:
 
     def run_schedules(self) -> None:
         """Run every schedule once."""
-        for schedule in declared_schedules(self.app):
-            self.app.handler_map[schedule.name](scheduled_event(schedule.name), None)
+        for schedule in declared_schedules():
+            run_schedule(self.app, schedule.name)
 
     def recover(self) -> None:
         """Let the schedules find what is owed, and the workers do it, for half an hour."""

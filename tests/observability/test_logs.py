@@ -18,8 +18,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.leases import DeliveryLease
 from chalicelib.social.posts.posts import POSTS
-from local.queues import lambda_context
-from local.schedules import scheduled_event
+from local.schedules import run_schedule
 from tests.ads.support.events import click, count
 from tests.analytics.support.hits import count as count_hits
 from tests.shop.support.buying import bank_takes_back, paid_late, refund_came_back
@@ -92,7 +91,7 @@ def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR091
     bank_takes_back(client, runtime, *refund_came_back(client))
     assert not Queues("nowhere-", client=runtime.queues._client).send(MoveNode(node_id="moon"))
     for schedule in ("tend_ads", "tend_comments", "tend_hits"):
-        app.handler_map[schedule](scheduled_event(schedule), lambda_context(schedule))
+        run_schedule(app, schedule)
 
     written = set().union(*map(assert_embedded, with_metrics(lines)))
 
@@ -110,10 +109,13 @@ def test_what_nobody_pays_is_counted(runtime: Runtime, lines: Lines) -> None:
 
 
 def test_a_schedule_says_what_it_did(app: Chalice, lines: Lines) -> None:
-    app.handler_map["tend_ads"](scheduled_event("tend_ads"), lambda_context("tend_ads"))
+    run_schedule(app, "tend_ads")
 
     (line,) = lines()
-    assert (line["message"], line["function"]) == ("schedule", "tend_ads")
+    named = (line["message"], line["function"], line["schedule"])
+    assert named == ("schedule", "ads_schedules", "tend_ads")
+    (directive,) = line["_aws"]["CloudWatchMetrics"]
+    assert directive["Dimensions"] == [["schedule"]]
     assert line["leases_ended"] == 0
     assert line["correlation_id"] == line["invocation_id"]
 

@@ -13,7 +13,7 @@ from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from deploy.declared import declared_queues
-from local.schedules import declared_schedules, scheduled_event
+from local.schedules import declared_schedules, run_schedule
 from tests.content.support.factories import editor, node, publisher, save
 from tests.recorded_database import recording
 from tests.recorded_database.recording import Caller, RecordedAnswer, Recording
@@ -79,8 +79,8 @@ class Takeover:
         """Have the schedules find owed work, and the workers do it, for forty minutes."""
         for _ in range(4):
             self.clock.advance(minutes=10)
-            for schedule in declared_schedules(self.app):
-                self.command(schedule.name, scheduled_event(schedule.name))
+            for schedule in declared_schedules():
+                run_schedule(self.app, schedule.name)
             self.workers.drain()
 
     def count(self, collection: str, **where: Any) -> int:

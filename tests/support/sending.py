@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 from chalice.app import Chalice
 
 from app import app as declared_app
+from chalicelib.jobs.schedules import run_named
 from chalicelib.outgoing import Way
 from deploy.permissions import SENDS
 
 _ROOT = Path(__file__).parents[2]
-# Where handlers are declared: commands in the app, workers and schedules in the features, and the
-# worker of background jobs, which serves several.
+# Where handlers are declared: commands in the app, workers in the features, and the worker of
+# background jobs, which serves several.
 _DECLARING = frozenset(
     map(
         str,
@@ -47,6 +48,8 @@ def function_at_work() -> str | None:
         code = frame.f_code
         if code.co_filename in _DECLARING and code.co_name in _HANDLERS:
             return code.co_name
+        if code is run_named.__code__:
+            return str(frame.f_locals["function"])
         if code is Chalice.__call__.__code__:
             return "api_handler"
     return None

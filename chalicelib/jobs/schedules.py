@@ -1,0 +1,78 @@
+"""Jobs that the clock runs: a feature declares its own as data, and one function runs them."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from chalice.app import Chalice
+
+from chalicelib.observability import metrics
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+Counts = Mapping[str, int]
+# The schedules of each Lambda function, by the function's name.
+Functions = Mapping[str, tuple["ScheduledJob", ...]]
+
+
+@dataclass(frozen=True)
+class ScheduledJob:
+    """A job that the clock runs; a run may happen twice at once, or not at all.
+
+    `run` returns counts for the log, or None.
+    """
+
+    name: str
+    every: timedelta
+    run: Callable[[Runtime], Counts | None]
+
+
+class UnknownSchedule(ValueError):
+    """An event that names no schedule of its function; the message lists them."""
+
+
+def declare(
+    app: Chalice, runtime: Runtime, function: str, schedules: tuple[ScheduledJob, ...]
+) -> None:
+    """Declare a Lambda function that runs these schedules, each by an event that names it."""
+
+    def run_schedule(event: Any, _context: object) -> Counts | None:
+        return run_named(runtime, function, schedules, event)
+
+    # Lambda knows a handler by this name.
+    run_schedule.__name__ = function
+    app.lambda_function(name=function)(run_schedule)
+
+
+def event_of(schedule: str) -> dict[str, str]:
+    """Return the event that runs a schedule."""
+    return {"schedule": schedule}
+
+
+def run_named(
+    runtime: Runtime, function: str, schedules: tuple[ScheduledJob, ...], event: Any
+) -> Counts | None:
+    """Run the schedule that an event names, and log its counts; raises UnknownSchedule."""
+    schedule = _find(function, schedules, event)
+    started = time.perf_counter()
+    done = schedule.run(runtime)
+    fields = {
+        "function": function,
+        "schedule": schedule.name,
+        "schedule_ms": round((time.perf_counter() - started) * 1000, 1),
+        **(done or {}),
+    }
+    log.info("schedule", extra={"fields": fields, "metrics": metrics.SCHEDULE})
+    return done
+
+
+def _find(function: str, schedules: tuple[ScheduledJob, ...], event: Any) -> ScheduledJob:
+    named = event.get("schedule") if isinstance(event, dict) else None
+    for schedule in schedules:
+        if schedule.name == named:
+            return schedule
+    known = ", ".join(schedule.name for schedule in schedules)
+    missing = "an event without a schedule" if named is None else f"no schedule {named!r}"
+    raise UnknownSchedule(f"{function}: {missing}; its schedules are {known}")
