@@ -11,6 +11,7 @@ from chalice.app import Chalice
 
 from app import create_app
 from chalicelib.database import Document
+from chalicelib.http.front import GREEDY, PARAMETER
 from chalicelib.runtime import Runtime
 from local.tokens import mint
 
@@ -53,6 +54,11 @@ class CallFailed(Exception):
     """A call was answered with 400 or above; the message is the answer's body."""
 
 
+def _target(resource: str, path: Mapping[str, str]) -> str:
+    """Return the path as a caller sends it."""
+    return resource.format(**{name: quote(value) for name, value in path.items()})
+
+
 class AppCalls:
     """Calls to an app as Lambda makes them, without a socket in between."""
 
@@ -76,7 +82,9 @@ class AppCalls:
 
     def send(self, event: Document) -> Document:
         """Hand an event to the app as Lambda does, with what is left of the invocation's time."""
-        answer: Document = self._app(event, _CONTEXT)
+        # Lambda makes each event anew, and the app writes the route into it.
+        fresh = {**event, "requestContext": {**event["requestContext"]}}
+        answer: Document = self._app(fresh, _CONTEXT)
         return answer
 
     def event(
@@ -88,6 +96,7 @@ class AppCalls:
         body: Mapping[str, Any] | None = None,
     ) -> Document:
         """Return the event of a call, in the form of API Gateway's proxy integration."""
+        target = _target(resource, path)
         headers = {
             "authorization": f"Bearer {self._token}",
             "content-type": "application/json",
@@ -96,15 +105,15 @@ class AppCalls:
         return {
             "requestContext": {
                 "httpMethod": method,
-                "resourcePath": resource,
-                "path": resource,
+                "resourcePath": GREEDY,
+                "path": target,
                 "requestId": _REQUEST_ID,
                 "identity": {"sourceIp": "127.0.0.1"},
             },
             "headers": headers,
             "multiValueHeaders": {name: [value] for name, value in headers.items()},
             "multiValueQueryStringParameters": {k: [v] for k, v in (query or {}).items()} or None,
-            "pathParameters": dict(path),
+            "pathParameters": {PARAMETER: target[1:]},
             "stageVariables": None,
             "isBase64Encoded": False,
             "body": json.dumps(body) if body is not None else "",
@@ -133,7 +142,7 @@ class HttpCalls:
         body: Mapping[str, Any] | None = None,
     ) -> str:
         """Make a call over the thread's connection."""
-        target = resource.format(**{name: quote(value) for name, value in path.items()})
+        target = _target(resource, path)
         if query:
             target += f"?{urlencode(query)}"
         connection = self._connection()

@@ -23,6 +23,7 @@ from bench.machine import commit, machine
 from bench.stage import fresh_stage
 from bench.tables import table
 from chalicelib import __version__
+from chalicelib.http.front import GREEDY, PARAMETER
 from chalicelib.jobs.schedules import event_of
 from chalicelib.messaging import Message
 from deploy.declared import ROOT, Api, Scheduled, Worker, declared_functions
@@ -123,20 +124,20 @@ def _cpu_ms(process: int) -> float:
 def _event(function: Container) -> dict[str, Any]:
     """Return an event that asks the database and has little to do there."""
     if isinstance(function, Api):
-        return _request("/nodes/{node}", {"node": "nowhere"})
+        return _request("nodes/nowhere")
     if isinstance(function, Worker):
         record = {"messageId": "m", "receiptHandle": "r", "body": _message(function)}
         return {"Records": [{**record, "attributes": {}}]}
     return event_of(function.schedules[0].name)
 
 
-def _request(resource: str, parameters: dict[str, str]) -> dict[str, Any]:
-    context = {"httpMethod": "GET", "resourcePath": resource, "identity": {}}
+def _request(path: str) -> dict[str, Any]:
+    context = {"httpMethod": "GET", "resourcePath": GREEDY, "identity": {}}
     return {
-        "requestContext": {**context, "requestId": "r", "path": resource},
+        "requestContext": {**context, "requestId": "r", "path": f"/{path}"},
         "headers": {},
         "multiValueQueryStringParameters": None,
-        "pathParameters": parameters,
+        "pathParameters": {PARAMETER: path},
         "stageVariables": None,
         "body": None,
         "isBase64Encoded": False,

@@ -1,6 +1,7 @@
 """The package in Lambda's own runtime: every route, every queue, every schedule."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -27,6 +28,7 @@ from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social.messages import Deliver, Propagate, Rerank, Trim
 from chalicelib.wiring.schedules import FUNCTIONS
 from deploy.declared import declared_queues
+from local.gateway import lambda_event
 from local.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
 
 pytestmark = pytest.mark.processes
@@ -105,25 +107,9 @@ def settled_node(mongodb_uri: str) -> None:
 
 def http_event(method: str, path: str) -> dict[str, Any]:
     """Return API Gateway's event for a call with `x` in the place of every parameter."""
-    return {
-        "resource": path,
-        "path": path,
-        "requestContext": {
-            "httpMethod": method,
-            "resourcePath": path,
-            "path": path,
-            "requestId": "r",
-            "identity": {"sourceIp": "127.0.0.1"},
-        },
-        "headers": {"Host": "plaza.example"},
-        "pathParameters": dict.fromkeys(
-            [part[1:-1] for part in path.split("/") if part.startswith("{")], "x"
-        ),
-        "multiValueQueryStringParameters": None,
-        "stageVariables": None,
-        "body": None,
-        "isBase64Encoded": False,
-    }
+    event = lambda_event(method, re.sub(r"{\w+}", "x", path), {"Host": "plaza.example"})
+    event["requestContext"]["requestId"] = "r"
+    return event
 
 
 @pytest.mark.parametrize(("path", "method"), ROUTES)
@@ -134,6 +120,16 @@ def test_every_route_answers(function: Any, path: str, method: str) -> None:
     if answer["statusCode"] >= 400 and method != "HEAD":
         assert answer["headers"]["Content-Type"] == "application/problem+json"
         assert json.loads(answer["body"])["status"] == answer["statusCode"]
+
+
+def test_an_unknown_path_and_method_are_answered(function: Any) -> None:
+    unknown, wrong = (
+        function("app.app").invoke(http_event(method, path))
+        for method, path in (("GET", "/nothing"), ("PATCH", "/feed"))
+    )
+
+    assert (unknown["statusCode"], json.loads(unknown["body"])["code"]) == (404, "unknown_route")
+    assert (wrong["statusCode"], wrong["headers"]["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
 def record(message_id: str, body: str) -> dict[str, Any]:

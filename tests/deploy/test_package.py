@@ -38,15 +38,15 @@ package, *stdlib = json.loads(sys.argv[1])
 sys.path[:] = [package, *stdlib]
 import app
 event = {
-    "requestContext": {"httpMethod": "GET", "resourcePath": "/health", "path": "/health"},
-    "headers": {}, "pathParameters": {}, "multiValueQueryStringParameters": None,
+    "requestContext": {"httpMethod": "GET", "resourcePath": "/{path+}", "path": "/health"},
+    "headers": {}, "pathParameters": {"path": "health"}, "multiValueQueryStringParameters": None,
     "stageVariables": {}, "body": None,
 }
 print(json.dumps(app.app(event, None)))
 """
 
-ANSWER_ONE_FILE = ANSWER_ONE_REQUEST.replace('"/health"', '"/docs/{file}"').replace(
-    '"pathParameters": {}', '"pathParameters": {"file": "docs.css"}'
+ANSWER_ONE_FILE = ANSWER_ONE_REQUEST.replace('"/{path+}"', '"/docs/{file}"').replace(
+    '{"path": "health"}', '{"file": "docs.css"}'
 )
 
 
