@@ -11,7 +11,7 @@ from deploy.declared import ROOT
 
 EXCEPTIONS = Path(__file__).with_name("dead_names.txt")
 # At the last fall. Remove a line with its reason, then lower this number.
-MOST_EXCEPTIONS = 29
+MOST_EXCEPTIONS = 28
 # Methods that a library calls by name.
 CALLED_BY_LIBRARIES = ["scanDelims"]
 PARTS = ("app.py", "chalicelib", "deploy", "local", "bench", "script", "contract")
