@@ -110,18 +110,22 @@ def test_every_route_is_reached_with_any_values(route: str, data: st.DataObject)
         assert set(found.route.split("/")) & set(values.values())
 
 
-LITERALS = {part for route in declared_app.routes for part in route.split("/") if part}
-PARTS = st.sampled_from(
-    sorted({*LITERALS, "x", "a%2Fb", "%", "%FF", ".", "..", "ä", "%2e"}, key=str)
-)
+ODD = ("x", "me", "a%2Fb", "%", "%FF", ".", "..", "ä", "%2e")
 
 
-@given(st.lists(PARTS, min_size=1, max_size=8), st.booleans())
-def test_a_path_has_the_route_that_chalice_finds(
-    parts: list[str],
-    has_last_slash: bool,  # noqa: FBT001 - the two cases
-) -> None:
-    path = "/".join(parts) + "/" * has_last_slash
+@st.composite
+def near_a_route(draw: st.DrawFn) -> str:
+    """Return a path like a declared route, with some parts of another one, odd, or missing."""
+    parts = draw(st.sampled_from(sorted(declared_app.routes)))[1:].split("/")
+    literals = st.sampled_from(draw(st.sampled_from(sorted(declared_app.routes)))[1:].split("/"))
+    other = literals.filter(bool) | st.sampled_from(ODD)
+    path = [draw(other) if "{" in part or draw(st.integers(0, 5)) == 0 else part for part in parts]
+    return "/".join(path[: draw(st.integers(1, len(path)))] if draw(st.booleans()) else path)
+
+
+@given(near_a_route().filter(bool), st.sampled_from(["", "/"]))
+def test_a_path_has_the_route_that_chalice_finds(path: str, end: str) -> None:
+    path += end
 
     ours = DECLARED.match(path)
 
@@ -144,7 +148,12 @@ def app_of_names() -> LocalChalice:
     front.install(app)
 
     def view(name: str) -> Callable[..., Response]:
-        return lambda **given: Response(given, {"X-Route": name})
+        def answer(**given: str) -> Response:
+            call = app.current_request
+            seen = [given, call.path, call.uri_params, call.context["resourcePath"]]
+            return Response(seen, {"X-Route": name})
+
+        return answer
 
     for path, methods in declared_app.routes.items():
         for method in methods:
@@ -236,6 +245,38 @@ def test_a_parameter_is_decoded_once(api: Client) -> None:
     assert api.put("/things/a%2Fb", name="ball").json["id"] == "a/b"
     # `%25` is a percent sign, which the pattern of things refuses: `%252F` is no slash.
     assert api.put("/things/a%252Fb", name="ball").status == 422
+
+
+@pytest.mark.parametrize(
+    ("sent", "resource", "parameters"),
+    [
+        ("/", "/", None),
+        ("//", "/", None),
+        ("/docs", "/docs", None),
+        ("/docs/", "/docs", None),
+        ("//docs/a%2Fb", "/docs/{file}", {"file": "a%2Fb"}),
+        ("/docs/a/b", GREEDY, {"path": "docs/a/b"}),
+        ("/openapixjson", GREEDY, {"path": "openapixjson"}),
+        ("//users/a%2Fb/?a=1", GREEDY, {"path": "users/a%2Fb"}),
+        ("/users//", GREEDY, {"path": "users/"}),
+    ],
+)
+def test_an_event_is_as_api_gateway_makes_it(
+    sent: str, resource: str, parameters: dict[str, str] | None
+) -> None:
+    event = lambda_event("GET", sent, {"X-A": "1"}, b"\xff")
+
+    assert (event["resource"], event["pathParameters"]) == (resource, parameters)
+    assert event["requestContext"]["resourcePath"] == resource
+    assert event["path"] == event["requestContext"]["path"] == sent.partition("?")[0]
+    assert (event["body"], event["isBase64Encoded"]) == ("/w==", True)
+
+
+def test_a_query_is_decoded_and_has_all_its_values() -> None:
+    event = lambda_event("GET", "/users?a=1&a=%2F+&b=", {})
+
+    assert event["multiValueQueryStringParameters"] == {"a": ["1", "/ "], "b": [""]}
+    assert lambda_event("GET", "/users", {})["multiValueQueryStringParameters"] is None
 
 
 def test_the_gateway_answers_by_itself_to_a_method_that_is_none(api: Client) -> None:
