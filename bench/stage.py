@@ -149,4 +149,4 @@ def fresh_stage(folder: Path, *, is_quick: bool = False) -> Iterator[Stage]:
 
 def _make_ready(runtime: Runtime) -> None:
     """Make a database ready by a deployment's own command, so that nothing of it is left out."""
-    create_app(runtime).handler_map["init_db"]({}, None)
+    create_app(runtime).handler_map["command"]({"command": "init_db"}, None)

@@ -77,7 +77,7 @@ def _outputs(functions: list[Function], workers: list[Worker]) -> dict[str, Any]
         },
         **{
             f"{each.resource}Name": {
-                "Description": f"The function of the command {each.title}",
+                "Description": "The function of all commands",
                 "Value": reference(each.resource),
             }
             for each in commands

@@ -155,7 +155,7 @@ def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
         store.change(discussion.node, comment_id, {"renderer": "old", "html": "old"}, {})
 
     app = create_app(discussion.runtime)
-    answer = app.handler_map["rerender_comments"]({}, None)
+    answer = app.handler_map["command"]({"command": "rerender_comments"}, None)
 
     assert answer == {"rendered": 2, "too_large": 0, "next": None}
     for number, comment_id in enumerate(posted[:2]):

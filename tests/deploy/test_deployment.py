@@ -64,7 +64,7 @@ def deployment(
         )
         with MongoClient[Document](mongodb_uri) as client:
             client.drop_database(DATABASE)
-            deployed.function("InitDb").invoke({})
+            deployed.function("Command").invoke({"command": "init_db"})
             nodes.insert(open_database(client, DATABASE), nodes.new_node("settled"))
             yield deployed
             client.drop_database(DATABASE)

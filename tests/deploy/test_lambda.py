@@ -95,7 +95,7 @@ def function(
                 )
             return started[handler]
 
-        start("app.init_db").invoke({})
+        start("app.command").invoke({"command": "init_db"})
         settled_node(mongodb_uri)
         yield start
 
@@ -159,6 +159,19 @@ def test_every_schedule_runs(function: Any, name: str, schedule: str) -> None:
 def test_an_event_that_names_no_schedule_of_its_function_fails(function: Any, event: Any) -> None:
     with pytest.raises(FunctionFailed, match=r"social_schedules: .*sweep_marks.*UnknownSchedule"):
         function("app.social_schedules").invoke(event)
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        ({}, "the event has no command"),
+        ({"command": "drop_db"}, "there is no command 'drop_db'; the commands are init_db, .*"),
+        ({"command": "init_db", "contracts": True}, "init_db: contracts is unknown"),
+    ],
+)
+def test_a_command_with_a_fault_fails(function: Any, event: Any, told: str) -> None:
+    with pytest.raises(FunctionFailed, match=rf"{told}.*InvalidCommand"):
+        function("app.command").invoke(event)
 
 
 def test_a_handler_that_is_not_there_is_noticed(function: Any) -> None:

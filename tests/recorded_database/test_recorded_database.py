@@ -54,8 +54,8 @@ class Takeover:
     workers: Workers
     recorded: Recording
 
-    def command(self, name: str, event: dict[str, Any]) -> Any:
-        return self.app.handler_map[name](event, None)
+    def command(self, name: str, **arguments: Any) -> Any:
+        return self.app.handler_map["command"]({"command": name, **arguments}, None)
 
     def as_(self, caller: Caller) -> Client:
         """Return a client with the claims of a recorded caller."""
@@ -128,8 +128,8 @@ def takeover(  # noqa: PLR0913, PLR0917 - all of Plaza's parts
     """The release's documents, after `init_db` has expanded and contracted."""
     recording.fill_collections(runtime.database, recorded)
     taken = Takeover(app, client, runtime, clock, workers, recorded)
-    taken.command("init_db", {})
-    taken.command("init_db", {"contract": True})
+    taken.command("init_db")
+    taken.command("init_db", contract=True)
     return taken
 
 
@@ -157,7 +157,7 @@ def faults(taken: Takeover) -> list[str]:
         f"{each.command} {each.event} {difference}"
         for each in taken.recorded.audits
         for difference in recording.differences(
-            each.answer, taken.command(each.command, each.event)
+            each.answer, taken.command(each.command, **each.event)
         )
     ]
 
@@ -170,7 +170,7 @@ def test_every_collection_of_the_release_was_recorded_with_documents(recorded: R
 
 
 def test_a_deployment_is_done_at_once(takeover: Takeover) -> None:
-    again = takeover.command("init_db", {"contract": True})
+    again = takeover.command("init_db", contract=True)
 
     assert again == {"done": [], "left": []}
 

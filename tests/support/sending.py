@@ -13,13 +13,13 @@ from chalicelib.outgoing import Way
 from deploy.permissions import SENDS
 
 _ROOT = Path(__file__).parents[2]
-# Where handlers are declared: commands in the app, workers in the features, and the worker of
-# background jobs, which serves several.
+# Where handlers are declared: commands in a file of their own, workers in the features, and the
+# worker of background jobs, which serves several.
 _DECLARING = frozenset(
     map(
         str,
         (
-            _ROOT / "app.py",
+            _ROOT / "chalicelib" / "jobs" / "commands.py",
             _ROOT / "chalicelib" / "wiring" / "people.py",
             *(_ROOT / "chalicelib").glob("*/jobs.py"),
         ),

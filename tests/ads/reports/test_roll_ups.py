@@ -108,8 +108,9 @@ def test_what_disagrees_is_found(reported: Runtime) -> None:
 @pytest.mark.usefixtures("reported")
 def test_reconciling_is_a_command(app: Any) -> None:
     span = {"from": "2025-12-01T00:00:00+00:00", "to": "2026-06-01T00:00:00+00:00"}
+    event = {"command": "reconcile_ads", "campaign_id": SPRING, **span}
 
-    answer = app.handler_map["reconcile_ads"]({"campaign_id": SPRING, **span}, None)
+    answer = app.handler_map["command"](event, None)
 
     assert answer["differences"] == []
     assert set(answer["ledger"].values()) == {0}

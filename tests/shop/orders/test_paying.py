@@ -230,8 +230,8 @@ def test_the_books_of_a_stock_say_by_how_much_it_is_wrong(
     stocked(client, 5)
     bought(client, MOBY_HARD=2)
     cart_of(client, MOBY_HARD=1)
-    verify = app.handler_map["verify_stock"]
-    event = {"site": SITE, "sku": SKU}
+    verify = app.handler_map["command"]
+    event = {"command": "verify_stock", "site": SITE, "sku": SKU}
     assert verify(event, None) == {"held": 0, "moved": 0}
 
     STOCKS.of(runtime.database).update_one({"_id": f"{SITE}:{SKU}"}, {"$inc": {"on_hand": 1}})

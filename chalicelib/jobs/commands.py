@@ -1,0 +1,73 @@
+"""Commands: work that a person or a deployment asks for by name, with checked arguments."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalice.app import Chalice
+
+from chalicelib.runtime import Runtime
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Command:
+    """Work by name, which returns JSON.
+
+    `required` arguments are texts of one character or more. `optional` arguments have these
+    defaults, and their types.
+    """
+
+    name: str
+    run: Callable[[Runtime, Arguments], Any]
+    required: tuple[str, ...] = ()
+    optional: Mapping[str, str | bool] = field(default_factory=dict)
+
+
+class InvalidCommand(ValueError):
+    """An event that is no command with its arguments; the message says why."""
+
+
+def declare(app: Chalice, runtime: Runtime, commands: tuple[Command, ...]) -> None:
+    """Declare the Lambda function that runs these commands, each by an event that names it."""
+
+    @app.lambda_function()
+    def command(event: Any, _context: object) -> Any:
+        return run_command(runtime, commands, event)
+
+
+def run_command(runtime: Runtime, commands: tuple[Command, ...], event: Any) -> Any:
+    """Run the command that an event names, with its other members as arguments.
+
+    Raises InvalidCommand before anything runs.
+    """
+    named = event.get("command") if isinstance(event, dict) else None
+    for command in commands:
+        if command.name == named:
+            return command.run(runtime, _arguments(command, event))
+    known = ", ".join(command.name for command in commands)
+    missing = "the event has no command" if named is None else f"there is no command {named!r}"
+    raise InvalidCommand(f"{missing}; the commands are {known}")
+
+
+def _arguments(command: Command, event: Arguments) -> Arguments:
+    """Return a command's arguments with defaults; raises InvalidCommand with all faults."""
+    given = {name: value for name, value in event.items() if name != "command"}
+    if faults := sorted(_faults(command, given)):
+        raise InvalidCommand(f"{command.name}: {'; '.join(faults)}")
+    return {**command.optional, **given}
+
+
+def _faults(command: Command, given: Arguments) -> Iterator[str]:
+    for name in command.required:
+        if name not in given:
+            yield f"{name} is missing"
+        elif not isinstance(given[name], str) or not given[name]:
+            yield f"{name} has to be a text that is not empty"
+    for name, default in command.optional.items():
+        # A number is no truth value, although Python's 1 equals True.
+        if name in given and type(given[name]) is not type(default):
+            yield f"{name} has to be {'true or false' if isinstance(default, bool) else 'a text'}"
+    for name in given.keys() - {*command.required, *command.optional}:
+        yield f"{name} is unknown"

@@ -1,0 +1,68 @@
+"""The commands of all features."""
+
+from chalicelib.ads import jobs as ads
+from chalicelib.comments import repair
+from chalicelib.comments.entries import upkeep
+from chalicelib.database import migration
+from chalicelib.jobs.commands import Arguments, Command
+from chalicelib.runtime import Runtime
+from chalicelib.shop import jobs as shop
+from chalicelib.social import jobs as social
+from chalicelib.wiring import marks, schema
+
+
+def _init_db(runtime: Runtime, given: Arguments) -> dict[str, list[str]]:
+    report = migration.migrate(
+        runtime.database,
+        schema.collections(runtime.settings),
+        schema.FAMILIES,
+        contract=given["contract"],
+    )
+    return {"done": report.done, "left": report.left}
+
+
+COMMANDS = (
+    Command("init_db", _init_db, optional={"contract": False}),
+    Command(
+        "reconcile_ads",
+        lambda runtime, given: ads.reconcile(
+            runtime, given["campaign_id"], given["from"], given["to"]
+        ),
+        required=("campaign_id", "from", "to"),
+    ),
+    Command(
+        "verify_news",
+        lambda runtime, given: social.verify_news(runtime, given["user_id"]),
+        required=("user_id",),
+    ),
+    Command(
+        "verify_stock",
+        lambda runtime, given: shop.verify_stock(runtime, given["site"], given["sku"]),
+        required=("site", "sku"),
+    ),
+    Command(
+        "verify_marks",
+        lambda runtime, given: marks.verify(runtime, given["kind"], given["after"]),
+        required=("kind",),
+        optional={"after": ""},
+    ),
+    Command(
+        "choose_mark_design",
+        lambda runtime, given: marks.choose(
+            runtime, given["kind"], given["thing"], given["design"]
+        ),
+        required=("kind", "thing", "design"),
+    ),
+    Command(
+        "rerender_comments",
+        lambda runtime, given: repair.render_again(runtime, after=given["after"]),
+        optional={"after": ""},
+    ),
+    Command(
+        "compare_entries",
+        lambda runtime, given: upkeep.compare_nodes(
+            runtime, given["after"], is_repairing=given["repair"]
+        ),
+        optional={"after": "", "repair": False},
+    ),
+)
