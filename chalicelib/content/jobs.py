@@ -6,6 +6,7 @@ from typing import Any
 from chalice.app import Chalice, SQSEvent
 from pydantic import TypeAdapter
 
+from chalicelib.content import tag_counts
 from chalicelib.content.publishing import discussions as publishing_discussions
 from chalicelib.content.publishing import tending
 from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
@@ -18,6 +19,8 @@ def run_due(runtime: Runtime) -> dict[str, int]:
     """Tidy up after instants that have passed, and send messages again; return counts of pages."""
     done = {"made_live": tending.make_live(runtime), "ended": tending.end(runtime)}
     tending.give_date(runtime)
+    tag_counts.count_due(runtime)
+    tag_counts.repair(runtime)
     publishing_discussions.sweep(runtime)
     return done
 

@@ -38,6 +38,9 @@ NODES = Collection(
         IndexModel("next.shown_from", partialFilterExpression={"next.shown_from": EVER}),
         IndexModel("until", partialFilterExpression={"until": EVER, "published": EVER}),
         IndexModel("published", partialFilterExpression={"dated": EVER}),
+        # For numbers of tags: the pages to count anew, of a site or of all. Pages without the field
+        # come first.
+        IndexModel([("count_due", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
         IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
         # For a renamed or erased user.
         IndexModel("author.id", sparse=True),

@@ -69,7 +69,8 @@ class ContentNode(TypedDict):
     see, while `published` is a later instant; after that the schedule makes it `published`.
     `first_published` survives an unpublishing. `edition` rises with each change
     for readers. `is_closed`: the discussion has received the order to close. `preview_key` is part
-    of each preview's address.
+    of each preview's address. `counted_tags` are the tags that the numbers of tags count the page
+    for, until `count_due`; pages of release 0.3.0 lack both.
     """
 
     _id: str
@@ -92,6 +93,8 @@ class ContentNode(TypedDict):
     preview_key: str
     removed: datetime | None
     telling: NotRequired[Telling]
+    counted_tags: NotRequired[Annotated[list[str], AtMost(MAX_TAGS)]]
+    count_due: NotRequired[datetime]
 
 
 class RevisionId(TypedDict):

@@ -23,6 +23,7 @@ from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.content import nodes as content_nodes
 from chalicelib.content import rendered as content_rendered
 from chalicelib.content import settings as content_settings
+from chalicelib.content import tag_counts
 from chalicelib.content.editing import revisions
 from chalicelib.content.publishing import addresses
 from chalicelib.database import Collection, Family
@@ -89,6 +90,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     origins.ORIGINS,
     content_settings.SITES,
     content_nodes.NODES,
+    tag_counts.TAG_COUNTS,
     content_rendered.RENDERED,
     revisions.REVISIONS,
     shop_settings.SITES,

@@ -11,7 +11,7 @@ from pymongo.database import Database
 
 from chalicelib import happenings
 from chalicelib.assets import pictures
-from chalicelib.content import happened, named_assets, nodes, settings
+from chalicelib.content import happened, named_assets, nodes, settings, tag_counts
 from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions, states
@@ -119,18 +119,21 @@ def store(
 ) -> ContentNode:
     """Store a publishing change with a note for the page's discussion, and its happening.
 
-    Also updates the uses of the page's assets.
+    Also updates the uses of the page's assets, and the numbers of its tags.
     """
-    stored: Document = {**change, **others, "updated": runtime.now()}
+    now = runtime.now()
+    stored: Document = {**change, **others, "updated": now}
     draft = _draft(node) if stored.get("removed") is None else None
     after = named_assets.assets_of(draft, change["live"], change["next"])
     pictures.change(runtime.database, session, named_assets.of(node), after)
     published = change["published"]
-    due = published if published is not None and published > runtime.now() else None
+    due = published if published is not None and published > now else None
     thing = happened.name_of(node)
     happenings.note(runtime, node["site"], happened.KIND, thing, session, due=due)
     if node["discussion"] is not None:
         stored["telling"] = discussions.note(runtime)
+    changed_node: ContentNode = {**node, **change}
+    stored |= tag_counts.count(runtime.database, node, changed_node, now, session)
     changed = NODES.of(runtime.database).find_one_and_update(
         {"_id": node["_id"], "site": node["site"]},
         {"$set": stored, "$inc": RAISED},

@@ -8,7 +8,7 @@ from pymongo import DESCENDING
 from pymongo.database import Database
 
 from chalicelib.content.nodes import EVER, NODES
-from chalicelib.content.reading.forms import EntriesAnswer, ListQuery, TagCountAnswer, entry_answer
+from chalicelib.content.reading.forms import EntriesAnswer, ListQuery, entry_answer
 from chalicelib.content.reading.views import Viewed
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.visibility import edition_at, shown_filter, with_tag
@@ -97,24 +97,6 @@ def where(listed: PageList, now: datetime, after: PagePosition | None = None) ->
         return filters
     # All filters in each branch: an index then sorts each branch, and the server merges them.
     return {"$or": [{**filters, **each} for each in with_tag(listed.tag, now)]}
-
-
-def tag_counts(runtime: Runtime, site: str) -> list[TagCountAnswer]:
-    """Return the tags of a site with their numbers of visible pages, the most used first."""
-    now = runtime.now()
-    is_next = {"$lte": ["$next.shown_from", now]}
-    has_next = {"$and": [{"$ne": [{"$type": "$next.shown_from"}, "missing"]}, is_next]}
-    tags = {"$cond": [has_next, "$next.tags", "$live.tags"]}
-    counted: Sequence[Document] = (
-        {"$match": {"site": site, **shown_filter(now)}},
-        {"$project": {"tag": tags}},
-        {"$unwind": "$tag"},
-        {"$group": {"_id": "$tag", "count": {"$sum": 1}}},
-        {"$sort": {"count": -1, "_id": 1}},
-        {"$limit": runtime.bounds.content.listed_tags},
-    )
-    found = NODES.read_as(Document, runtime.database).aggregate(list(counted))
-    return [{"tag": each["_id"], "count": each["count"]} for each in found]
 
 
 def place_of(node: ContentNode) -> list[Any]:

@@ -72,7 +72,7 @@ def in_order(shirts: list[Shirt], order: str) -> list[str]:
     return names[::-1] if order == "-price" else names
 
 
-def written(bounds: tuple[int | None, int | None]) -> str:
+def price_query(bounds: tuple[int | None, int | None]) -> str:
     least, greatest = ("" if each is None else f"{each / 10}" for each in bounds)
     return f"price={least}..{greatest}"
 
@@ -98,7 +98,7 @@ class Shop:
             self.clock.advance(seconds=1)
         return shirts
 
-    def listed(self, query: str, limit: int = 50) -> list[str]:
+    def ids(self, query: str, limit: int = 50) -> list[str]:
         """Return the ids of a whole list, page by page."""
         found: list[str] = []
         cursor = ""
@@ -129,15 +129,15 @@ def test_a_range_lists_the_products_that_a_plain_loop_finds(
     drawn: tuple[list[Any], tuple[int | None, int | None], int],
 ) -> None:
     shop, (stock, bounds, limit) = Shop(client, clock, layout), drawn
-    shirts, price = shop.fill(stock), written(bounds)
+    shirts, price = shop.fill(stock), price_query(bounds)
     expected = [each for each in shirts if matches(each, bounds)]
 
     for order in ("price", "-price", "newest"):
-        assert shop.listed(f"{price}&order={order}", limit) == in_order(expected, order)
+        assert shop.ids(f"{price}&order={order}", limit) == in_order(expected, order)
         new = [each for each in expected if each.is_new_wear]
-        assert shop.listed(f"{price}&order={order}&tag=new", limit) == in_order(new, order)
-    assert shop.listed(f"{price}&q=shirt", limit) == in_order(expected, "best")
-    assert shop.listed(f"{price}&q=shirt&order=price") == in_order(expected, "price")
+        assert shop.ids(f"{price}&order={order}&tag=new", limit) == in_order(new, order)
+    assert shop.ids(f"{price}&q=shirt", limit) == in_order(expected, "best")
+    assert shop.ids(f"{price}&q=shirt&order=price") == in_order(expected, "price")
     check_colours(shop, price, expected)
 
 
@@ -147,7 +147,7 @@ def check_colours(shop: Shop, price: str, expected: list[Shirt]) -> None:
     assert counted.keys() == {each.colour for each in expected}
     assert shop.colours(f"{price}&f.colour=red") == counted
     for colour in COLOURS:
-        listed = shop.listed(f"{price}&f.colour={colour}&order=price")
+        listed = shop.ids(f"{price}&f.colour={colour}&order=price")
         assert listed == in_order([each for each in expected if each.colour == colour], "price")
         assert len(listed) == counted.get(colour, 0)
 
@@ -159,8 +159,8 @@ def test_frequent_words_are_searched_in_a_range(
     shop.fill([([1, 2], "red", False), ([1, 3], "red", False), ([2], "red", False)])
     monkeypatch.setattr(words, "FREQUENT", 1)
 
-    assert shop.listed("q=shirt&price=0.2..0.2", 1) == ["s0", "s2"]
-    assert shop.listed("q=shirt&price=0.3..&order=price") == ["s1"]
+    assert shop.ids("q=shirt&price=0.2..0.2", 1) == ["s0", "s2"]
+    assert shop.ids("q=shirt&price=0.3..&order=price") == ["s1"]
 
 
 def test_a_price_of_one_sku_lies_in_the_range_and_no_mean_of_two(
@@ -169,8 +169,8 @@ def test_a_price_of_one_sku_lies_in_the_range_and_no_mean_of_two(
     shop = Shop(client, clock, "details")
     shop.fill([([1, 2], "red", False), ([1, 3], "red", False), ([1, 2, 3], "red", False)])
 
-    assert shop.listed("price=0.15..0.25&order=price") == ["s0", "s2"]
-    assert shop.listed("price=0.25..0.15&order=price") == []
+    assert shop.ids("price=0.15..0.25&order=price") == ["s0", "s2"]
+    assert shop.ids("price=0.25..0.15&order=price") == []
 
 
 def test_a_range_follows_the_prices_of_a_later_write(client: Client, clock: Clock) -> None:
@@ -178,9 +178,9 @@ def test_a_range_follows_the_prices_of_a_later_write(client: Client, clock: Cloc
     (shirt,) = shop.fill([([1, 3], "red", False)])
     assert put(shop.paula, "s0", body(shirt._replace(prices=[1, 1])), 1, shop.site).status == 200
 
-    assert shop.listed("price=0.2..&order=price") == []
+    assert shop.ids("price=0.2..&order=price") == []
     assert put(shop.paula, "s0", body(shirt._replace(prices=[4, 2])), 2, shop.site).status == 200
-    assert shop.listed("price=0.3..&order=price") == ["s0"]
+    assert shop.ids("price=0.3..&order=price") == ["s0"]
     shown = client.get(product("s0", shop.site)).json
     assert shown["price_micros"] == 2 * MICROS // 10
     assert "higher_micros" not in shown
@@ -194,11 +194,11 @@ def test_a_product_of_release_0_3_0_is_found_once_its_fields_are_derived(
     rows = PRODUCTS.of(runtime.database)
     former = {"search_rules": "", "higher_micros": ""}
     rows.update_many({"site": shop.site}, {"$unset": former})
-    assert shop.listed("price=0.2..&order=price") == ["s1"]
+    assert shop.ids("price=0.2..&order=price") == ["s1"]
 
     indexing.refresh(runtime)
 
-    assert shop.listed("price=0.2..&order=price") == ["s0", "s1"]
+    assert shop.ids("price=0.2..&order=price") == ["s0", "s1"]
     (first, second) = rows.find({"site": shop.site}).sort("_id")
     assert first["higher_micros"] == [3 * MICROS // 10]
     assert "higher_micros" not in second
@@ -210,5 +210,5 @@ def test_a_product_may_have_a_hundred_prices(client: Client, clock: Clock) -> No
     shop.fill([(prices, "red", False)])
 
     for price in (min(prices), sorted(prices)[1], max(prices)):
-        assert shop.listed(written((price, price)) + "&order=-price") == ["s0"]
-    assert shop.listed(written((max(prices) + 1, None)) + "&order=price") == []
+        assert shop.ids(price_query((price, price)) + "&order=-price") == ["s0"]
+    assert shop.ids(price_query((max(prices) + 1, None)) + "&order=price") == []
