@@ -137,6 +137,8 @@ def test_every_resource_calls_the_function(template: Any) -> None:
     assert all(each == integrations[0] for each in integrations)
     assert integrations[0]["type"] == "aws_proxy"
     assert "${APIHandler.Arn}" in integrations[0]["uri"]["Fn::Sub"]
+    source, _ = properties(template, "APIHandlerInvokePermission")["SourceArn"]["Fn::Sub"]
+    assert source.endswith("${RestAPIId}/*")
 
 
 def test_every_parameter_of_a_resource_is_declared(template: Any) -> None:
@@ -174,7 +176,7 @@ def test_the_gateways_own_answers_are_those_of_the_local_server(
     assert responses.keys() == GATEWAY_RESPONSES.keys()
 
     deployed = responses["MISSING_AUTHENTICATION_TOKEN"]
-    local = client.get("/no-such-path")
+    local = client.request("TRACE", "/docs")
 
     assert deployed["statusCode"] == local.status
     assert json.loads(deployed["responseTemplates"]["application/problem+json"]) == local.json
