@@ -16,6 +16,7 @@ BY_TIME = ("oldest", "newest")
 ORDERS = (*BY_TIME, "best", "top", "controversial")
 # A press on what has just gone is given up after this time.
 _GONE_MS = 1_500
+_TRIES = 5
 _QUIET_LOOKS = 4
 # The longest wait between two looks, and as much for a busy machine.
 _MOST_TURNS = 400
@@ -84,6 +85,12 @@ _SHOWN = """() => {
     };
 }"""
 Line = dict[str, str]
+
+
+def is_usable(place: Locator) -> bool:
+    """Return whether a button can be pressed, or a field be written in, now."""
+    read = "(all) => all.some((each) => each.checkVisibility() && !each.disabled && !each.readOnly)"
+    return bool(place.evaluate_all(read))
 
 
 @dataclass
@@ -161,18 +168,18 @@ class Reader:
 
     def _tried(self, place: Locator, act: Callable[[], object]) -> bool:
         """Act on a place; return False if another act has just taken it away or out of use."""
-        try:
-            act()
-        except Error:
-            self.rest()
-            if (
-                place.count()
-                and place.first.is_visible()
-                and place.first.is_enabled()
-                and place.first.is_editable()
-            ):
-                raise
-            return False
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                act()
+            except Error:
+                self.rest()
+                if not is_usable(place):
+                    return False
+                # A busy machine may take longer than the place would need to go.
+                if not tries_left:
+                    raise
+            else:
+                break
         return True
 
     def at(self, comment: str, what: str) -> Locator:
