@@ -3,7 +3,8 @@
 A site switches them on (`PLAZA_ACTION_SITES`). Before a feature stores, changes or deletes a thing,
 it calls `note`, in the same transaction if there is one, and afterwards `send`. A worker then makes
 the feed agree with the thing: it finds the thing, makes the action if it is missing, and deletes it
-if the thing is gone or not public. `chalicelib/wiring/happenings.py` finds the things of each kind.
+if the thing is gone or not public. An action about a concealed thing is for its author alone.
+`chalicelib/wiring/happenings.py` finds the things of each kind.
 
 A new kind needs three steps: `note` and `send` in its feature; a finder of its `Cause` in `CAUSES`
 of `chalicelib/wiring/happenings.py`; and a type of descriptors in
@@ -37,7 +38,10 @@ class Happened(Job):
 
 
 class Cause(NamedTuple):
-    """A public thing: its author and time, and the page that it is on."""
+    """A public thing: its author and time, and the page that it is on.
+
+    `is_concealed`: only its author sees the thing, and takes it for public.
+    """
 
     author_id: str
     author_name: str
@@ -46,6 +50,7 @@ class Cause(NamedTuple):
     page_id: str | None = None
     page_name: str = ""
     url: str | None = None
+    is_concealed: bool = False
 
 
 def note(  # noqa: PLR0913 - a happening, its time and its transaction

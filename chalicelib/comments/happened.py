@@ -4,6 +4,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.opening import is_public
 from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import is_shadow
 from chalicelib.comments.stores import ask
 from chalicelib.happenings import Cause
 from chalicelib.runtime import Runtime
@@ -17,7 +18,10 @@ def name_of(node_id: str, comment_id: str) -> str:
 
 
 def find(runtime: Runtime, thing: str) -> Cause | None:
-    """Return a visible comment, at whatever id its node has now; None if there is none."""
+    """Return a comment that its author sees as visible; None if there is none.
+
+    It is found at whatever id its node has now. The comment of a shadowed author is concealed.
+    """
     node_id, _, comment_id = thing.rpartition("/")
     try:
         node = nodes.find(runtime.database, node_id)
@@ -28,12 +32,14 @@ def find(runtime: Runtime, thing: str) -> Cause | None:
     if not is_public(node, runtime.now()):
         return None
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
-    if comment is None or comment["state"] != "visible" or comment["author"] is None:
+    if comment is None or comment["author"] is None:
         return None
-    return _cause(node, comment)
+    is_concealed = is_shadow(comment)
+    told = comment.get("shadow") if is_concealed else comment["state"]
+    return _cause(node, comment, is_concealed=is_concealed) if told == "visible" else None
 
 
-def _cause(node: Node, comment: Comment) -> Cause:
+def _cause(node: Node, comment: Comment, *, is_concealed: bool) -> Cause:
     author = comment["author"]
     assert author is not None  # noqa: S101 - only tombstones have none
     return Cause(
@@ -44,4 +50,5 @@ def _cause(node: Node, comment: Comment) -> Cause:
         page_id=node["_id"],
         page_name=node["title"],
         url=node["url"] or None,
+        is_concealed=is_concealed,
     )

@@ -17,7 +17,7 @@ def action(stored: StoredAction) -> list[ExportEntry]:
             id=stored["_id"],
             actor=stored["actor"],
             conducted_at=stored["conducted"],
-            scope=stored["scope"],
+            scope=stored.get("shown_scope", stored["scope"]),
             audience_ids=stored["audience"],
             refs=stored["refs"],
             descriptor=stored["descriptor"],

@@ -51,7 +51,8 @@ UNDRIVEN = {
     "eraseMe": "it deletes all, and answers the number of what is left",
     "getMyErasure": "it answers the number of what is left",
 }
-# Other features read no comment of a site, and nothing of its people.
+# Other features read no comment of a site, and nothing of its people. The activity feed has a
+# comparison of its own, in `tests/social/activity/actions/test_concealed.py`.
 APART = {
     *("Operation", "Money", "Ads", "Assets", "Shop", "Content", "Analytics", "Caller", "Reports"),
     *("Sites", "Social", "Feed"),

@@ -169,6 +169,25 @@ def bury(runtime: Runtime, action_id: str) -> bool:
     return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
 
 
+def conceal(runtime: Runtime, action_id: str) -> None:
+    """Restrict an action to its actor, who does not notice it; a second call changes nothing."""
+    change: list[Document] = [{"$set": {"shown_scope": "$scope", "scope": "restricted"}}]
+    there: Document = {"_id": action_id, "deleted": False, "shown_scope": {"$exists": False}}
+    if _change(runtime, there, change):
+        runtime.queues.send(Cascade(action_id=action_id))
+
+
+def reveal(runtime: Runtime, action_id: str) -> None:
+    """Bring a concealed action to the readers of its scope; a second call changes nothing."""
+    there: Document = {"_id": action_id, "deleted": False, "shown_scope": {"$exists": True}}
+    change: list[Document] = [
+        {"$set": {"scope": "$shown_scope", "fan_out": {"$literal": state.new(runtime)}}},
+        {"$unset": "shown_scope"},
+    ]
+    if ACTIONS.of(runtime.database).update_one(there, change).matched_count:
+        runtime.queues.send(DeliverAction(action_id=action_id))
+
+
 def _check_power(database: Database[Document], action_id: str, caller: Principal) -> None:
     if caller.has("social_moderator"):
         find(database, action_id)
@@ -176,7 +195,7 @@ def _check_power(database: Database[Document], action_id: str, caller: Principal
         raise Forbidden("Only its actor can hide or delete an action")
 
 
-def _change(runtime: Runtime, there: Document, change: Document) -> bool:
+def _change(runtime: Runtime, there: Document, change: Document | list[Document]) -> bool:
     """Change an action that matches `there`, and note that its items must follow."""
     cascade = Cascade(action_id=there["_id"])
 

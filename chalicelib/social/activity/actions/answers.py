@@ -157,7 +157,7 @@ def action_answer(action: ShownAction) -> ActionAnswer:
         "id": action["_id"],
         "actor": action["actor"],
         "conducted_at": action["conducted"],
-        "scope": action["scope"],
+        "scope": action.get("shown_scope", action["scope"]),
         "refs": action["refs"],
         "descriptor": action["descriptor"],
         "is_hidden": action["hidden"],

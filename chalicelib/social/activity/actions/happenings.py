@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from typing import NotRequired, TypedDict
 
 from pydantic import TypeAdapter, ValidationError
 from pymongo.errors import DuplicateKeyError
@@ -15,7 +16,7 @@ from chalicelib.social.activity.actions.own_types import (
     PagePublished,
     PostPublished,
 )
-from chalicelib.social.activity.actions.shapes import ReportedThing, StoredAction, StoredRef
+from chalicelib.social.activity.actions.shapes import ReportedThing, Scope, StoredAction, StoredRef
 from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.refs import RefId
@@ -24,6 +25,13 @@ from chalicelib.social.graph import users
 from chalicelib.social.messages import Cascade, DeliverAction
 
 _ID_BYTES = 18
+
+
+class _ScopeFields(TypedDict):
+    scope: Scope
+    shown_scope: NotRequired[Scope]
+
+
 _REF_ID: TypeAdapter[str] = TypeAdapter(RefId)
 MAX_NAME = 200
 
@@ -82,7 +90,7 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
     """Report a thing once, or delete its action if `cause` is None.
 
     A deleted action never comes back. If the author has no team, or department, the feed has no
-    action.
+    action. Of a concealed thing, the action is for its author alone, with the look of any other.
     """
     action_id = id_of(kind, thing)
     if cause is None:
@@ -95,6 +103,8 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
     try:
         actions.ACTIONS.of(runtime.database).insert_one(action)
     except DuplicateKeyError:
+        agree = actions.conceal if cause.is_concealed else actions.reveal
+        agree(runtime, action_id)
         return
     runtime.queues.send(DeliverAction(action_id=action_id))
 
@@ -128,7 +138,6 @@ def _action(
         "conducted": cause.at,
         "team": org["team"],
         "department": org["department"],
-        "scope": scope,
         "audience": [],
         "refs": refs,
         "descriptor": descriptor,
@@ -137,4 +146,9 @@ def _action(
         "cause": thing,
         **actions.UNTOUCHED,
         "fan_out": state.new(runtime),
+        **_scope(scope, is_concealed=cause.is_concealed),
     }
+
+
+def _scope(scope: Scope, *, is_concealed: bool) -> _ScopeFields:
+    return {"scope": "restricted", "shown_scope": scope} if is_concealed else {"scope": scope}

@@ -51,6 +51,8 @@ class ActionState(TypedDict):
     - `reactions`: counts by kind; missing until the first reaction
     - `event_count`: the number of its events, erased or not
     - `cause`: the thing that Plaza itself reported
+    - `shown_scope`: the scope that the actor sees while the action is concealed, which is
+      `restricted` to the actor then; otherwise missing
     """
 
     hidden: bool
@@ -62,6 +64,7 @@ class ActionState(TypedDict):
     reactions: NotRequired[dict[str, int]]
     event_count: int
     cause: NotRequired[ReportedThing]
+    shown_scope: NotRequired[Scope]
 
 
 class StoredActionEvent(TypedDict):
@@ -123,6 +126,7 @@ class ShownAction(TypedDict):
     actor: By
     conducted: datetime
     scope: Scope
+    shown_scope: NotRequired[Scope]
     refs: list[StoredRef]
     descriptor: Document
     hidden: bool
@@ -147,6 +151,7 @@ _SHOWN = (
     "actor",
     "conducted",
     "scope",
+    "shown_scope",
     "refs",
     "descriptor",
     "hidden",

@@ -8,6 +8,7 @@ from chalicelib.social.activity.feed import items
 def cascade(runtime: Runtime, action_id: str) -> None:
     """Hide or show the items of an action as the action; if deleted, delete its items and events.
 
+    Of a concealed action, only its actor keeps an item.
     A worker that delivers items meanwhile reads the action after it has written them.
     """
     action = actions.ACTIONS.of(runtime.database).find_one({"_id": action_id})
@@ -15,4 +16,6 @@ def cascade(runtime: Runtime, action_id: str) -> None:
         items.remove(runtime.database, action_id)
         events.remove(runtime.database, action_id)
     else:
+        if "shown_scope" in action:
+            items.remove(runtime.database, action_id, kept_for=action["actor"]["id"])
         items.show_or_hide(runtime.database, action)

@@ -221,6 +221,7 @@ def show_or_hide(
     )
 
 
-def remove(database: Database[Document], action_id: str) -> None:
-    """Remove an action from every feed."""
-    ITEMS.of(database).delete_many({"action_id": action_id})
+def remove(database: Database[Document], action_id: str, kept_for: str | None = None) -> None:
+    """Remove an action from every feed, but not from the feed of `kept_for`."""
+    whose = {} if kept_for is None else {"user_id": {"$ne": kept_for}}
+    ITEMS.of(database).delete_many({"action_id": action_id, **whose})
