@@ -146,7 +146,8 @@ def _alarm(
     return f"Alarm{to_cfn_resource_name(f'{subject}-{kind}')}", {
         "Type": "AWS::CloudWatch::Alarm",
         "Properties": {
-            "AlarmName": filled(f"${{AWS::StackName}}-{subject}-{kind}"),
+            # Not as release 0.3.0 named it, whose alarms go after these have come.
+            "AlarmName": filled(f"${{AWS::StackName}}/{subject}-{kind}"),
             "AlarmDescription": f"docs/operations/alarms.md#{kind}",
             "AlarmActions": actions,
             "OKActions": actions,

@@ -1,6 +1,7 @@
 """One CloudWatch page of a deployment: what callers see, what workers do, what waits."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from chalicelib.observability.metrics import AD_EVENTS, DELIVERIES, FAN_OUTS_FAILED, REQUEST, UNSENT
@@ -11,10 +12,16 @@ from deploy.queues import FAILED_SCHEDULES, dead_letters_id, queue_id
 # CloudWatch's grid is 24 wide.
 _WIDTH = 12
 _HEIGHT = 6
+# A widget takes no more than 100 alarms.
+_LISTED = 60
 Series = list[Any]
+# Not as release 0.3.0 named it, whose dashboard goes after this has come.
+DASHBOARD_NAME = "${AWS::StackName}-overview"
 
 
-def dashboard(functions: list[Function], alarm_ids: list[str], namespace: str) -> dict[str, Any]:
+def dashboard(
+    functions: list[Function], alarms: Mapping[str, Any], namespace: str
+) -> dict[str, Any]:
     """Return the dashboard of these functions and alarms."""
     charts = [
         _chart("Requests", "Sum", _api("Count"), _api("4XXError"), _api("5XXError")),
@@ -39,11 +46,13 @@ def dashboard(functions: list[Function], alarm_ids: list[str], namespace: str) -
         _chart("Throttles", "Sum", *_lambda(functions, "Throttles")),
         *_queue_charts([each for each in functions if isinstance(each, Worker)]),
     ]
-    body = {"widgets": [_alarm_list(alarm_ids), *_placed(charts)]}
+    names = [each["Properties"]["AlarmName"]["Fn::Sub"] for each in alarms.values()]
+    lists = _alarm_lists(names)
+    body = {"widgets": [*lists, *_placed(charts, rows=len(lists))]}
     return {
         "Type": "AWS::CloudWatch::Dashboard",
         "Properties": {
-            "DashboardName": filled("${AWS::StackName}"),
+            "DashboardName": filled(DASHBOARD_NAME),
             "DashboardBody": filled(json.dumps(body)),
         },
     }
@@ -91,20 +100,25 @@ def _chart(title: str, statistic: str, *series: Series) -> dict[str, Any]:
     }
 
 
-def _alarm_list(alarm_ids: list[str]) -> dict[str, Any]:
-    return {
-        "type": "alarm",
-        "x": 0,
-        "y": 0,
-        "width": 2 * _WIDTH,
-        "height": _HEIGHT,
-        "properties": {"title": "Alarms", "alarms": [f"${{{each}.Arn}}" for each in alarm_ids]},
-    }
-
-
-def _placed(charts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Lay the charts in two columns below the alarms."""
+def _alarm_lists(names: list[str]) -> list[dict[str, Any]]:
+    prefix = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
+    parts = [names[start : start + _LISTED] for start in range(0, len(names), _LISTED)]
     return [
-        {**chart, "x": (number % 2) * _WIDTH, "y": _HEIGHT * (1 + number // 2)}
+        {
+            "type": "alarm",
+            "x": 0,
+            "y": _HEIGHT * row,
+            "width": 2 * _WIDTH,
+            "height": _HEIGHT,
+            "properties": {"title": "Alarms", "alarms": [prefix + name for name in part]},
+        }
+        for row, part in enumerate(parts)
+    ]
+
+
+def _placed(charts: list[dict[str, Any]], rows: int) -> list[dict[str, Any]]:
+    """Lay the charts in two columns below some rows of alarms."""
+    return [
+        {**chart, "x": (number % 2) * _WIDTH, "y": _HEIGHT * (rows + number // 2)}
         for number, chart in enumerate(charts)
     ]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from chalicelib.http.document import FILE as DOCUMENT
 from chalicelib.web.files import CONSOLE, EMBED
@@ -15,7 +16,7 @@ from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.openapi.files import own_app, ship, written
 from deploy.resources import with_few_resources
-from deploy.template import merge_template
+from deploy.template import merge_template, nested_stacks
 from deploy.web import build, build_console
 from deploy.wheels import ARCHITECTURES, UnverifiedPackage, install_verified
 
@@ -27,7 +28,7 @@ def main() -> None:
     """Package the stage of the command line."""
     parser = argparse.ArgumentParser(prog="script/package", description=__doc__)
     parser.add_argument("stage", choices=sorted(CONFIG["stages"]))
-    parser.add_argument("out", type=Path, help="the folder to write deployment.zip and sam.json to")
+    parser.add_argument("out", type=Path, help="the folder to write the zip and the templates to")
     parser.add_argument(
         "--architecture",
         choices=sorted(ARCHITECTURES),
@@ -63,16 +64,15 @@ def package(stage: str, out: Path, architecture: str) -> None:
         options = ["--stage", stage, "--merge-template", str(merged), str(out)]
         subprocess.run([*command, *options], check=True, env=environment)  # noqa: S603
     add_bytecode(out / "deployment.zip")
-    _finish(out / "sam.json")
+    main_stack = out / "sam.json"
+    _write(main_stack, with_few_resources(json.loads(main_stack.read_text())))
+    for nested in nested_stacks(app, stage):
+        _write(out / nested.file, nested.template)
 
 
-def _finish(template: Path) -> None:
-    """Write a template with the API's own resources, and without indentation.
-
-    Indentation is half of it, and CloudFormation takes 1 MB.
-    """
-    finished = with_few_resources(json.loads(template.read_text()))
-    template.write_text(json.dumps(finished, separators=(",", ":")))
+def _write(file: Path, template: dict[str, Any]) -> None:
+    """Write a template without indentation, which is half of it: CloudFormation takes 1 MB."""
+    file.write_text(json.dumps(template, separators=(",", ":")))
 
 
 def _copy_project(folder: Path, architecture: str) -> None:

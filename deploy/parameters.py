@@ -198,7 +198,6 @@ CONDITIONS: dict[str, Any] = {
     "MakesAssetBucket": {"Fn::Equals": [reference("MakeAssetBucket"), "true"]},
     "AsksAkismet": {"Fn::Equals": [reference("Akismet"), "true"]},
     "TakesPayments": {"Fn::Equals": [reference("Payments"), "stripe"]},
-    "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},
     "HasCdn": {"Fn::Equals": [reference("Cdn"), "true"]},
     "HasCdnDomain": {"Fn::Not": [{"Fn::Equals": [reference("CdnCertificateArn"), ""]}]},
     "HasCdnWebAcl": {"Fn::Not": [{"Fn::Equals": [reference("CdnWebAclArn"), ""]}]},
@@ -208,6 +207,10 @@ CONDITIONS: dict[str, Any] = {
     },
     "Reserves": {"Fn::Equals": [reference("ReserveConcurrency"), "true"]},
     "RequiresApiKey": {"Fn::Equals": [reference("RequireApiKey"), "true"]},
+}
+# Of the nested stacks alone.
+NESTED_CONDITIONS: dict[str, Any] = {
+    "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},
 }
 
 

@@ -8,11 +8,18 @@ from deploy.alarms import alarms
 from deploy.api import api_resources
 from deploy.assets import bucket_resources
 from deploy.cdn import cdn_resources
-from deploy.dashboard import dashboard
+from deploy.dashboard import DASHBOARD_NAME, dashboard
 from deploy.declared import Command, Function, Worker, declared_functions, stage_environment
 from deploy.functions import function_additions, log_group
 from deploy.intrinsics import filled, reference
-from deploy.parameters import CONDITIONS, RULES, parameters, shared_variables
+from deploy.nested import NestedStack, nested_stack
+from deploy.parameters import (
+    CONDITIONS,
+    NESTED_CONDITIONS,
+    RULES,
+    parameters,
+    shared_variables,
+)
 from deploy.permissions import role_properties
 from deploy.queues import (
     FAILED_SCHEDULES,
@@ -20,6 +27,9 @@ from deploy.queues import (
     failed_schedules,
     queue_resources,
 )
+
+# The files of the nested stacks' templates, beside the main one.
+ALARMS, DASHBOARD = "alarms.json", "dashboard.json"
 
 
 def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
@@ -43,16 +53,34 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
             function.role: {"Properties": policies},
             function.resource: function_additions(function),
         }
-    watched = alarms(functions, environment["PLAZA_METRICS_NAMESPACE"])
-    page = dashboard(functions, list(watched), environment["PLAZA_METRICS_NAMESPACE"])
+    nested = {each.file: each.resource() for each in nested_stacks(app, stage)}
     return {
         "Parameters": parameters(stage, workers),
         "Conditions": CONDITIONS,
         "Rules": RULES,
         "Globals": {"Function": {"Environment": {"Variables": shared_variables()}}},
-        "Resources": {**resources, **watched, "Dashboard": page},
+        "Resources": {
+            **resources,
+            # By other names than release 0.3.0 had for an alarm or a dashboard.
+            "AlarmStack": nested[ALARMS],
+            "DashboardStack": nested[DASHBOARD],
+        },
         "Outputs": _outputs(functions, workers),
     }
+
+
+def nested_stacks(app: Chalice, stage: str) -> list[NestedStack]:
+    """Return the stacks within the stack: alarms and dashboard, to which nothing refers."""
+    functions = declared_functions(app, stage)
+    workers = [each for each in functions if isinstance(each, Worker)]
+    namespace = stage_environment(stage)["PLAZA_METRICS_NAMESPACE"]
+    watched = alarms(functions, namespace)
+    page = {"Dashboard": dashboard(functions, watched, namespace)}
+    chosen = parameters(stage, workers)
+    return [
+        nested_stack(ALARMS, "The alarms of a Plaza", watched, chosen, NESTED_CONDITIONS),
+        nested_stack(DASHBOARD, "The dashboard of a Plaza", page, chosen, NESTED_CONDITIONS),
+    ]
 
 
 def _outputs(functions: list[Function], workers: list[Worker]) -> dict[str, Any]:
@@ -68,7 +96,7 @@ def _outputs(functions: list[Function], workers: list[Worker]) -> dict[str, Any]
         },
         "DashboardURL": {
             "Description": "The deployment's page in CloudWatch",
-            "Value": filled(f"{console}?region=${{AWS::Region}}#dashboards:name=${{Dashboard}}"),
+            "Value": filled(f"{console}?region=${{AWS::Region}}#dashboards:name={DASHBOARD_NAME}"),
         },
         "UsagePlanId": {
             "Description": "The usage plan of the API keys",

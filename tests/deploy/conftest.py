@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from deploy.declared import ROOT
+from deploy.template import ALARMS, DASHBOARD
 
 
 def make_package(stage: str, out: Path, *options: str) -> None:
@@ -31,3 +32,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def template(package: Path) -> Any:
     """The template of prod, as Chalice wrote and merged it."""
     return json.loads((package / "sam.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def nested(package: Path) -> dict[str, Any]:
+    """The templates of prod's nested stacks, by their files."""
+    return {file: json.loads((package / file).read_text()) for file in (ALARMS, DASHBOARD)}

@@ -40,6 +40,8 @@ NOT_IN_MOTO = frozenset(
         *("AWS::CloudFront::OriginRequestPolicy", "AWS::S3::BucketPolicy"),
     }
 )
+# moto makes none of the alarms in one of them; cfn-lint reads them.
+NESTED = "AWS::CloudFormation::Stack"
 _REFERENCE = re.compile(
     r"{{resolve:secretsmanager:(?P<secret>[^:]+):SecretString:(?P<member>[^:]+)"
     r":(?P<stage>[^:]*):(?P<version>[^:]*)}}"
@@ -103,7 +105,7 @@ def without_the_api(template: Any) -> dict[str, Any]:
     resources = {
         name: resource
         for name, resource in template["Resources"].items()
-        if resource["Type"] not in NOT_IN_MOTO
+        if resource["Type"] not in {*NOT_IN_MOTO, NESTED}
     }
     gone = template["Resources"].keys() - resources.keys()
 

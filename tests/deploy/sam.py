@@ -28,5 +28,9 @@ def translated(template: Any) -> dict[str, Any]:
     for function in functions:
         # As `aws cloudformation package` rewrites it.
         function["CodeUri"] = f"s3://{BUCKET}/{KEY}"
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::CloudFormation::Stack":
+            file = resource["Properties"]["TemplateURL"]
+            resource["Properties"]["TemplateURL"] = f"https://s3.amazonaws.com/{BUCKET}/{file}"
     plain: dict[str, Any] = transform(template, {}, _NoManagedPolicies())
     return plain

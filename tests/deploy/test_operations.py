@@ -20,8 +20,10 @@ from deploy.declared import (
     declared_functions,
     title_of,
 )
+from deploy.template import ALARMS as ALARMS_FILE
+from deploy.template import DASHBOARD as DASHBOARD_FILE
 from tests.deploy.sam import translated
-from tests.deploy.support.reading import attribute_of
+from tests.deploy.support.reading import attribute_of, properties
 
 pytestmark = pytest.mark.processes
 
@@ -48,18 +50,24 @@ def anchors(page: Path) -> list[str]:
     return [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings]
 
 
-def alarms(template: Any) -> list[Any]:
-    return [
-        resource["Properties"]
-        for resource in template["Resources"].values()
-        if resource["Type"] == "AWS::CloudWatch::Alarm"
-    ]
+def alarms(nested: dict[str, Any]) -> list[Any]:
+    resources = nested[ALARMS_FILE]["Resources"].values()
+    assert {each["Type"] for each in resources} == {"AWS::CloudWatch::Alarm"}
+    return [each["Properties"] for each in resources]
 
 
-def test_each_kind_of_alarm_has_its_section_and_each_section_its_alarms(template: Any) -> None:
+def named_alarms(nested: dict[str, Any]) -> dict[str, Any]:
+    """Return the alarms by their names without the stack's."""
+    prefix = "${Deployment}/"
+    names = {each["AlarmName"]["Fn::Sub"]: each for each in alarms(nested)}
+    assert all(name.startswith(prefix) for name in names)
+    return {name.removeprefix(prefix): each for name, each in names.items()}
+
+
+def test_each_kind_of_alarm_has_its_section_and_each_section_its_alarms(nested: Any) -> None:
     described = sections(3, sections(2, ALARMS.read_text())["Alarms"])
     kinds = set()
-    for alarm in alarms(template):
+    for alarm in alarms(nested):
         page, _, kind = alarm["AlarmDescription"].partition("#")
         assert (ROOT / page) == ALARMS
         assert alarm["AlarmName"]["Fn::Sub"].endswith(f"-{kind}")
@@ -77,18 +85,18 @@ def test_each_worker_has_its_row_on_messages_in_dead_letters() -> None:
     assert sorted(named) == sorted(each.title for each in FUNCTIONS if isinstance(each, Worker))
 
 
-def test_each_alarm_has_a_name_of_its_own_and_says_what_silence_means(template: Any) -> None:
-    names = [alarm["AlarmName"]["Fn::Sub"] for alarm in alarms(template)]
+def test_each_alarm_has_a_name_of_its_own_and_says_what_silence_means(nested: Any) -> None:
+    names = [alarm["AlarmName"]["Fn::Sub"] for alarm in alarms(nested)]
 
     assert len(set(names)) == len(names)
-    for alarm in alarms(template):
+    for alarm in alarms(nested):
         is_missed = alarm["AlarmName"]["Fn::Sub"].endswith("-missed")
         assert alarm["TreatMissingData"] == ("breaching" if is_missed else "notBreaching")
         assert alarm["AlarmActions"]["Fn::If"][0] == "HasAlarmTopic"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
-def test_each_function_is_watched_but_the_commands(template: Any, function: Function) -> None:
+def test_each_function_is_watched_but_the_commands(nested: Any, function: Function) -> None:
     kinds = {"errors", "throttles", "near-timeout"}
     match function:
         case Worker():
@@ -97,8 +105,7 @@ def test_each_function_is_watched_but_the_commands(template: Any, function: Func
             kinds |= {"failing", "slow"}
         case Command():
             kinds = set()
-    named = (each["AlarmName"]["Fn::Sub"] for each in alarms(template))
-    watched = {name.removeprefix("${AWS::StackName}-") for name in named}
+    watched = named_alarms(nested).keys()
     # `sweep-marks` begins as `sweep` does, and is another function.
     others = tuple(
         f"{each.title}-" for each in FUNCTIONS if each.title.startswith(f"{function.title}-")
@@ -110,16 +117,19 @@ def test_each_function_is_watched_but_the_commands(template: Any, function: Func
     }
 
 
-def test_a_missed_schedule_is_one_that_did_not_run_in_three_periods(template: Any) -> None:
-    named = {each["AlarmName"]["Fn::Sub"]: each for each in alarms(template)}
+def test_a_missed_schedule_is_one_that_did_not_run_in_three_periods(
+    template: Any, nested: Any
+) -> None:
+    named = named_alarms(nested)
+    passed = properties(template, "AlarmStack")["Parameters"]
     rules = rules_of(template)
     scheduled = [each for each in FUNCTIONS if isinstance(each, Scheduled)]
     for function, schedule in [(each, job) for each in scheduled for job in each.schedules]:
-        alarm = named[f"${{AWS::StackName}}-{title_of(schedule.name)}-missed"]
+        alarm = named[f"{title_of(schedule.name)}-missed"]
         assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Events", "Invocations")
         (dimension,) = alarm["Dimensions"]
         assert dimension["Name"] == "RuleName"
-        rule = rules[dimension["Value"]["Ref"]]
+        rule = rules[passed[dimension["Value"]["Ref"]]["Ref"]]
         assert json.loads(rule["Targets"][0]["Input"]) == {"schedule": schedule.name}
         assert rule["Targets"][0]["Arn"] == attribute_of(function.resource)
         assert alarm["Period"] == schedule.every.total_seconds()
@@ -127,11 +137,11 @@ def test_a_missed_schedule_is_one_that_did_not_run_in_three_periods(template: An
         assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
 
 
-def test_a_schedule_that_fails_rings_until_its_next_run(template: Any) -> None:
-    named = {each["AlarmName"]["Fn::Sub"]: each for each in alarms(template)}
+def test_a_schedule_that_fails_rings_until_its_next_run(nested: Any) -> None:
+    named = named_alarms(nested)
     for function in FUNCTIONS:
         if isinstance(function, Scheduled):
-            alarm = named[f"${{AWS::StackName}}-{function.title}-errors"]
+            alarm = named[f"{function.title}-errors"]
             slowest = max(each.every for each in function.schedules)
             assert alarm["Period"] == max(300, slowest.total_seconds())
 
@@ -148,15 +158,22 @@ def rules_of(template: Any) -> dict[str, Any]:
     }
 
 
-def test_the_dashboard_shows_every_queue_and_alarm(template: Any) -> None:
-    text = template["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
-    shown = set(re.findall(r"\${([\w:]+)", text))
+def test_the_dashboard_shows_every_queue_function_and_alarm(template: Any, nested: Any) -> None:
+    (dashboard,) = nested[DASHBOARD_FILE]["Resources"].values()
+    text = dashboard["Properties"]["DashboardBody"]["Fn::Sub"]
     widgets = json.loads(text)["widgets"]
+    passed = properties(template, "DashboardStack")["Parameters"]
+    shown = re.findall(r"\${(\w+)}", text)
 
-    watched = {"AWS::CloudWatch::Alarm", "AWS::SQS::Queue"}
     for name, resource in template["Resources"].items():
-        assert name in shown or resource["Type"] not in watched
-    assert shown <= template["Resources"].keys() | {"AWS::StackName", "AWS::Region"}
+        if resource["Type"] == "AWS::SQS::Queue":
+            assert f"{name}QueueName" in shown, name
+        if resource["Type"] == "AWS::Serverless::Function":
+            assert name in shown, name
+    assert set(shown) == passed.keys()
+    lists = [each["properties"]["alarms"] for each in widgets if each["type"] == "alarm"]
+    listed = [each.rpartition(":alarm:${Deployment}/")[2] for part in lists for each in part]
+    assert listed == list(named_alarms(nested))
     places = {(each["x"], each["y"]) for each in widgets}
     assert len(places) == len(widgets)
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -27,6 +28,7 @@ from deploy.declared import (
 from deploy.functions import rate
 from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
+from deploy.template import ALARMS, DASHBOARD
 from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
 from tests.deploy.support.reading import attribute_of, deployed_with, properties
@@ -74,6 +76,68 @@ def test_each_stage_passes_cfn_lint(stage: str, template: Any, tmp_path: Path) -
 
 def test_cloudformation_takes_what_it_makes_of_the_template(template: Any) -> None:
     assert findings(plain_text("prod", template)) == ""
+
+
+@pytest.mark.parametrize("file", [ALARMS, DASHBOARD])
+def test_cloudformation_takes_each_nested_stack(file: str, nested: Any) -> None:
+    assert findings(json.dumps(nested[file])) == ""
+
+
+@pytest.mark.parametrize(("stack", "file"), [("AlarmStack", ALARMS), ("DashboardStack", DASHBOARD)])
+def test_a_nested_stack_is_given_each_of_its_parameters(
+    template: Any, nested: Any, stack: str, file: str
+) -> None:
+    """Each is a parameter of the main stack, or a resource's name; the translator makes rules."""
+    given = properties(template, stack)
+    known = {*template["Parameters"], *translated_resources(template), "AWS::StackName"}
+
+    assert given["TemplateURL"] == file
+    assert given["Parameters"].keys() == nested[file]["Parameters"].keys()
+    for value in given["Parameters"].values():
+        assert (value.get("Ref") or value["Fn::GetAtt"][0]) in known
+    names = re.findall(r'"(?:Ref|Condition)": "(\w+)"|\${(\w+)}', json.dumps(nested[file]))
+    for name in {first or second for first, second in names}:
+        assert name in {*nested[file]["Parameters"], *nested[file]["Conditions"]}, name
+
+
+def test_a_nested_stack_takes_numbers_where_the_main_stack_does(nested: Any) -> None:
+    kinds = {name: each["Type"] for name, each in nested[ALARMS]["Parameters"].items()}
+
+    assert kinds.pop("ApiSlowMilliseconds") == kinds.pop("OldestMessageSeconds") == "Number"
+    assert set(kinds.values()) == {"String"}
+
+
+def test_no_name_of_a_nested_stack_is_one_of_release_0_3_0(template: Any, nested: Any) -> None:
+    """CloudFormation makes what is new before it deletes what is gone, and refuses a second name.
+
+    An alarm's name was the stack's, a hyphen and its own; the dashboard's was the stack's.
+    """
+    alarms = nested[ALARMS]["Resources"].values()
+    (dashboard,) = nested[DASHBOARD]["Resources"].values()
+
+    for alarm in alarms:
+        name = alarm["Properties"]["AlarmName"]["Fn::Sub"]
+        assert not name.startswith("${Deployment}-")
+    assert dashboard["Properties"]["DashboardName"] == {"Fn::Sub": "${Deployment}-overview"}
+    # A resource of this name was of another type, which no update changes.
+    assert "Dashboard" not in template["Resources"]
+    assert not [name for name in template["Resources"] if name.startswith("AlarmApi")]
+
+
+def test_what_callers_depend_on_stays_in_the_main_stack(template: Any) -> None:
+    """A moved one would be made anew: another address, messages left behind, no web ACL."""
+    kinds = {each["Type"] for each in template["Resources"].values()}
+
+    assert {"AWS::CloudFront::Distribution", "AWS::WAFv2::WebACLAssociation"} <= kinds
+    assert {"AWS::SQS::Queue", "AWS::S3::Bucket", "AWS::Logs::LogGroup"} <= kinds
+
+
+def translated_resources(template: Any) -> dict[str, Any]:
+    """Return the resources that CloudFormation makes of a template."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        resources: dict[str, Any] = translated(copy.deepcopy(template))["Resources"]
+    return resources
 
 
 def test_the_linter_finds_a_fault(template: Any) -> None:
