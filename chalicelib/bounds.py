@@ -40,8 +40,8 @@ class ContentBounds:
     told_at_once: int = 10
     # Tags in a site's list, the most used first.
     listed_tags: int = 500
-    # Pages at their instant for which a list of tags corrects the stored numbers; with more pages at
-    # once, the list counts all pages until the schedule has caught up.
+    # Pages at their instant for which a list of tags corrects the stored numbers. With more pages,
+    # the list counts all pages until the schedule has caught up.
     corrected_pages: int = 100
 
 

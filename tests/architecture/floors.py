@@ -108,7 +108,7 @@ CONTENT: tuple[tuple[str, ...], ...] = (
     ("content.slugs", "content.types"),
     ("content.nodes", "content.rendering", "content.settings_forms"),
     ("content.named_assets", "content.rendered", "content.settings", "content.visibility"),
-    ("content.answers", "content.happened", "content.settings_routes"),
+    ("content.answers", "content.happened", "content.settings_routes", "content.tag_counts"),
     ("content.editing",),
     ("content.publishing",),
     ("content.personal_data", "content.reading"),
