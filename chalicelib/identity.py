@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, SecretStr, StringConstraints, ValidationError
 
-from chalicelib import signing
+from chalicelib import guest_tokens, signing
 from chalicelib.errors import Misconfigured, Unauthenticated
-from chalicelib.people.ids import ID_PATTERN
+from chalicelib.people.ids import GUEST_ID, ID_PATTERN
 from chalicelib.people.names import acceptable
 from chalicelib.settings import Settings
 
@@ -74,6 +74,7 @@ class Principal:
     - `sites`: the sites of a publisher, an editor or a moderator (`chalicelib.sites.permissions`).
       None: the token names no sites; empty: it allows no site.
     - `picture`: the https address of their picture.
+    - `guest_of`: the site of a guest, who may only write there; None: a person with an account.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Principal:
     advertiser: str | None = None
     sites: frozenset[str] | None = None
     picture: str | None = None
+    guest_of: str | None = None
 
     def has(self, *roles: Role) -> bool:
         """Return whether the caller has any of the roles; an admin has them all."""
@@ -92,8 +94,8 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
     """Return the principal of the Authorization header; None: no header.
 
     PLAZA_JWT_SECRET verifies HS256, and the keys at PLAZA_JWKS_URL verify RS256 and ES256; a
-    token's own `alg` never selects the wrong kind of key. Raises Unauthenticated for an invalid or
-    expired token.
+    token's own `alg` never selects the wrong kind of key. PLAZA_SIGNING_KEYS verify the tokens of
+    guests. Raises Unauthenticated for an invalid or expired token.
     """
     header = headers.get("authorization")
     if header is None:
@@ -101,6 +103,8 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthenticated("The Authorization header is not a bearer token")
+    if token.strip().startswith(guest_tokens.PREFIX):
+        return _guest(token.strip(), settings, now)
     claims = _claims(_verify(token.strip(), settings, now))
     # PyJWT reads the system's clock; Plaza's comes from the runtime.
     if not claims.nbf - LEEWAY_SECONDS <= now.timestamp() < claims.exp + LEEWAY_SECONDS:
@@ -117,12 +121,23 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
     )
 
 
+def _guest(token: str, settings: Settings, now: datetime) -> Principal:
+    """Return the guest of a token that Plaza has made; raises Unauthenticated."""
+    guest = guest_tokens.read(token, settings.signing_keys, now)
+    if guest is None:
+        raise Unauthenticated("The guest's token is not valid or has expired")
+    name = acceptable(guest.name, settings.reserved_names, is_staff=False)
+    return Principal(id=guest.id, name=name or guest.id, guest_of=guest.site)
+
+
 def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
     """Return the id of an issuer's subject: the subject if it is an id, or else its keyed hash.
 
-    It hashes a subject that looks like a hash too: no person can choose another's id.
+    It hashes a subject that looks like a hash or a guest's id too: no person can choose another's
+    id.
     """
-    if _ID.fullmatch(subject) and not _HASHED_ID.fullmatch(subject):
+    is_reserved = _HASHED_ID.fullmatch(subject) or GUEST_ID.fullmatch(subject)
+    if _ID.fullmatch(subject) and not is_reserved:
         return subject
     named = json.dumps([issuer, subject]).encode()
     return HASHED + signing.encode(signing.tag(b"subject\0" + named, key or _PUBLIC_KEY))

@@ -74,6 +74,8 @@ NODES = Limit("nodes", burst=200, every=timedelta(seconds=1))
 OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
 # Nodes that visits of pages make: 30 at once from a network, then 30 a day.
 FIRST_VISITS = Limit("first_visits", burst=3, every=timedelta(hours=8), of_person=False)
+# New guests, who need no token: ten at once from a network, then one a minute.
+GUESTS = Limit("guests", burst=1, every=timedelta(minutes=10), of_person=False)
 # Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
@@ -101,6 +103,7 @@ ALL = (
     NODES,
     OPENED,
     FIRST_VISITS,
+    GUESTS,
     INVENTORY,
     MONEY,
     ASSETS,

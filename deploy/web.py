@@ -39,6 +39,7 @@ LATER = {
     "BUILT_CHANGES": "changes.js",
     "BUILT_COMPLETION": "completion.js",
     "BUILT_FLAG": "flag.js",
+    "BUILT_GUESTS": "guest.js",
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
     "BUILT_VISIT": "visit.js",

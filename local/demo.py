@@ -65,7 +65,7 @@ def load(runtime: Runtime, address: str) -> None:
     api = _Api(runtime, address)
     path = f"/sites/{DATA['site']}/comments/settings"
     first_visits = [f"{address}/{demo_articles.PREFIX}"]
-    discussions = {**DATA["discussions"], "first_visits": first_visits}
+    discussions = {**DATA["discussions"], "first_visits": first_visits, "guests": "name"}
     api.call("PUT", path, discussions, sub="editor", roles=["admin"])
     for node in DATA["nodes"]:
         _load_node(api, node)

@@ -25,6 +25,7 @@ from chalicelib.comments.shapes import (
     AuthorRole,
     Comment,
     CommentSite,
+    Guests,
     ListingOrder,
     Moderation,
     Node,
@@ -187,6 +188,7 @@ class DiscussionAnswer(WritingAnswer):
         Field(max_length=MAX_REACTIONS, description="What readers can react with."),
     ]
     order: Annotated[ListingOrder, Field(description="How it is listed at first.")]
+    guests: Annotated[Guests, Field(description="Whether readers without an account may write.")]
     counts: CountsAnswer
 
 
@@ -284,6 +286,7 @@ def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
         "votes": settings["votes"],
         "reactions": reaction_answers(settings),
         "order": settings["order"],
+        "guests": settings.get("guests", "off"),
         "counts": {**counts, "visible": counts["visible"] + rights.unseen},
         **writing_answer(node, settings),
     }

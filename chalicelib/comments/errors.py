@@ -258,3 +258,19 @@ class UnknownReaction(Problem):
     status = 422
     code = "unknown_reaction"
     title = "This site does not offer this reaction"
+
+
+class GuestsOff(Problem):
+    """The site lets no reader write without an account."""
+
+    status = 403
+    code = "guests_off"
+    title = "This site has no guests"
+
+
+class NameTaken(Problem):
+    """A person at the site has the name, or a name that looks like it."""
+
+    status = 409
+    code = "name_taken"
+    title = "Someone else here has this name"

@@ -13,7 +13,7 @@ from chalicelib.comments.entries import upkeep
 from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.marking import flags
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.people import counting
+from chalicelib.comments.people import counting, guests
 from chalicelib.comments.repair import repair_counts
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import CheckSpam
@@ -36,6 +36,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "flagged_held": flags.sweep(runtime),
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
+        "names_keyed": guests.add_missing_keys(runtime),
         "spam_wiped": checking.wipe_overdue(runtime),
         "acts_cleared": acts.sweep(runtime),
         "comments_waiting": queue.measure(runtime),

@@ -18,7 +18,7 @@ from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED, key_of
 from chalicelib.comments.log.rows import BATCHES, LOG
 from chalicelib.comments.moderation.queue import PENDING
-from chalicelib.comments.people.rows import PEOPLE
+from chalicelib.comments.people.rows import PEOPLE, taken_key
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName
 from chalicelib.comments.spam_check.origins import ORIGINS
 from chalicelib.comments.store import WIPED
@@ -148,7 +148,8 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
         {"author_id": user_id, "author_key": {"$ne": key}}, {"$set": {"author_key": key}}
     )
     PEOPLE.of(runtime.database).update_many(
-        {"user_id": user_id, "name": {"$ne": name}}, {"$set": {"name": name}}
+        {"user_id": user_id, "name": {"$ne": name}},
+        {"$set": {"name": name, "taken_key": taken_key(user_id, name)}},
     )
     named_by = {"$set": {"by_name": name}}
     BATCHES.of(runtime.database).update_many({"by": user_id}, named_by)

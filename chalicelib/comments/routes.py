@@ -51,6 +51,7 @@ from chalicelib.comments.marking import flag_routes, vote_routes
 from chalicelib.comments.node_ids import NodeId, site_of
 from chalicelib.comments.people import admission, member_routes
 from chalicelib.comments.people import routes as people_routes
+from chalicelib.comments.people.guests import admitting
 from chalicelib.comments.shapes import Node, PlacedComment
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
@@ -63,6 +64,7 @@ from chalicelib.http import (
     Ok,
     Request,
     Route,
+    every_guest,
     router,
 )
 from chalicelib.http.callers import Admin, Publisher, Staff
@@ -76,7 +78,7 @@ from chalicelib.sites.permissions import manages
 def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of nodes and comments."""
     blueprint = Blueprint(__name__)
-    plain = router(blueprint, runtime, "Comments")
+    plain = admitting(router(blueprint, runtime, "Comments"))
     route = forwarding(plain)
     site_routes.declare(plain)
     _declare_nodes(route)
@@ -88,10 +90,11 @@ def routes(runtime: Runtime) -> Blueprint:
     reading_routes.declare(route)
     _declare_changes(route)
     vote_routes.declare(route)
-    people_routes.declare(router(blueprint, runtime, "Moderation"))
+    people_routes.declare(admitting(router(blueprint, runtime, "Moderation")))
+    people_routes.declare_guests(plain)
     profiles.declare(plain)
     member_routes.declare(route)
-    moderating = forwarding(router(blueprint, runtime, "Moderation"))
+    moderating = forwarding(admitting(router(blueprint, runtime, "Moderation")))
     moderation_routes.declare(moderating)
     moderation_routes.declare_highlights(moderating)
     flag_routes.declare(route)
@@ -261,7 +264,14 @@ def sender_of(request: Request) -> Sender | None:
 
 
 def _declare_preview(route: Route) -> None:
-    @route("POST", "/preview", limit=PREVIEWS, is_audited=False, raises=(CommentTooLarge,))
+    @route(
+        "POST",
+        "/preview",
+        limit=PREVIEWS,
+        is_audited=False,
+        raises=(CommentTooLarge,),
+        guests=every_guest,
+    )
     def preview_comment(request: Request, author: Principal, body: Preview) -> Ok[PreviewAnswer]:
         """Render a comment's text as it would be shown; nothing is stored.
 

@@ -53,6 +53,8 @@ Queue = Literal[WaitingQueue, "spam"]
 FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
 # Repeated texts: allowed, or a matter for the judge.
 Repeats = Literal["allow", "judge"]
+# Whether readers without an account write: `name`, under a name that they choose.
+Guests = Literal["off", "name"]
 MAX_BADGES = 5
 MAX_BADGE_CHARACTERS = 20
 # The longest note of a moderator about a person.
@@ -237,6 +239,7 @@ class CommentSite(TypedDict):
     spam_check_url: NotRequired[str | None]
     avatar_hosts: NotRequired[Annotated[list[str], AtMost(MAX_AVATAR_HOSTS)] | None]
     first_visits: NotRequired[Annotated[list[str], AtMost(MAX_PREFIXES)]]
+    guests: NotRequired[Guests]
 
 
 class NodeGeneration(TypedDict):

@@ -3,7 +3,15 @@
 Public face: `batches`, `callers`, `conditional`, `idempotency`, `paging`, `responses`.
 """
 
-from chalicelib.http.requests import MAX_PAGE, Input, PageQuery, Request, Retired, parse_part
+from chalicelib.http.requests import (
+    MAX_PAGE,
+    Input,
+    PageQuery,
+    Request,
+    Retired,
+    every_guest,
+    parse_part,
+)
 from chalicelib.http.responses import (
     Accepted,
     Answer,
@@ -41,6 +49,7 @@ __all__ = [
     "Route",
     "Text",
     "View",
+    "every_guest",
     "no_content",
     "parse_part",
     "problem_response",

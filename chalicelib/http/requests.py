@@ -158,6 +158,13 @@ class Retired(NamedTuple):
 
 
 LimitOf = Callable[[Runtime, Mapping[str, Any]], Limit]
+# Whether a guest of a site may call a route, by the parameters of its path and the site.
+GuestsOf = Callable[[Runtime, Mapping[str, Any], str], bool]
+
+
+def every_guest(_runtime: Runtime, _path: Mapping[str, Any], _site: str) -> bool:
+    """Admit every guest to a route about the caller alone, such as their erasure."""
+    return True
 
 
 class RouteRules(NamedTuple):
@@ -175,6 +182,8 @@ class RouteRules(NamedTuple):
     - `needs_version`: a call names the version that it changes as If-Match.
     - `tells_version`: the answer's ETag is the version.
     - `rows`: the rows of an answer that the view may have to cut, if its query has no `limit`.
+    - `guests`: whether a guest of a site may call it, by the parameters of the path and the site;
+      None: no guest may. The token of a guest who may not counts as no token.
     """
 
     limit: Limit | LimitOf | None
@@ -189,6 +198,7 @@ class RouteRules(NamedTuple):
     needs_version: bool = False
     tells_version: bool = False
     rows: int | None = None
+    guests: GuestsOf | None = None
 
 
 def accepts_html(raw: ChaliceRequest) -> bool:
@@ -204,6 +214,7 @@ class Request:
         "_is_identified",
         "details",
         "is_audited",
+        "path",
         "raw",
         "rows",
         "rules",
@@ -217,6 +228,8 @@ class Request:
         self.is_audited = rules.is_audited
         # The most rows of the answer, if the route declares `rows`.
         self.rows = rules.rows or 0
+        # The parameters of the path, once the router has checked them.
+        self.path: Mapping[str, Any] = {}
         # Further fields of the audit line.
         self.details: dict[str, Any] = {}
         self._caller: Principal | None = None
@@ -253,11 +266,20 @@ class Request:
             raise invalid(error) from None
 
     def caller(self) -> Principal | None:
-        """Return the caller; None: an anonymous call. Raises Unauthenticated for a bad token."""
+        """Return the caller; None: an anonymous call, or a guest who may not call the route.
+
+        Raises Unauthenticated for a bad token.
+        """
         if not self._is_identified:
             self._caller = identify(self.raw.headers, self.runtime.settings, self.runtime.now())
             self._is_identified = True
-        return self._caller
+        return self._caller if self._admits(self._caller) else None
+
+    def _admits(self, caller: Principal | None) -> bool:
+        if caller is None or caller.guest_of is None:
+            return True
+        guests = self.rules.guests
+        return guests is not None and guests(self.runtime, self.path, caller.guest_of)
 
     def principal(self, *roles: Role) -> Principal:
         """Return the caller, who must have a role of `roles` unless it is empty.

@@ -243,6 +243,7 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
         status: int = HTTPStatus.INTERNAL_SERVER_ERROR
         try:
             arguments = signature.path_arguments(path)
+            request.path = arguments
             _count(request, rules, arguments)
             arguments = {**arguments, **signature.arguments(request)}
             response = view(request, **arguments)

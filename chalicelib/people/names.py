@@ -148,6 +148,16 @@ def name_key(name: str) -> str:
     return letters[:MAX_KEY_CHARACTERS]
 
 
+def lookalike_key(name: str) -> str:
+    """Return a key that names share if a reader may take one for the other.
+
+    It folds case, marks, signs for letters, and similar letters of other scripts (Unicode Technical
+    Standard #39); "" for a name without letters.
+    """
+    words = _WORD.findall(_plain_letters(name))
+    return "".join(map(_alike, words))[:MAX_KEY_CHARACTERS]
+
+
 def acceptable(claim: object, reserved: tuple[str, ...], *, is_staff: bool) -> str | None:
     """Return a token's name without invisible characters; None: Plaza may not show it.
 

@@ -29,7 +29,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("markdown", "outgoing", "people.ids", "people.names", "sites.ids", "words"),
     ("database", "signing"),
     ("observability",),
-    ("key_sets", "messaging"),
+    ("guest_tokens", "key_sets", "messaging"),
     ("identity", "runtime"),
     ("jobs", "limits"),
     ("http",),

@@ -38,7 +38,7 @@ def test_a_refused_write_changes_nothing(feature: str, world: World, runtime: Ru
                 continue
             target = target_of(world, row)
             before = digest(runtime)
-            assert call(world, row, callers[0], target).status == status, row
+            assert call(world, row, world.as_(callers[0]), target).status == status, row
             after = digest(runtime)
             different = [name for name in after if after[name] != before.get(name)]
             if different:

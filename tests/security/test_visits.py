@@ -87,9 +87,7 @@ class Town:
     def call(self, row: Row, headers: Mapping[str, str], method: str = "") -> Reply:
         client = replace(self.world.client, headers={"User-Agent": PHONE, **headers})
         row = replace(row, call=f"{method} {row.call.split(' ', 1)[1]}") if method else row
-        return call(
-            replace(self.world, client=client), row, "anonymous", target_of(self.world, row)
-        )
+        return call(self.world, row, client, target_of(self.world, row))
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.stores.promotion.sweep: find comments.generation",
         "comments.entries.upkeep.sweep: find comments.entry",
         "comments.people.counting.sweep: find comments.person",
+        "comments.people.guests.add_missing_keys: find comments.person",
         "comments.acts.upkeep.sweep: find comments.log",
         "comments.marking.flags.sweep: find comments.entry",
         "comments.spam.checking.wipe_overdue: find comments.entry",
@@ -164,6 +165,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "audiences `at_post` by member, for what was sent and is pulled": (
         "social.timelines.pull._recorded_posts: find social.audience",
+    ),
+    "a new guest's name, which a network may choose once a minute: by an index": (
+        "comments.people.guests.begin: find comments.person",
     ),
     "the list of failed fan-outs, for staff": (
         "social.delivery.progress.failed_page: find feed.action",

@@ -1,5 +1,6 @@
 // @ts-check
 /** Acts in a discussion: what readers and moderators who are signed in do, with their words and forms. Loaded for them alone. */
+import { h } from "./element.js";
 import { ask, FORM_STYLES, FORM_WORDS, MOST_MENTIONS, textForm } from "./form.js";
 import acts from "./words/en/acts.js";
 
@@ -11,6 +12,8 @@ import acts from "./words/en/acts.js";
  * @typedef {object} Desk The discussion, as its reader is shown it.
  * @property {import("./words.js").Words} words
  * @property {string} reader
+ * @property {string | undefined} guest The name of a reader without an account.
+ * @property {(token: string) => void} keepGuest Writes with a guest's token from now on, "" for none.
  * @property {string} node The node's id.
  * @property {import("./thread.js").Thread} thread
  * @property {Call} call Calls the node's comments.
@@ -41,7 +44,10 @@ export class Acts {
 
   /** A form for a new comment. */
   write() {
-    return this.#form("", { label: this.#desk.words.t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
+    const { guest, keepGuest, words: { t } } = this.#desk;
+    const form = this.#form("", { label: t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
+    if (guest) form.append(h("p", { class: "row" }, t("writesAs", { name: guest }), h("button", { type: "button", part: "button", onclick: () => keepGuest("") }, t("otherName"))));
+    return form;
   }
 
   /** @param {string} place @param {Pick<FormOptions, "label" | "text" | "send" | "done">} options */
@@ -63,6 +69,18 @@ export class Acts {
     say(words.t(visible(comment) ? "posted" : "pending"), comment);
     item.focus();
     posted(comment.id);
+  }
+
+  /** Pin a comment or feature it, or not any more; return the word for the outcome. @param {Comment} comment @param {"pin" | "featured"} what @param {boolean} isOn @param {import("./pins.js").Pins} pins */
+  async highlight(comment, what, isOn, pins) {
+    const { call, thread, words } = this.#desk;
+    await call(`/${comment.id}/${what}`, { method: isOn ? "PUT" : "DELETE" });
+    if (what === "pin") {
+      pins.show(pins.after(comment, isOn), words);
+      thread.renew(comment);
+    }
+    thread.item(comment.id)?.focus();
+    return what === "pin" ? (isOn ? "isPinned" : "isUnpinned") : isOn ? "isFeatured" : "isUnfeatured";
   }
 
   /** @param {Comment} comment */

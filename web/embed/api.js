@@ -43,8 +43,16 @@ function read(text) {
   return { text, exp: Number(exp) || 0, sub: String(sub) };
 }
 
+/** The token of a reader whom the page does not know. @type {() => string} */
+let tokenOfGuest = () => "";
+
+/** Call as a guest where the page knows no reader. @param {() => string} token */
+export function admitGuests(token) {
+  tokenOfGuest = token;
+}
+
 /** Ask the page who reads: its own function, or the address that a <meta> names. Throws where it cannot say. */
-async function ask() {
+async function askPage() {
   const own = window.plaza?.token;
   if (own) return own();
   const address = document.querySelector('meta[name="plaza-token-url"]')?.getAttribute("content");
@@ -58,7 +66,7 @@ async function ask() {
 async function reader(isPressed) {
   if (held && (!held.text || held.exp - EARLY > Date.now() / 1000)) return held;
   if (!isPressed && performance.now() - failedAt < PAUSE_MS) return held || UNKNOWN;
-  const mine = (asking ||= ask().then(read));
+  const mine = (asking ||= askPage().then((text) => read(text || tokenOfGuest())));
   try {
     const answer = await Promise.race([mine, new Promise((_, refuse) => setTimeout(refuse, PATIENCE_MS, "no answer"))]);
     if (asking === mine) held = answer;

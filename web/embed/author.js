@@ -7,6 +7,9 @@ import { h } from "./element.js";
 /** The site of a discussion. @param {string} node */
 export const siteOf = (node) => (node.includes(":") ? node.split(":")[0] : "default");
 
+/** Whether a person has no account. @param {string} id */
+export const isGuest = (id) => /^g_[\w-]{22}$/.test(id);
+
 /**
  * @param {Author} author @param {string} id Of what names the comment. @param {import("./words.js").Words} words
  * @param {string} api @param {string} node @param {(name: HTMLElement) => void} press
@@ -18,6 +21,6 @@ export function bylineOf({ id: user, name, badges = [], role }, id, { t }, api, 
   return [
     h("span", { class: "face", part: "avatar", "aria-hidden": "true" }, [...name.trim()][0], picture),
     button,
-    ...[...(role ? [t(role)] : []), ...badges].map((each) => h("span", { class: "chip", part: "badge", dir: "auto" }, each)),
+    ...[...(role ? [t(role)] : isGuest(user) ? [t("guest")] : []), ...badges].map((each) => h("span", { class: "chip", part: "badge", dir: "auto" }, each)),
   ];
 }

@@ -1,15 +1,17 @@
 // @ts-check
 /** <plaza-comments node="harbour:moon">: the discussion of a page. */
 import { call, Problem, readerId } from "./api.js";
-import { siteOf } from "./author.js";
+import { isGuest, siteOf } from "./author.js";
 import { keepEnd } from "./around.js";
 import { arriveAt, follow, goOn, idFor, isLost, join, renewLinks } from "./arrival.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
+import { keepGuest } from "./guests.js";
 import { Head } from "./head.js";
+import { keep, kept } from "./kept.js";
 import { Live } from "./live.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
-import { isByTime, keepOrder, lookForFeatured, offerFeatured, orderChosen, orderNamed, orderSelect } from "./orders.js";
+import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
 import { fill } from "./markup.js";
 import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
@@ -27,9 +29,13 @@ import css from "./comments.css";
 
 const STYLES = [base, css].map(sheet);
 const PAGE = 50;
+/** Where a tab keeps the order that its reader has chosen for a discussion. */
+const ORDER_OF = "plaza:order:";
 /** What readers who are signed in load as well, and pages that stay open; the build writes the addresses of this release. */
 const OF_ACTS = BUILT_ACTS;
 const CHANGES = BUILT_CHANGES;
+/** What readers load who may write without an account. */
+const OF_GUESTS = BUILT_GUESTS;
 /** What a page loads that has no discussion. */
 const VISIT = BUILT_VISIT;
 
@@ -124,7 +130,7 @@ export default class PlazaComments extends Live {
 
   /** Read a page; once more if it may be older than what its reader has written meanwhile. @param {Record<string, string>} [where] @param {boolean} [anew] @returns {Promise<Page>} */
   async #page(where = {}, anew = false) {
-    this.#order ||= orderChosen(this.#id) || this.#named;
+    this.#order ||= kept("sessionStorage", ORDER_OF + this.#id) || this.#named;
     const ended = this.#ended;
     const page = await this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
     return ended === this.#ended ? page : this.#page(where, true);
@@ -137,7 +143,7 @@ export default class PlazaComments extends Live {
     const [named, id] = [orderNamed(this), this.getAttribute("node") || ""];
     if (this.#node && (named !== this.#named || id !== this.#id)) goOn();
     if (named !== this.#named || id !== this.#id) this.#order = "";
-    if (this.#node && named !== this.#named) keepOrder(id, "");
+    if (this.#node && named !== this.#named) keep("sessionStorage", ORDER_OF + id, "");
     [this.#named, this.#id] = [named, id];
     const ended = this.#ended;
     const asked = this.#page().catch((error) => this.#visited(error));
@@ -176,7 +182,7 @@ export default class PlazaComments extends Live {
   /** Have who is signed in act; a form that they write in stays for as long as they do. @param {typeof import("./acts.js") | null} acts @param {Page} page @param {import("./words.js").Words} words */
   #act(acts, page, words) {
     this.#acts = acts && new acts.Acts({
-      words, reader: this.#reader, node: page.node.id, thread: this.#thread, openReport,
+      words, reader: this.#reader, guest: isGuest(this.#reader) ? page.viewer?.name : undefined, keepGuest, node: page.node.id, thread: this.#thread, openReport,
       call: (rest, options) => this.#call(rest, options),
       callNode: (rest, options) => this.#callNode(rest, options),
       preview: async (text, mentions) => fill(h("div", { class: "text", dir: "auto" }),
@@ -216,7 +222,7 @@ export default class PlazaComments extends Live {
     const isOrdering = this.#root.activeElement === this.#orders;
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
-    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { keepOrder(this.#id, this.#order = chosen); this.#startFromTop(); });
+    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { keep("sessionStorage", ORDER_OF + this.#id, this.#order = chosen); this.#startFromTop(); });
     this.#marks.then((there) => there?.meet(page));
     const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
@@ -247,7 +253,14 @@ export default class PlazaComments extends Live {
     const words = this.#words;
     this.#head.show(page, words,
       () => this.#can().write(),
-      () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.restart()) : invitation(this, words, "signIn"));
+      () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.restart()) : this.#invitation(page, words));
+  }
+
+  /** @param {Page} page @param {import("./words.js").Words} words */
+  #invitation({ node: { guests, id } }, words) {
+    const invited = invitation(this, words, "signIn");
+    if (guests !== "off") import(OF_GUESTS).then(({ offer }) => offer(invited, words, (/** @type {import("./api.js").Options} */ options) => call(apiOf(this), `/sites/${siteOf(id)}/guests`, options), keepGuest)).catch(() => {});
+    return invited;
   }
 
   /** Return the reader's acts, unless they could not be loaded, or a token that was refused is accepted by now. */
@@ -272,17 +285,18 @@ export default class PlazaComments extends Live {
 
   /** @param {Comment} comment */
   #article(comment) {
+    const tried = (/** @type {(acts: import("./acts.js").Acts) => void | string | Promise<void | string>} */ act) => this.#tried(async () => act(this.#can()), comment);
     const article = /** @type {HTMLElement} */ (makePart(this.#words, () => articleOf(comment, this.#words, {
-      reply: () => this.#tried(async () => this.#can().reply(comment), comment),
-      edit: () => this.#tried(async () => this.#can().edit(comment), comment),
-      remove: ({ currentTarget }) => this.#tried(async () => this.#can().remove(comment, currentTarget, (act) => this.#tried(act, comment)), comment),
-      report: canReport(comment, this.#reader, this.#node) ? () => this.#tried(async () => this.#can().report(comment), comment) : null,
-      decide: (state) => this.#tried(async () => this.#can().decide(comment, state), comment),
-      highlight: (what, isOn) => this.#tried(async () => {
-        const told = await this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words);
+      reply: () => tried((acts) => acts.reply(comment)),
+      edit: () => tried((acts) => acts.edit(comment)),
+      remove: ({ currentTarget }) => tried((acts) => acts.remove(comment, currentTarget, (act) => this.#tried(act, comment))),
+      report: canReport(comment, this.#reader, this.#node) ? () => tried((acts) => acts.report(comment)) : null,
+      decide: (state) => tried((acts) => acts.decide(comment, state)),
+      highlight: (what, isOn) => tried(async (acts) => {
+        const told = await acts.highlight(comment, what, isOn, this.#pins);
         if (told === "isFeatured") offerFeatured(this.#orders, this.#words);
         return told;
-      }, comment),
+      }),
       isPinned: this.#pins.has(comment.id),
       isFeatured: this.#listed === "featured",
       api: apiOf(this),

@@ -7,6 +7,7 @@ declare const BUILT_BASE: string;
 declare const BUILT_CHANGES: string;
 declare const BUILT_COMPLETION: string;
 declare const BUILT_FLAG: string;
+declare const BUILT_GUESTS: string;
 declare const BUILT_MARKS: string;
 declare const BUILT_PERSON: string;
 declare const BUILT_SCHEME: string;

@@ -16,24 +16,6 @@ export function orderNamed(element) {
   return [...BY_TIME, ...BY_VOTES, "controversial", "featured"].includes(named) ? named : "";
 }
 
-/** The order that a reader has chosen for a discussion in this tab; "" for none. @param {string} node */
-export function orderChosen(node) {
-  try {
-    return sessionStorage.getItem(`plaza:order:${node}`) || "";
-  } catch {
-    return "";
-  }
-}
-
-/** Keep a choice for as long as the tab; "" forgets it. @param {string} node @param {string} order */
-export function keepOrder(node, order) {
-  try {
-    sessionStorage.setItem(`plaza:order:${node}`, order);
-  } catch {
-    // A private window without storage.
-  }
-}
-
 /** A choice of the orders that a discussion has. @param {import("./words.js").Words} words @param {Page} page @param {(order: Page["order"]) => void} choose */
 export function orderSelect({ t }, { node: { votes }, order }, choose) {
   const orders = [...BY_TIME, ...(votes === "off" ? [] : BY_VOTES), ...(votes === "up_down" ? ["controversial"] : [])];

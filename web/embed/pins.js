@@ -17,21 +17,10 @@ export class Pins {
     return this.#pinned.some((each) => each.id === id);
   }
 
-  /**
-   * Pin a comment or feature it, or not any more; give the word for what came of it.
-   * @param {Comment} comment @param {"pin" | "featured"} what @param {boolean} isOn
-   * @param {(path: string, options: import("./api.js").Options) => Promise<unknown>} call
-   * @param {import("./thread.js").Thread} thread @param {import("./words.js").Words} words
-   */
-  async highlight(comment, what, isOn, call, thread, words) {
-    await call(`/${comment.id}/${what}`, { method: isOn ? "PUT" : "DELETE" });
-    if (what === "pin") {
-      const others = this.#pinned.filter(({ id }) => id !== comment.id);
-      this.show(isOn ? [...others, comment] : others, words);
-      thread.renew(comment);
-    }
-    thread.item(comment.id)?.focus();
-    return what === "pin" ? (isOn ? "isPinned" : "isUnpinned") : isOn ? "isFeatured" : "isUnfeatured";
+  /** The pinned comments once one is pinned, or not any more. @param {Comment} comment @param {boolean} isOn */
+  after(comment, isOn) {
+    const others = this.#pinned.filter(({ id }) => id !== comment.id);
+    return isOn ? [...others, comment] : others;
   }
 
   /** Show what is pinned by now; give the ids of those that were not, or are not any more. @param {Comment[]} pinned @param {import("./words.js").Words} words */

@@ -9,6 +9,8 @@ from pymongo import ASCENDING, IndexModel
 from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.people.ids import GUEST_ID, GUEST_PATTERN
+from chalicelib.people.names import lookalike_key
 
 # `shadowed`: only they and moderators see their texts, and they do not know it.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
@@ -36,7 +38,8 @@ class Person(TypedDict):
     `until` is the end of a suspension. `first_at` is their first post, and `tat` the theoretical
     arrival time of their next post (`chalicelib.limits`). `note` is for moderators, and `act` is
     the last act of a moderator here (`chalicelib.comments.log`). The counts may be behind since
-    `recount`. `touched` is when the last change began that the counts have to follow; `recounts`
+    `recount`. `taken_key` is the key of their name, which no guest may take; "" for a guest.
+    `touched` is when the last change began that the counts have to follow; `recounts`
     distinguishes concurrent recounts.
     """
 
@@ -55,6 +58,7 @@ class Person(TypedDict):
     badges: Annotated[list[str], AtMost(MAX_BADGES)]
     note: str
     picture: NotRequired[str | None]
+    taken_key: NotRequired[str]
     blocked: NotRequired[Annotated[list[str], AtMost(MAX_BLOCKED)]]
     act: NotRequired[str]
 
@@ -67,6 +71,8 @@ PEOPLE = Collection(
         IndexModel([("user_id", ASCENDING)]),
         # Finds the readers who have blocked a person to erase.
         IndexModel("blocked", sparse=True),
+        # Finds people with a guest's name, and rows of 0.3.0, which have no key.
+        IndexModel([("taken_key", ASCENDING), ("site", ASCENDING)]),
         IndexModel("recount", partialFilterExpression={"recount": {"$type": "date"}}),
     ),
     shard_key={"_id": "hashed"},
@@ -84,6 +90,11 @@ NO_COUNTS: PersonCounts = {
 def person_id(site: str, user_id: str) -> str:
     """Return the `_id` of a person at a site; neither part has a slash."""
     return f"{site}/{user_id}"
+
+
+def taken_key(user_id: str, name: str) -> str:
+    """Return the key of a person's name, which no guest may take; "" for a guest's own name."""
+    return "" if GUEST_ID.fullmatch(user_id) else lookalike_key(name)
 
 
 def new_person(site: str, user_id: str, name: str) -> Person:
@@ -123,7 +134,12 @@ MOST_WRONG_FLAGS = 3
 
 
 def trust_of(person: Person, now: datetime) -> Trust:
-    """Return a site's trust in a person, by their approved comments and their time there."""
+    """Return a site's trust in a person, by their approved comments and their time there.
+
+    A guest stays new: another name costs nothing.
+    """
+    if GUEST_ID.fullmatch(person["user_id"]):
+        return 0
     counts, first_at, approved = person["counts"], person["first_at"], approved_of(person)
     rejected = counts["rejected"] + counts["spam"] - _concealed_of(person)
     if first_at is None or first_at > now - TRIAL or approved < APPROVED_OF_1:
@@ -161,7 +177,9 @@ def trust_expression(now: datetime) -> Document:
     is_long_known: Document = {
         "$and": [is_trusted, {"$gte": [approved, APPROVED_OF_2]}, is_mostly_right]
     }
-    return {"$cond": [is_long_known, 2, {"$cond": [is_trusted, 1, 0]}]}
+    by_time = {"$cond": [is_long_known, 2, {"$cond": [is_trusted, 1, 0]}]}
+    is_of_guest: Document = {"$regexMatch": {"input": "$user_id", "regex": GUEST_PATTERN}}
+    return {"$cond": [is_of_guest, 0, by_time]}
 
 
 def by_trust(values: Sequence[Any], now: datetime) -> Document:

@@ -14,6 +14,7 @@ from chalicelib.comments.shapes import (
     MAX_REACTIONS,
     TRUSTS,
     CommentSite,
+    Guests,
     ListingOrder,
     Moderation,
     Node,
@@ -209,6 +210,13 @@ class CommentSettings(Input):
         )
     )
 
+    guests: Guests = Field(
+        "off",
+        description="`name`: readers without an account write under a name of their choice "
+        "(`POST /sites/{site}/guests`), with the trust of new people for ever. `off` ends the "
+        "rights of all guests, too.",
+    )
+
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         keys = [each.key for each in self.reactions]
@@ -292,6 +300,7 @@ class CommentSettingsAnswer(TypedDict):
     spam_check_url: ShownUrl | None
     avatar_hosts: Annotated[list[AvatarHost], Field(max_length=MAX_AVATAR_HOSTS)] | None
     first_visits: Annotated[list[ShownUrl], Field(max_length=MAX_PREFIXES)]
+    guests: Guests
 
 
 class WritingAnswer(TypedDict):
@@ -345,6 +354,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "spam_check_url": settings.get("spam_check_url"),
         "avatar_hosts": settings.get("avatar_hosts"),
         "first_visits": settings.get("first_visits", []),
+        "guests": settings.get("guests", "off"),
     }
 
 

@@ -73,7 +73,7 @@ def test_whom_a_site_does_not_know_is_counted_at_their_first_post(limited: Runti
 
     assert made == Admitted(new_person("blog", "ann", "Ann"), 0, is_shadowed=False)
     now = limited.now()
-    begun = {"first_at": now, "touched": now, "picture": None}
+    begun = {"first_at": now, "touched": now, "picture": None, "taken_key": "ann"}
     expected = {**new_person("blog", "ann", "Ann"), **begun}
     assert stored(limited) == {**expected, "recount": now, "tat": now + timedelta(seconds=60)}
 

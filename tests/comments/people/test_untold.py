@@ -48,6 +48,7 @@ UNDRIVEN = {
     "unpinComment": STAFF,
     "setCommentState": STAFF,
     "changePerson": STAFF,
+    "beginGuest": "it has no caller",
     "eraseMe": "it deletes all, and answers the number of what is left",
     "getMyErasure": "it answers the number of what is left",
 }

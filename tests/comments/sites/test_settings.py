@@ -38,6 +38,7 @@ DEFAULTS = {
     "slow_seconds": 0,
     "flags_hold": 3,
     "first_visits": [],
+    "guests": "off",
     "spam_check_url": None,
     "avatar_hosts": None,
 }
@@ -80,6 +81,7 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "slow_seconds": 30,
         "flags_hold": 7,
         "first_visits": ["https://blog.example/", "http://localhost:8000/articles/2026/"],
+        "guests": "name",
         "spam_check_url": "https://blog.example/",
         "avatar_hosts": ["pictures.example"],
     }
@@ -123,6 +125,7 @@ def test_what_is_left_out_is_the_default_again(publisher: Client) -> None:
         {"first_visits": ["https://blog.example/?page=/"]},
         {"first_visits": ["javascript://blog.example/"]},
         {"first_visits": [f"https://blog.example/{n}/" for n in range(11)]},
+        {"guests": "email"},
         {"colour": "red"},
     ],
     ids=lambda wrong: str(wrong)[:60],

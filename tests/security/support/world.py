@@ -58,6 +58,7 @@ def made(reply: Reply, *statuses: int) -> Any:
 COMMENT_SETTINGS: dict[str, Any] = {
     "votes": "up_down",
     "reactions": [{"key": "heart", "emoji": "+"}],
+    "guests": "name",
 }
 
 

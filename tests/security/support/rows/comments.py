@@ -29,6 +29,7 @@ COMMENTS = (
     ),
     Row("GET /nodes/{node}", {200: "*"}),
     Row("POST /nodes/{node}/visit", {200: "*"}, body=PAGE),
+    Row("POST /sites/{site}/guests", {201: "*"}, body={"name": "Ferry passenger"}),
     Row(
         "PUT /sites/{site}/comments/settings",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},

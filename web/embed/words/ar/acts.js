@@ -27,4 +27,6 @@ export default {
   approve: "موافقة",
   hide: "إخفاء",
   approved: "التعليق ظاهر للجميع.",
+  writesAs: "أنت تكتب باسم {name}.",
+  otherName: "الكتابة باسم آخر",
 };

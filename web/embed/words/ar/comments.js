@@ -32,4 +32,5 @@ export default {
   earlier: "عرض الأقدم",
   moderator: "مشرف",
   publisher: "الناشر",
+  guest: "ضيف",
 };

@@ -27,4 +27,6 @@ export default {
   approve: "Freigeben",
   hide: "Verbergen",
   approved: "Der Kommentar ist jetzt für alle sichtbar.",
+  writesAs: "Du schreibst als {name}.",
+  otherName: "Unter anderem Namen schreiben",
 };

@@ -28,4 +28,5 @@ export default {
   earlier: "Frühere zeigen",
   moderator: "Moderation",
   publisher: "Redaktion",
+  guest: "Gast",
 };

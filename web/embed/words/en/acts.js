@@ -27,4 +27,6 @@ export default {
   approve: "Approve",
   hide: "Hide",
   approved: "The comment is visible to all.",
+  writesAs: "You write as {name}.",
+  otherName: "Write under another name",
 };

@@ -28,4 +28,5 @@ export default {
   earlier: "Show earlier",
   moderator: "moderator",
   publisher: "publisher",
+  guest: "guest",
 };

@@ -27,4 +27,6 @@ export default {
   approve: "Aprobar",
   hide: "Ocultar",
   approved: "El comentario es visible para todos.",
+  writesAs: "Escribes como {name}.",
+  otherName: "Escribir con otro nombre",
 };

@@ -29,4 +29,5 @@ export default {
   earlier: "Mostrar anteriores",
   moderator: "moderación",
   publisher: "redacción",
+  guest: "invitado",
 };

@@ -27,4 +27,6 @@ export default {
   approve: "Approuver",
   hide: "Masquer",
   approved: "Le commentaire est visible par tous.",
+  writesAs: "Vous écrivez sous le nom de {name}.",
+  otherName: "Écrire sous un autre nom",
 };

@@ -29,4 +29,5 @@ export default {
   earlier: "Afficher les précédents",
   moderator: "modération",
   publisher: "rédaction",
+  guest: "invité",
 };

@@ -27,4 +27,6 @@ export default {
   approve: "Approva",
   hide: "Nascondi",
   approved: "Il commento è visibile a tutti.",
+  writesAs: "Scrivi come {name}.",
+  otherName: "Scrivi con un altro nome",
 };

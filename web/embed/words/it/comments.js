@@ -29,4 +29,5 @@ export default {
   earlier: "Mostra i precedenti",
   moderator: "moderazione",
   publisher: "redazione",
+  guest: "ospite",
 };

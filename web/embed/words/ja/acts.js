@@ -27,4 +27,6 @@ export default {
   approve: "承認",
   hide: "非表示にする",
   approved: "コメントは全員に表示されています。",
+  writesAs: "{name}として書き込みます。",
+  otherName: "別の名前で書く",
 };

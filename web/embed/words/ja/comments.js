@@ -27,4 +27,5 @@ export default {
   earlier: "前のコメントを表示",
   moderator: "モデレーター",
   publisher: "編集部",
+  guest: "ゲスト",
 };

@@ -27,4 +27,6 @@ export default {
   approve: "Goedkeuren",
   hide: "Verbergen",
   approved: "De reactie is voor iedereen zichtbaar.",
+  writesAs: "Je schrijft als {name}.",
+  otherName: "Onder een andere naam schrijven",
 };

@@ -28,4 +28,5 @@ export default {
   earlier: "Eerdere tonen",
   moderator: "moderatie",
   publisher: "redactie",
+  guest: "gast",
 };

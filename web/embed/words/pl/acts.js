@@ -27,4 +27,6 @@ export default {
   approve: "Zatwierdź",
   hide: "Ukryj",
   approved: "Komentarz jest widoczny dla wszystkich.",
+  writesAs: "Piszesz jako {name}.",
+  otherName: "Pisz pod inną nazwą",
 };

@@ -30,4 +30,5 @@ export default {
   earlier: "Pokaż wcześniejsze",
   moderator: "moderacja",
   publisher: "redakcja",
+  guest: "gość",
 };

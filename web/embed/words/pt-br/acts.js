@@ -27,4 +27,6 @@ export default {
   approve: "Aprovar",
   hide: "Ocultar",
   approved: "O comentário está visível para todos.",
+  writesAs: "Você escreve como {name}.",
+  otherName: "Escrever com outro nome",
 };

@@ -29,4 +29,5 @@ export default {
   earlier: "Mostrar anteriores",
   moderator: "moderação",
   publisher: "redação",
+  guest: "convidado",
 };

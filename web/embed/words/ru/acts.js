@@ -27,4 +27,6 @@ export default {
   approve: "Одобрить",
   hide: "Скрыть",
   approved: "Комментарий виден всем.",
+  writesAs: "Вы пишете как {name}.",
+  otherName: "Писать под другим именем",
 };

@@ -30,4 +30,5 @@ export default {
   earlier: "Показать предыдущие",
   moderator: "модератор",
   publisher: "редакция",
+  guest: "гость",
 };

@@ -27,4 +27,6 @@ export default {
   approve: "Схвалити",
   hide: "Приховати",
   approved: "Коментар бачать усі.",
+  writesAs: "Ви пишете як {name}.",
+  otherName: "Писати під іншим ім’ям",
 };

@@ -30,4 +30,5 @@ export default {
   earlier: "Показати попередні",
   moderator: "модератор",
   publisher: "редакція",
+  guest: "гість",
 };

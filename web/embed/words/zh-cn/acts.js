@@ -27,4 +27,6 @@ export default {
   approve: "通过",
   hide: "隐藏",
   approved: "所有人都能看到这条评论。",
+  writesAs: "你以 {name} 的名义发表。",
+  otherName: "换一个名字",
 };

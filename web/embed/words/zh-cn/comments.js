@@ -27,4 +27,5 @@ export default {
   earlier: "显示更早的评论",
   moderator: "版主",
   publisher: "发布者",
+  guest: "访客",
 };

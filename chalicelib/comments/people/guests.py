@@ -1,0 +1,75 @@
+"""Guests of a site: readers without an account, who write under a name of their choice."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from chalicelib import guest_tokens
+from chalicelib.comments.errors import GuestsOff, NameTaken
+from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.people.rows import PEOPLE, taken_key
+from chalicelib.comments.sites import settings
+from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.guest_tokens import Guest
+from chalicelib.http import Route, View
+from chalicelib.people.names import acceptable, lookalike_key
+from chalicelib.runtime import Runtime
+
+# Rows of people that one run of the schedule gives their key.
+_AT_ONCE = 1_000
+
+
+def admitting(route: Route) -> Route:
+    """Return a `route` that admits guests to the routes of a site and of its nodes.
+
+    They have no role, so routes of staff refuse them as they refuse any reader.
+    """
+
+    def declare(method: str, path: str, **rules: Any) -> Callable[[View], View]:
+        if "{node}" in path:
+            return route(method, path, guests=of_node, **rules)
+        return route(method, path, **rules, **({"guests": of_site} if "{site}" in path else {}))
+
+    return declare
+
+
+def of_site(runtime: Runtime, path: Mapping[str, Any], site: str) -> bool:
+    """Return whether a guest of a site may call a route about a site now."""
+    return path["site"] == site and _are_welcome(runtime, site)
+
+
+def of_node(runtime: Runtime, path: Mapping[str, Any], site: str) -> bool:
+    """Return whether a guest of a site may call a route about a node now."""
+    return site_of(path["node"]) == site and _are_welcome(runtime, site)
+
+
+def begin(runtime: Runtime, site: str, name: str) -> Guest:
+    """Return a new guest of a site under a name.
+
+    Raises GuestsOff, NameTaken for a name that a reader may take for another person's there, and
+    InvalidRequest for a name that Plaza may not show.
+    """
+    if not _are_welcome(runtime, site):
+        raise GuestsOff
+    shown = acceptable(name, runtime.settings.reserved_names, is_staff=False)
+    key = lookalike_key(shown or "")
+    if shown is None or not key:
+        message = "This name is reserved or has no letters"
+        raise InvalidRequest(errors=[FieldError("name", "reserved_name", message)])
+    if PEOPLE.of(runtime.database).find_one({"taken_key": key, "site": site}, {"_id": 1}):
+        raise NameTaken
+    return guest_tokens.new_guest(site, shown, runtime.now(), runtime.random)
+
+
+def _are_welcome(runtime: Runtime, site: str) -> bool:
+    return settings.of(runtime, site).get("guests", "off") != "off"
+
+
+def add_missing_keys(runtime: Runtime) -> int:
+    """Give people of release 0.3.0 the key of their name; return how many had none."""
+    people = PEOPLE.of(runtime.database)
+    found = list(people.find({"taken_key": None}, {"user_id": 1, "name": 1}).limit(_AT_ONCE))
+    for each in found:
+        key = taken_key(each["user_id"], each["name"])
+        as_read = {"_id": each["_id"], "name": each["name"], "taken_key": None}
+        people.update_one(as_read, {"$set": {"taken_key": key}})
+    return len(found)

@@ -1,0 +1,152 @@
+"""Readers without an account write under a name of their choice, where the site lets them."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.axe import in_both_schemes
+from tests.web.support.two import Discussion, discussing
+
+expect.set_options(timeout=PATIENCE_MS)
+FAILED = "Failed to load resource"
+WITHOUT_ACCOUNT = "Write without an account"
+
+
+@pytest.fixture
+def talk(client: Client, clock: Clock, address: str) -> Iterator[Discussion]:
+    """A discussion with guests, and a comment of Ben's."""
+    with discussing(client, clock, address) as made:
+        made.decide(guests="name")
+        made.posted("The first.", by="ben")
+        yield made
+
+
+def choose_name(page: Page, name: str) -> None:
+    page.get_by_role("button", name=WITHOUT_ACCOUNT).click()
+    expect(page.get_by_role("textbox", name="Your name")).to_be_focused()
+    page.get_by_role("textbox", name="Your name").fill(name)
+    page.get_by_role("button", name="Continue").click()
+
+
+def test_a_guest_writes_and_is_known_when_they_come_back(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    page = open_page(talk.site_of(""))
+    choose_name(page, "Passenger")
+    field = page.get_by_role("textbox", name="Write a comment")
+    expect(field).to_be_focused()
+
+    field.fill("What a view!")
+    page.get_by_role("button", name="Post", exact=True).click()
+
+    own = page.get_by_role("article", name="Passenger")
+    expect(own).to_contain_text("What a view!")
+    expect(own.locator(".chip")).to_have_text("guest")
+    page.reload()
+    expect(page.get_by_text("You write as Passenger.")).to_be_visible()
+    expect(own.get_by_role("button", name="Edit")).to_be_visible()
+    page.get_by_role("article", name="Ben").get_by_role("button", name="Vote for").click()
+    expect(page.get_by_role("article", name="Ben")).to_contain_text("▲Vote for this comment 1")
+
+
+def test_a_guest_takes_another_name(talk: Discussion, open_page: OpenPage) -> None:
+    page = open_page(talk.site_of(""))
+    choose_name(page, "Passenger")
+
+    page.get_by_role("button", name="Write under another name").click()
+
+    choose_name(page, "Pilot")
+    expect(page.get_by_text("You write as Pilot.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Ben", "Someone else here has this name. Choose another."),
+        ("Admin", "This name cannot be used. Choose another."),
+    ],
+)
+def test_a_name_that_cannot_be_had_is_told_and_stays_to_be_changed(
+    talk: Discussion, open_page: OpenPage, name: str, told: str
+) -> None:
+    page = open_page(talk.site_of(""), may_log=FAILED)
+
+    choose_name(page, name)
+
+    expect(page.get_by_role("alert")).to_have_text(told)
+    expect(page.get_by_role("textbox", name="Your name")).to_have_value(name)
+    page.get_by_role("textbox", name="Your name").fill("Bea")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("You write as Bea.")).to_be_visible()
+
+
+def test_who_goes_back_finds_the_invitation(talk: Discussion, open_page: OpenPage) -> None:
+    page = open_page(talk.site_of(""))
+    page.get_by_role("button", name=WITHOUT_ACCOUNT).click()
+
+    page.get_by_role("textbox", name="Your name").press("Escape")
+
+    expect(page.get_by_role("button", name="Sign in to comment")).to_be_visible()
+    expect(page.get_by_role("button", name=WITHOUT_ACCOUNT)).to_be_visible()
+
+
+def test_an_account_goes_before_a_guest(talk: Discussion, open_page: OpenPage) -> None:
+    site = talk.site_of("")
+    page = open_page(site)
+    choose_name(page, "Passenger")
+    expect(page.get_by_text("You write as Passenger.")).to_be_visible()
+
+    site.token = lambda: talk.client.token("ann", name="Ann")
+    page.reload()
+
+    expect(page.get_by_role("textbox", name="Write a comment")).to_be_visible()
+    expect(page.get_by_text("You write as")).to_have_count(0)
+
+
+def test_a_guest_whose_token_ends_or_whose_site_has_no_guests_any_more_is_invited(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    page = open_page(talk.site_of(""), may_log=FAILED)
+    choose_name(page, "Passenger")
+    expect(page.get_by_text("You write as Passenger.")).to_be_visible()
+
+    talk.clock.advance(days=91)
+    page.reload()
+
+    expect(page.get_by_role("button", name=WITHOUT_ACCOUNT)).to_be_visible()
+    choose_name(page, "Passenger")
+    expect(page.get_by_text("You write as Passenger.")).to_be_visible()
+    talk.decide(guests="off")
+    page.reload()
+    expect(page.get_by_role("button", name="Sign in to comment")).to_be_visible()
+    expect(page.get_by_role("button", name=WITHOUT_ACCOUNT)).to_have_count(0)
+
+
+def test_a_browser_without_storage_has_a_guest_for_as_long_as_the_page(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } })"
+    page = open_page(talk.site_of(""), before=lambda page: page.add_init_script(refuse))
+
+    choose_name(page, "Passenger")
+
+    expect(page.get_by_text("You write as Passenger.")).to_be_visible()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_the_form_fits_a_phone_and_breaks_no_rule(
+    talk: Discussion, open_page: OpenPage, axe: str, language: str
+) -> None:
+    site = talk.site_of("")
+    site.language = language
+    page = open_page(site, viewport={"width": 320, "height": 700})
+    page.locator("plaza-comments .note button").nth(1).click()
+
+    expect(page.locator("plaza-comments form input")).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert in_both_schemes(page, axe) == []

@@ -1,0 +1,15 @@
+// @ts-check
+/** Readers without an account, who write under a name of their choice: where their browser keeps their token. */
+import { admitGuests } from "./api.js";
+import { keep, kept } from "./kept.js";
+
+const KEPT_AS = "plaza:guest";
+/** For browsers that refuse storage. */
+let own = "";
+admitGuests(() => kept("localStorage", KEPT_AS) ?? own);
+
+/** Write with a guest's token from now on, "" for none; all elements of the page start anew. @param {string} token */
+export function keepGuest(token) {
+  keep("localStorage", KEPT_AS, (own = token));
+  document.dispatchEvent(new CustomEvent("plaza:identity"));
+}

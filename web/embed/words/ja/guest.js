@@ -1,0 +1,11 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  asGuest: "アカウントなしで書く",
+  guestName: "名前",
+  guestGoesOn: "続ける",
+  guestBack: "戻る",
+  name_taken: "この名前はここで他の人が使っています。別の名前を選んでください。",
+  guests_off: "このサイトではアカウントなしの書き込みはできなくなりました。",
+  invalid_request: "この名前は使えません。別の名前を選んでください。",
+};
