@@ -4,8 +4,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from chalicelib.observability.metrics import AD_EVENTS, DELIVERIES, FAN_OUTS_FAILED, REQUEST, UNSENT
-from deploy.declared import Function, Worker
+from chalicelib.observability.metrics import (
+    AD_EVENTS,
+    DELIVERIES,
+    FAN_OUTS_FAILED,
+    REQUEST,
+    SCHEDULE,
+    UNSENT,
+)
+from deploy.declared import Function, Scheduled, Worker
 from deploy.intrinsics import filled
 from deploy.queues import FAILED_SCHEDULES, dead_letters_id, queue_id
 
@@ -42,6 +49,17 @@ def dashboard(
         ),
         _chart("Concurrent executions", "Maximum", *_lambda(functions, "ConcurrentExecutions")),
         _chart("Duration, p99 (ms)", "p99", *_lambda(functions, "Duration")),
+        # Of the runs that succeeded; those of a function together are above.
+        _chart(
+            "Schedules, p99 (ms)",
+            "p99",
+            *(
+                [namespace, *SCHEDULE.units, "schedule", schedule.name]
+                for function in functions
+                if isinstance(function, Scheduled)
+                for schedule in function.schedules
+            ),
+        ),
         _chart("Errors", "Sum", *_lambda(functions, "Errors")),
         _chart("Throttles", "Sum", *_lambda(functions, "Throttles")),
         *_queue_charts([each for each in functions if isinstance(each, Worker)]),

@@ -66,8 +66,7 @@ def _faults(command: Command, given: Arguments) -> Iterator[str]:
         elif not isinstance(given[name], str) or not given[name]:
             yield f"{name} has to be a text that is not empty"
     for name, default in command.optional.items():
-        # A number is no truth value, although Python's 1 equals True.
-        if name in given and type(given[name]) is not type(default):
+        if name in given and not isinstance(given[name], type(default)):
             yield f"{name} has to be {'true or false' if isinstance(default, bool) else 'a text'}"
     for name in given.keys() - {*command.required, *command.optional}:
         yield f"{name} is unknown"

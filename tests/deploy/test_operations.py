@@ -174,6 +174,10 @@ def test_the_dashboard_shows_every_queue_function_and_alarm(template: Any, neste
     lists = [each["properties"]["alarms"] for each in widgets if each["type"] == "alarm"]
     listed = [each.rpartition(":alarm:${Deployment}/")[2] for part in lists for each in part]
     assert listed == list(named_alarms(nested))
+    for function in FUNCTIONS:
+        if isinstance(function, Scheduled):
+            for schedule in function.schedules:
+                assert f'"schedule_ms", "schedule", "{schedule.name}"' in text
     places = {(each["x"], each["y"]) for each in widgets}
     assert len(places) == len(widgets)
 

@@ -46,6 +46,7 @@ def test_an_event_runs_the_schedule_that_it_names_and_no_other(runtime: Runtime)
         ({}, "tending: an event without a schedule; its schedules are one, two"),
         (None, "tending: an event without a schedule; its schedules are one, two"),
         ([], "tending: an event without a schedule; its schedules are one, two"),
+        ("one", "tending: an event without a schedule; its schedules are one, two"),
         ({"schedule": None}, "tending: an event without a schedule; its schedules are one, two"),
         ({"schedule": "three"}, "tending: no schedule 'three'; its schedules are one, two"),
         ({"schedule": ""}, "tending: no schedule ''; its schedules are one, two"),
