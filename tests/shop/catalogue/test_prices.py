@@ -172,10 +172,8 @@ def test_a_price_of_one_sku_lies_in_the_range_and_no_mean_of_two(
     assert shop.ids("price=0.15..0.25&order=price") == ["s0", "s2"]
     assert shop.ids("price=0.25..0.15&order=price") == []
     shop.paula.delete(product("s1", shop.site))
-    assert (
-        put(shop.paula, "wide", body(Shirt("wide", [1, 2, 9], "red", False)), site=shop.site).status
-        == 201
-    )
+    wide = body(Shirt("wide", [1, 2, 9], "red", is_new_wear=False))
+    assert put(shop.paula, "wide", wide, site=shop.site).status == 201
     for order in ("price", "newest"):
         assert shop.ids(f"price=0.4..0.6&order={order}") == []
 
