@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.comments.log.rows import Act, Batch
 from chalicelib.comments.people.rows import Person
-from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.shapes import Comment, Node, State
 from chalicelib.comments.spam_check.origins import Origin
 from chalicelib.comments.store import told_state
 from chalicelib.comments.stores.embedded_tree import every_comment
@@ -43,11 +43,17 @@ class OfAuthor:
                 edited_at=comment["edited"],
                 author=comment["author"],
                 text=comment["text"],
-                state=told_state(comment),
+                state=_exported_state(comment),
             )
             for comment in comments
             if comment["author"] and comment["author"]["id"] == self.user_id
         ]
+
+
+def _exported_state(comment: Comment) -> State:
+    """Return the state that an author learns: which of two ways hides a comment is for staff."""
+    state = told_state(comment)
+    return "hidden" if state == "spam" else state
 
 
 def person(row: Person) -> list[ExportEntry]:

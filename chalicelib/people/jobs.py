@@ -57,11 +57,11 @@ def rename(runtime: Runtime, people: People, user_id: str) -> None:
 
 
 def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
-    """Begin the erasure of a person; return the number of documents left."""
+    """Begin the erasure of a person; return `told_remaining`."""
     job = Erase(user_id=user_id)
     outbox.note(runtime, job)
     runtime.queues.send(job)
-    return count_remaining(runtime.database, people, user_id)
+    return told_remaining(runtime.database, people, user_id)
 
 
 def erase(runtime: Runtime, people: People, user_id: str) -> None:
@@ -95,11 +95,29 @@ def erase_late(runtime: Runtime, people: People, user_id: str, until: datetime) 
         raise Unavailable("Something of this person is not erased yet")
 
 
-def count_remaining(database: Database[Document], people: People, user_id: str) -> int:
-    """Count the documents that are a person's or name the person, in all collections."""
+def count_remaining(
+    database: Database[Document], people: People, user_id: str, *, is_told: bool = False
+) -> int:
+    """Count the documents that are a person's or name the person, in all collections.
+
+    `is_told`: only the documents that the person's export shows.
+    """
+    traces = traces_of(database, people, user_id)
     return sum(
-        trace.rows.count_documents(trace.where) for trace in traces_of(database, people, user_id)
+        trace.rows.count_documents(trace.where)
+        for trace in traces
+        if not (is_told and trace.not_shown)
     )
+
+
+def told_remaining(database: Database[Document], people: People, user_id: str) -> int:
+    """Count what is left of a person as the person may know it; 0: the erasure has ended.
+
+    Other documents would tell what others do about the person, such as a moderator's act or a
+    block, by a number that rises. The erasure itself counts as 1 until it has deleted those, too.
+    """
+    running = outbox.JOBS.of(database).count_documents(outbox.filter_of(Erase(user_id=user_id)))
+    return count_remaining(database, people, user_id, is_told=True) + running
 
 
 def traces_of(database: Database[Document], people: People, user_id: str) -> list[Trace]:

@@ -29,7 +29,7 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
     @route("GET", "/users/me/erasure", guests=every_guest)
     def get_my_erasure(request: Request, caller: Principal) -> Ok[ErasureAnswer]:
         """Count the documents that are yours or name you, and name the texts that stay."""
-        left = jobs.count_remaining(request.runtime.database, people, caller.id)
+        left = jobs.told_remaining(request.runtime.database, people, caller.id)
         return Ok({"remaining": left, "kept": list(people.kept)})
 
     @route("GET", "/users/me/export", limit=EXPORTS, guests=every_guest)

@@ -11,14 +11,17 @@ import re
 from typing import Any, get_args
 
 import orjson
+import pytest
 
-from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import PageOrder
+from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.people import PEOPLE
 from deploy.openapi.files import KEPT
 from tests.comments.support.discussion import LAYOUTS, Layout
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
+from tests.support.workers import Workers
 
 HEART = "\N{HEAVY BLACK HEART}"
 SETTINGS = {"votes": "up_down", "reactions": [{"key": "heart", "emoji": HEART}]}
@@ -49,11 +52,11 @@ UNDRIVEN = {
     "setCommentState": STAFF,
     "changePerson": STAFF,
     "beginGuest": "it has no caller",
-    "eraseMe": "it deletes all, and answers the number of what is left",
-    "getMyErasure": "it answers the number of what is left",
+    "eraseMe": "it deletes all; `test_an_erasure_tells_no_act_of_moderators` has its number",
 }
-# Other features read no comment of a site, and nothing of its people. The activity feed has a
-# comparison of its own, in `tests/social/activity/actions/test_concealed.py`.
+# Other features read no comment of a site, and nothing of its people. But for two: the activity
+# feed has a comparison of its own, in `tests/social/activity/actions/test_concealed.py`, and a page
+# of content counts its comments for all callers alike, so a token changes nothing there.
 APART = {
     *("Operation", "Money", "Ads", "Assets", "Shop", "Content", "Analytics", "Caller", "Reports"),
     *("Sites", "Social", "Feed"),
@@ -204,6 +207,7 @@ def mark(drive: Drive, own: str) -> None:
     drive.call("blockPerson", "PUT", f"/sites/{drive.site}/blocked/ann")
     drive.call("listBlocked", "GET", f"/sites/{drive.site}/blocked")
     drive.call("unblockPerson", "DELETE", f"/sites/{drive.site}/blocked/ann")
+    drive.call("getMyErasure", "GET", "/users/me/erasure")
 
 
 def differences(one: Drive, other: Drive) -> str:
@@ -232,7 +236,8 @@ def test_a_shadowed_person_reads_what_an_ordinary_person_reads(
     runtime: Runtime, client: Client, layout: Layout
 ) -> None:
     ordinary, shadowed = (Drive(runtime, client, name, layout) for name in ("one", "two"))
-    changing.store(runtime.database, shadowed.site, shadowed.user, {"status": "shadowed"})
+    person = f"/sites/{shadowed.site}/people/{shadowed.user}"
+    assert shadowed.staff.patch(person, status="shadowed", note="Again").status == 200
 
     for each in (ordinary, shadowed):
         write(each)
@@ -257,6 +262,39 @@ def test_an_author_of_spam_reads_what_an_author_reads_who_waits(
     write(spam, website="https://spam.example")
 
     assert differences(spam, waiting) == ""
+
+
+def test_an_erasure_tells_no_act_of_moderators(
+    runtime: Runtime, client: Client, workers: Workers
+) -> None:
+    ann, mo = client.as_("ann"), client.as_("mo", roles=["moderator"])
+    mo.put("/nodes/blog:moon", title="Moon", url="https://blog.example/moon")
+    comment = ann.post("/nodes/blog:moon/comments", text="mine").json["id"]
+    before = ann.get("/users/me/erasure").json["remaining"]
+
+    for status in ("shadowed", "ok", "banned"):
+        mo.patch("/sites/blog/people/ann", status=status, note=status)
+    mo.post(f"/nodes/blog:moon/comments/{comment}/state", state="spam")
+    client.as_("ben").put("/sites/blog/blocked/ann")
+
+    assert ann.get("/users/me/erasure").json["remaining"] == before
+    # One more: the erasure that has begun.
+    assert ann.delete("/users/me").json["remaining"] == before + 1
+    workers.drain()
+    assert ann.get("/users/me/erasure").json["remaining"] == 0
+    assert jobs.count_remaining(runtime.database, PEOPLE, "ann") == 0
+
+
+@pytest.mark.parametrize("state", ["hidden", "spam"])
+def test_an_export_does_not_say_how_a_moderator_hides(client: Client, state: str) -> None:
+    ann, mo = client.as_("ann"), client.as_("mo", roles=["moderator"])
+    mo.put("/nodes/blog:moon", title="Moon", url="https://blog.example/moon")
+    comment = ann.post("/nodes/blog:moon/comments", text="mine").json["id"]
+
+    mo.post(f"/nodes/blog:moon/comments/{comment}/state", state=state)
+
+    entries = ann.get("/users/me/export").json["entries"]
+    assert [each["data"]["state"] for each in entries if each["kind"] == "comment"] == ["hidden"]
 
 
 def test_every_operation_is_compared_or_cannot_tell(runtime: Runtime, client: Client) -> None:
