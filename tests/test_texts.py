@@ -8,6 +8,7 @@ import jsonschema_rs
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from chalicelib.assets.pictures import PictureUrl
 from chalicelib.texts import Line, Paragraphs, PersonName, Url, at_most
 
 TEXT: TypeAdapter[str] = TypeAdapter(Annotated[Paragraphs, at_most(10)])
@@ -149,6 +150,7 @@ def test_a_line_that_grows_when_it_is_composed_keeps_to_its_bound() -> None:
         TypeAdapter(Line).validate_python("\ufb2c" * 100)
 
 
+@pytest.mark.parametrize("kind", [Url, PictureUrl], ids=["link", "picture"])
 @pytest.mark.parametrize(
     "url",
     [
@@ -183,9 +185,9 @@ def test_a_line_that_grows_when_it_is_composed_keeps_to_its_bound() -> None:
         "//blog.example/",
     ],
 )
-def test_an_address_that_misleads_is_refused(url: str) -> None:
+def test_an_address_that_misleads_is_refused(kind: Any, url: str) -> None:
     with pytest.raises(ValidationError):
-        TypeAdapter(Url).validate_python(url)
+        TypeAdapter(kind).validate_python(url)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from typing_extensions import get_type_hints
@@ -18,18 +18,27 @@ from chalicelib.assets import catalogue, uses
 from chalicelib.assets.shapes import address_of, parse_reference
 from chalicelib.database import Document, in_transaction
 from chalicelib.identity import Principal
+from chalicelib.texts import check_address
 
 __all__ = ["PictureUrl", "parse_reference"]
 Result = TypeVar("Result")
 # Marks the type of a field for a picture.
 PICTURE = object()
 _ID = r"[A-Za-z0-9_-]{16}"
+
+
+def _check_picture(text: str) -> str:
+    """Return the name of an asset unchanged, and any other text as an address."""
+    return check_address(text) if text.startswith("http") else text
+
+
 PictureUrl = Annotated[
     str,
     StringConstraints(
         pattern=rf'^(asset:{_ID}|/assets/{_ID}|https?://[^\s\x00-\x1f\x7f-\x9f<>"]+)$',
         max_length=2_000,
     ),
+    AfterValidator(_check_picture),
     PICTURE,
     Field(
         description="A picture's address, which Plaza does not fetch; or `asset:<id>` for an asset "
