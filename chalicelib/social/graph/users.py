@@ -74,7 +74,7 @@ class User(TypedDict):
     """A user as stored.
 
     While `graph_store` is `embedded`, `circles` (by the owner's ids) and `followers` (by the
-    followers' ids) are the graph's two directions (MongoDB Applied Design Patterns, ch. 9).
+    followers' ids) are the graph's two directions (MongoDB Applied Design Patterns, ch. 8).
 
     - `pulled`: readers read some posts of the user where the posts are
     - `away`: fan-outs skip the user

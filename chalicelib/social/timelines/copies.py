@@ -1,6 +1,6 @@
 """Copies of posts: a document per user, month and number, each with up to a hundred copies.
 
-MongoDB Applied Design Patterns, ch. 9, "Dependent Collections". A copy has its post's fields for
+MongoDB Applied Design Patterns, ch. 8, "Dependent Collections". A copy has its post's fields for
 readers, and the post's version: if two changes arrive in the wrong order, the newer change stays.
 """
 

@@ -1,6 +1,6 @@
 """The graph as edges: one document for each pair of an owner of circles and a member.
 
-The mapping collection of MongoDB Applied Design Patterns, ch. 9; it has no bound.
+The mapping collection of MongoDB Applied Design Patterns, ch. 8; it has no bound.
 """
 
 from collections import defaultdict

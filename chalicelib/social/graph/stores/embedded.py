@@ -1,6 +1,6 @@
 """The graph inside the users' documents: members in the owner's, followers in the member's.
 
-MongoDB Applied Design Patterns, ch. 9, "Maintaining the Social Graph". User ids and circle ids
+MongoDB Applied Design Patterns, ch. 8, "Maintaining the Social Graph". User ids and circle ids
 are patterns without dots and dollars, so they are safe as parts of a field path; names are never
 part of a path.
 """
