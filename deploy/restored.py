@@ -1,103 +1,78 @@
 """Repeat in a restored database what happened after its restore point, elsewhere or to people.
 
-The database comes back as it was at the point. Three things outside of it did not: erasures that
-people were promised, payments that the provider took, and assets in a bucket. Run it before the API
-starts, since people who come again would be erased anew; a second run changes nothing more. The
-deployment's settings stand in the environment.
+The database comes back as it was at the point. Some things outside of it did not: erasures and
+deletions that people were promised, payments that the provider took, and assets in a bucket. Run it
+before the API starts, since people who come again would be erased anew; a second run changes
+nothing more. The deployment's settings stand in the environment. The exit code is 1 if a line of
+the log was not read, after everything else was done.
 """
 
 import argparse
-import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from http import HTTPStatus
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from chalicelib.assets import catalogue
 from chalicelib.assets.blobs import BlobGone, store_of
-from chalicelib.assets.errors import UnknownAsset
-from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version, owner_of_person
+from chalicelib.assets.errors import AssetInUse, UnknownAsset
+from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version
+from chalicelib.comments.people import changing
+from chalicelib.comments.people.rows import Status, status_of
 from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
-from chalicelib.shop.orders.shapes import ORDERS
+from chalicelib.shop.errors import OrderUnfinished
+from chalicelib.shop.orders import personal_data
+from chalicelib.shop.orders.shapes import ORDERS, find
 from chalicelib.shop.payments import providers
 from chalicelib.shop.payments.port import Charge, PaymentRefused, TakenPayment
 from chalicelib.wiring.people import PEOPLE
+from deploy.replay import Removal, Replay, Standing, read_audit
 
 # One key for each payment, so that a second run refunds nothing more.
 _REFUND_KEY = "restored"
 # The clocks of the provider and of the database.
 _OVERLAP = timedelta(minutes=10)
-_ERASURE = ("DELETE", "/users/me")
-_REMOVALS = frozenset(
-    {
-        "/content/{site}/assets/{asset}/versions/{number}",
-        "/users/me/assets/{asset}/versions/{number}",
-    }
-)
 
 
-class Removal(NamedTuple):
-    """A removed version of an owner's asset."""
+class Orders(NamedTuple):
+    """The orders whose buyer is erased again, and the orders that are not over yet."""
 
-    owner: str
-    asset: str
-    number: int
+    erased: list[str]
+    unfinished: list[str]
 
 
-class Replay(NamedTuple):
-    """The calls of the audit log that a restore must not undo."""
+class Deleted(NamedTuple):
+    """The assets that are deleted again, and the assets that something still shows."""
 
-    erasures: list[str]
-    removals: list[Removal]
+    deleted: list[str]
+    in_use: list[str]
+
+
+class Undecided(NamedTuple):
+    """A decision on a person that the database does not have: their name and status in it."""
+
+    decided: Standing
+    name: str
+    status: Status
 
 
 class Done(NamedTuple):
     """The results of a run: lines for the operator."""
 
+    calls: int
+    unread: list[int]
     erased: list[str]
+    orders: Orders
+    assets: Deleted
     removed: list[Removal]
     missing: list[Removal]
     unnamed: list[str]
+    people: list[Undecided]
     payments: list[TakenPayment]
-
-
-def read_audit(lines: Iterable[str], since: datetime) -> Replay:
-    """Return the erasures and removals that the audit log has after a time.
-
-    Lines of other kinds are skipped, and so is the text before a line's JSON.
-    """
-    erasures: set[str] = set()
-    removals: list[Removal] = []
-    for entry in _entries(lines):
-        if datetime.fromisoformat(entry["time"]) < since:
-            continue
-        if entry["status"] >= HTTPStatus.MULTIPLE_CHOICES:
-            continue
-        if (entry["method"], entry["route"]) == _ERASURE:
-            erasures.add(entry["caller"])
-        elif entry["method"] == "DELETE" and entry["route"] in _REMOVALS:
-            things = entry["things"]
-            owner = things.get("site") or owner_of_person(entry["caller"])
-            removals.append(Removal(owner, things["asset"], int(things["number"])))
-    return Replay(sorted(erasures), removals)
-
-
-def _entries(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        start = line.find("{")
-        if start < 0:
-            continue
-        try:
-            found = json.loads(line[start:])
-        except ValueError:
-            continue
-        if isinstance(found, dict) and found.get("message") == "audit":
-            yield found
 
 
 def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool) -> Done:
@@ -105,16 +80,68 @@ def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool)
 
     With `refunds`, payments without an order are given back.
     """
-    for user in replay.erasures:
+    erased = sorted(replay.erasures)
+    for user in erased:
         jobs.begin_erasure(runtime, PEOPLE, user)
-    removed = [each for each in replay.removals if _take_down(runtime, each)]
-    missing = [each for each in _missing_versions(runtime) if _take_down(runtime, each)]
-    unnamed = _waste_unnamed_blobs(runtime)
     payments = list(payments_without_order(runtime, since))
+    done = Done(
+        calls=replay.calls,
+        unread=replay.unread,
+        erased=erased,
+        orders=_erase_buyers(runtime, replay),
+        assets=_delete_assets(runtime, replay),
+        removed=[each for each in sorted(replay.removals) if _take_down(runtime, each)],
+        missing=[each for each in _missing_versions(runtime) if _take_down(runtime, each)],
+        unnamed=_waste_unnamed_blobs(runtime),
+        people=list(_undecided(runtime, replay)),
+        payments=payments,
+    )
     if refunds:
         for payment in payments:
             _refund(runtime, payment)
-    return Done(replay.erasures, removed, missing, unnamed, payments)
+    return done
+
+
+def _erase_buyers(runtime: Runtime, replay: Replay) -> Orders:
+    """Erase the buyers of single orders; an order that was made after the point is gone."""
+    orders = Orders([], [])
+    for each in sorted(replay.orders):
+        order = find(runtime.database, each)
+        if order is None:
+            continue
+        try:
+            personal_data.erase_buyer(runtime, order, order["email"] or "")
+        except OrderUnfinished:
+            orders.unfinished.append(each)
+        else:
+            orders.erased.append(each)
+    return orders
+
+
+def _delete_assets(runtime: Runtime, replay: Replay) -> Deleted:
+    assets = Deleted([], [])
+    for owner, asset in sorted(replay.deletions):
+        try:
+            catalogue.delete(runtime, owner, asset)
+        except UnknownAsset:
+            continue
+        except AssetInUse:
+            assets.in_use.append(asset)
+        else:
+            assets.deleted.append(asset)
+    return assets
+
+
+def _undecided(runtime: Runtime, replay: Replay) -> Iterator[Undecided]:
+    """Yield the decisions on people that a moderator has to make again.
+
+    No log has the end of a suspension, so a suspension is never known to be the same.
+    """
+    for _, decided in sorted(replay.standings.items()):
+        person = changing.find(runtime.database, decided.site, decided.user)
+        status = status_of(person, runtime.now())
+        if status != decided.status or status == "suspended":
+            yield Undecided(decided, person["name"], status)
 
 
 def _take_down(runtime: Runtime, removal: Removal) -> bool:
@@ -194,35 +221,73 @@ def _refund(runtime: Runtime, payment: TakenPayment) -> None:
 
 def report(done: Done, *, refunds: bool) -> Iterator[str]:
     """Yield the lines that the operator reads."""
-    people = ", ".join(done.erased) or "-"
-    yield f"{len(done.erased)} people are erased again by the worker: {people}"
-    for title, found in (("were removed", done.removed), ("have no bytes", done.missing)):
-        named = ", ".join(f"{each.asset}/{each.number}" for each in found)
-        yield f"{len(found)} versions of assets {title} and are shown no more: {named or '-'}"
+    yield f"{done.calls} calls of the audit log after the point were read"
+    always: list[tuple[str, Sequence[object]]] = [
+        ("people are erased again by the worker", done.erased),
+        ("orders have no buyer any more", done.orders.erased),
+        ("assets are deleted again", done.assets.deleted),
+        ("versions of assets were removed and are shown no more", done.removed),
+        ("versions of assets have no bytes and are shown no more", done.missing),
+    ]
+    problems: list[tuple[str, Sequence[object]]] = [
+        ("lines of the log are unreadable, mend them and run again", done.unread),
+        ("orders are not over, run again when they are", done.orders.unfinished),
+        ("assets were deleted, but something shows them here, so they stay", done.assets.in_use),
+    ]
+    for title, found in [*always, *((title, found) for title, found in problems if found)]:
+        yield f"{len(found)} {title}: {', '.join(map(str, found)) or '-'}"
     yield f"{len(done.unnamed)} files of the bucket belong to nothing and go with the next sweep"
+    yield f"{len(done.people)} people have another status than after the point, decide again"
+    for person in done.people:
+        site, user, status = person.decided
+        yield f"  {site}: {person.name} ({user}) was {status}, is {person.status}"
     told = "given back" if refunds else "not given back: run again with --refund"
     yield f"{len(done.payments)} payments have no order{f', {told}' if done.payments else ''}"
     for each in done.payments:
         yield f"  {each.intent}: {each.amount_micros / 1_000_000:.2f} {each.currency}, {each.order}"
 
 
+def _point_of(text: str) -> datetime:
+    """Return the restore point of an argument; raises ArgumentTypeError."""
+    try:
+        point = datetime.fromisoformat(text)
+    except ValueError as failure:
+        raise argparse.ArgumentTypeError(str(failure)) from failure
+    if point.tzinfo is None:
+        raise argparse.ArgumentTypeError("it needs a time zone, such as Z")
+    return point
+
+
+def _lines_of(path: str) -> list[str]:
+    """Return the lines of a file; raises ArgumentTypeError.
+
+    An id in a line may have any other character that ends a line.
+    """
+    try:
+        file = Path(os.environ.get("PLAZA_CALLED_FROM", "")) / path
+        return file.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as failure:
+        raise argparse.ArgumentTypeError(str(failure)) from failure
+
+
 def main() -> None:
     """Run by the settings of the environment, and print what was done."""
     parser = argparse.ArgumentParser(prog="script/restored", description=__doc__)
-    parser.add_argument("--since", required=True, help="the restore point, as 2026-11-25T14:00:00Z")
-    parser.add_argument("--audit", type=Path, help="a file with the log's lines after the point")
+    since = "the restore point, as 2026-11-25T14:00:00Z"
+    parser.add_argument("--since", required=True, type=_point_of, help=since)
+    audit = "a file with the log's lines after the point"
+    parser.add_argument("--audit", type=_lines_of, default=[], metavar="FILE", help=audit)
     parser.add_argument("--refund", action="store_true", help="give payments without order back")
     given = parser.parse_args()
-    since = datetime.fromisoformat(given.since)
-    if since.tzinfo is None:
-        parser.error("--since needs a time zone, such as Z")
-    lines = given.audit.read_text().splitlines() if given.audit else []
+    replay = read_audit(given.audit, given.since)
     try:
         runtime = Runtime.from_environment(os.environ)
-        done = restore(runtime, since, read_audit(lines, since), refunds=given.refund)
+        done = restore(runtime, given.since, replay, refunds=given.refund)
     except (InvalidSettings, PaymentRefused) as failure:
         sys.exit(f"script/restored: {failure}")
     print(*report(done, refunds=given.refund), sep="\n")
+    if done.unread:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

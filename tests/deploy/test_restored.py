@@ -3,15 +3,16 @@
 import io
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from pathlib import Path
 
 import pytest
+from moto.server import ThreadedMotoServer
 
 from chalicelib.assets import upkeep
 from chalicelib.assets.blobs import store_of
-from chalicelib.database import Document
 from chalicelib.observability.logs import JsonFormatter, log
 from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
@@ -20,19 +21,27 @@ from chalicelib.shop.orders import sweep
 from chalicelib.shop.payments.port import PaymentRefused
 from chalicelib.wiring.people import PEOPLE
 from deploy import restored
-from deploy.restored import Done, Removal, read_audit
+from deploy.replay import read_audit
+from deploy.restored import Deleted, Done, Orders
 from tests.assets.support.files import png
 from tests.assets.support.stores import BUCKET, make_bucket
-from tests.assets.support.uploading import Uploader, digest
-from tests.shop.support.buying import cart_of, check_out, stocked
+from tests.assets.support.uploading import Uploader
+from tests.deploy.support.restoring import (
+    SITE,
+    Command,
+    World,
+    audit_line,
+    back_up,
+    bring_back,
+    order_of,
+)
+from tests.shop.support.buying import cart_of, stored_order
 from tests.shop.support.stripe_stand_in import Stripe, running
 from tests.support.clock import START, Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
-SITE = "blog"
-PAGE = f"{SITE}:moon"
-Backup = dict[str, list[Document]]
+pytestmark = pytest.mark.processes
 
 
 @pytest.fixture
@@ -45,86 +54,6 @@ def stripe() -> Iterator[Stripe]:
 def settings(settings: Settings, stripe: Stripe) -> Settings:
     make_bucket()
     return stripe.settings(settings).model_copy(update={"asset_bucket": BUCKET})
-
-
-def names_of(runtime: Runtime) -> list[str]:
-    names = runtime.database.list_collection_names(filter={"type": "collection"})
-    return sorted(name for name in names if not name.startswith("system."))
-
-
-def back_up(runtime: Runtime) -> Backup:
-    """Return all documents of one moment; nothing else runs."""
-    found = {name: list(runtime.database[name].find()) for name in names_of(runtime)}
-    return {name: documents for name, documents in found.items() if documents}
-
-
-def bring_back(runtime: Runtime, backup: Backup) -> None:
-    for name in {*backup, *back_up(runtime)}:
-        runtime.database[name].delete_many({})
-        if name in backup:
-            runtime.database[name].insert_many(backup[name])
-
-
-def order_of(client: Client, cart: str, key: str) -> Any:
-    reply = check_out(client, cart, key=key)
-    assert reply.status == 201, reply.body
-    return reply.json["order"]["id"]
-
-
-class World:
-    """People, a shop and pictures in both stores, up to the restore point and after it."""
-
-    def __init__(self, client: Client, runtime: Runtime, stripe: Stripe, clock: Clock) -> None:
-        self.client, self.runtime, self.stripe, self.clock = client, runtime, stripe, clock
-        self.owner = client.as_("paula", roles=["publisher"], sites=[SITE])
-        self.editor = Uploader(self.owner, f"/content/{SITE}")
-        for person in ("ann", "ben"):
-            assert client.as_(person).put("/users/me").status in {200, 201}
-        page = client.as_("root", roles=["admin"])
-        assert page.put(f"/nodes/{PAGE}", title="Moon", url="https://blog.example/").status == 201
-        for person in ("ann", "ben"):
-            self.comment(person)
-        stocked(client, 5, payments="stripe")
-        self.known = order_of(client, cart_of(client, MOBY_HARD=1), "before")
-        own = Uploader(client.as_("ben"), "/users/me")
-        self.in_database = own.upload(png(), "image/png")["id"]
-        assert self.owner.post(f"/content/{SITE}/assets/store", store="s3").status == 200
-        self.in_bucket = self.upload()
-
-    def comment(self, person: str) -> None:
-        reply = self.client.as_(person).post(f"/nodes/{PAGE}/comments", text=f"By {person}")
-        assert reply.status == 201, reply.body
-
-    def upload(self) -> str:
-        picture = png()
-        begun = self.editor.begin(picture, "image/png", part_sha256=[digest(picture)]).json
-        store_of(self.runtime, "s3").part(begun["id"], self._handle(begun["id"]), 0, picture)
-        reply = self.editor.finish(begun)
-        assert reply.status == 200, reply.body
-        return str(reply.json["id"])
-
-    def _handle(self, upload: str) -> str:
-        found = self.runtime.database["content.upload"].find_one({"_id": upload})
-        assert found is not None
-        return str(found["handle"])
-
-    def go_on(self, workers: Workers) -> None:
-        """Do what the restored database will not know."""
-        self.clock.advance(minutes=5)
-        self.stripe.seconds = int(self.clock().timestamp())
-        self.stripe.pay("pi_1")
-        self.lost = order_of(self.client, cart_of(self.client, MOBY_HARD=1), "after")
-        self.stripe.pay("pi_2")
-        assert self.client.as_("ann").delete("/users/me").status == 202
-        path = f"/users/me/assets/{self.in_database}/versions/1"
-        assert self.client.as_("ben").delete(path).status == 204
-        path = f"/content/{SITE}/assets/{self.in_bucket}/versions/1"
-        assert self.owner.delete(path).status == 204
-        self.upload()
-        workers.drain()
-        self.clock.advance(hours=1)
-        workers.drain()
-        upkeep.sweep_waste(self.runtime)
 
 
 @pytest.fixture
@@ -236,37 +165,249 @@ def test_without_the_log_lost_bytes_are_found_and_payments_only_told(
     ]
 
 
-def line(at: datetime, **fields: Any) -> str:
-    given = {"method": "DELETE", "route": "/users/me", "caller": "ann", "status": 202, "things": {}}
-    return json.dumps({"time": at.isoformat(), "message": "audit", **given, **fields})
+def test_the_buyer_of_an_order_is_erased_again_once_it_is_over(
+    world: World, stripe: Stripe, written: Callable[[], list[str]]
+) -> None:
+    def pay(order: str, cart: str) -> None:
+        stripe.pay(f"pi_{len(stripe.intents)}" if order != world.known else "pi_1")
+        paid = world.client.post(f"/orders/{order}/payment?cart={cart}")
+        assert paid.json["order"]["state"] == "done"
+
+    def erase(order: str, cart: str) -> None:
+        path = f"/orders/{order}/erasure?cart={cart}"
+        assert world.client.post(path, email="ann@example.org").status == 200
+
+    cart, late_cart, kept_cart = (cart_of(world.client, MOBY_HARD=1) for _ in range(3))
+    over = order_of(world.client, cart, "over")
+    pay(over, cart)
+    kept = order_of(world.client, kept_cart, "kept")
+    pay(kept, kept_cart)
+    point, backup = world.clock(), back_up(world.runtime)
+    before = stored_order(world.runtime, over)
+    world.clock.advance(minutes=5)
+    refused = world.client.post(f"/orders/{kept}/erasure?cart={kept_cart}", email="x@example.org")
+    assert refused.status == 422
+    pay(world.known, world.cart)
+    late = order_of(world.client, late_cart, "late")
+    pay(late, late_cart)
+    for order, its_cart in ((over, cart), (world.known, world.cart), (late, late_cart)):
+        erase(order, its_cart)
+    bring_back(world.runtime, backup)
+    assert stored_order(world.runtime, over)["address"] is not None
+
+    early = run(world, written(), point)
+    world.clock.advance(hours=1)
+    sweep.sweep(world.runtime)
+    done, after = run(world, written(), point), back_up(world.runtime)
+    again = run(world, written(), point)
+
+    assert early.orders == Orders([over], [world.known])
+    assert stored_order(world.runtime, over) == {**before, "email": None, "address": None}
+    both = sorted([over, world.known])
+    assert done.orders == again.orders == Orders(both, [])
+    assert stored_order(world.runtime, world.known)["address"] is None
+    assert stored_order(world.runtime, kept)["address"] is not None
+    assert back_up(world.runtime) == after
+    lines = list(restored.report(early, refunds=False))
+    assert f"1 orders have no buyer any more: {over}" in lines
+    assert f"1 orders are not over, run again when they are: {world.known}" in lines
 
 
-def test_the_log_is_read_by_its_audit_lines_after_the_point() -> None:
-    lines = [
-        line(START - timedelta(seconds=1), caller="too-early"),
-        f"2026-11-25T14:00:00Z 1f0 {line(START)}",
-        line(START, caller="refused", status=401),
-        line(START, caller="reads", method="GET"),
-        line(START, caller="else", route="/users/me/circles/{circle}"),
-        json.dumps({"message": "request", "time": START.isoformat()}),
-        "REPORT RequestId: 1",
-        "{broken",
-        line(
-            START,
-            caller="ben",
-            route="/users/me/assets/{asset}/versions/{number}",
-            status=204,
-            things={"asset": "a1", "number": "2"},
-        ),
-        line(
-            START,
-            route="/content/{site}/assets/{asset}/versions/{number}",
-            status=204,
-            things={"site": "blog", "asset": "a2", "number": "1"},
-        ),
+def test_deleted_assets_go_again_from_both_stores_where_nothing_shows_them(
+    world: World, written: Callable[[], list[str]]
+) -> None:
+    ben = world.client.as_("ben")
+    shown, kept = (Uploader(ben, "/users/me").upload(png(), "image/png")["id"] for _ in range(2))
+    photo = {"type": "photo", "detail": {"url": f"asset:{shown}"}, "circles": ["*public*"]}
+    post = f"/posts/{ben.post('/posts', **photo).json['id']}"
+    point, backup = world.clock(), back_up(world.runtime)
+    world.clock.advance(minutes=5)
+    assert ben.delete(f"/users/me/assets/{shown}").code == "asset_in_use"
+    assert ben.delete(post).status == 204
+    for owner, path in (
+        (ben, f"/users/me/assets/{world.in_database}"),
+        (ben, f"/users/me/assets/{shown}"),
+        (world.owner, f"/content/{SITE}/assets/{world.in_bucket}"),
+    ):
+        assert owner.delete(path).status == 204
+    bring_back(world.runtime, backup)
+    assert world.client.get(f"/assets/{world.in_database}/1").status == 200
+    assert len(list(store_of(world.runtime, "s3").names())) == 1
+
+    first = run(world, written(), point)
+    assert ben.delete(post).status == 204
+    second = run(world, written(), point)
+    after = back_up(world.runtime)
+    third = run(world, written(), point)
+
+    gone = sorted([world.in_database, world.in_bucket])
+    assert (sorted(first.assets.deleted), first.assets.in_use) == (gone, [shown])
+    assert (second.assets, third.assets) == (Deleted([shown], []), Deleted([], []))
+    assert back_up(world.runtime) == after
+    assert (first.missing, first.unnamed) == ([], [])
+    for asset in (*gone, shown):
+        assert world.client.get(f"/assets/{asset}/1").status == 404
+    assert world.client.get(f"/assets/{kept}/1").status == 200
+    world.clock.advance(hours=1)
+    upkeep.sweep_waste(world.runtime)
+    assert list(store_of(world.runtime, "s3").names()) == []
+    assert world.runtime.database["asset.files"].count_documents({}) == 1
+    lines = list(restored.report(first, refunds=False))
+    assert f"1 assets were deleted, but something shows them here, so they stay: {shown}" in lines
+
+
+def test_decisions_on_people_are_named_until_a_moderator_has_decided_again(
+    world: World, workers: Workers, written: Callable[[], list[str]]
+) -> None:
+    moderator = world.client.as_("mona", roles=["moderator"], sites=[SITE])
+
+    def decide(user: str, status: str, **more: str) -> None:
+        reply = moderator.patch(f"/sites/{SITE}/people/{user}", status=status, **more)
+        assert reply.status == 200, reply.body
+
+    until = (world.clock() + timedelta(days=9)).isoformat()
+    decide("dan", "banned")
+    decide("eve", "banned")
+    point, backup = world.clock(), back_up(world.runtime)
+    world.clock.advance(minutes=5)
+    decide("ann", "banned")
+    decide("ben", "suspended", until=until)
+    decide("cyd", "shadowed")
+    decide("dan", "ok")
+    decide("eve", "ok")
+    decide("eve", "banned")
+    moderator.patch(f"/sites/{SITE}/people/fay", note="Rude")
+    refused = world.client.as_("ann").patch(f"/sites/{SITE}/people/gus", status="banned")
+    assert refused.status == 403
+    bring_back(world.runtime, backup)
+
+    done = run(world, written(), point)
+    workers.drain()
+    stored = world.runtime.database["comments.person"]
+    assert {each["user_id"]: each["status"] for each in stored.find({"status": {"$ne": "ok"}})} == {
+        "dan": "banned",
+        "eve": "banned",
+    }
+    lines = list(restored.report(done, refunds=False))
+    start = lines.index("4 people have another status than after the point, decide again")
+    assert lines[start + 1 : start + 5] == [
+        f"  {SITE}: Ann (ann) was banned, is ok",
+        f"  {SITE}: Ben (ben) was suspended, is ok",
+        f"  {SITE}: cyd (cyd) was shadowed, is ok",
+        f"  {SITE}: dan (dan) was ok, is banned",
     ]
+    log_of_then = written()
+    decide("ann", "banned")
+    decide("ben", "suspended", until=until)
+    decide("cyd", "shadowed")
+    decide("dan", "ok")
+    again = run(world, log_of_then, point)
+    # The log does not say until when.
+    assert [each.decided.user for each in again.people] == ["ben"]
 
-    found = read_audit(lines, START)
 
-    assert found.erasures == ["ann"]
-    assert found.removals == [Removal("~ben", "a1", 2), Removal("blog", "a2", 1)]
+@pytest.fixture(scope="module")
+def aws() -> Iterator[str]:
+    """The address of the S3 and SQS of this process, for commands."""
+    server = ThreadedMotoServer("127.0.0.1", 0)
+    server.start()
+    yield "http://{}:{}".format(*server.get_host_and_port())
+    server.stop()
+
+
+@pytest.fixture
+def command(settings: Settings, tmp_path: Path, aws: str) -> Command:
+    return Command(settings, tmp_path, aws)
+
+
+def test_the_command_repeats_what_a_file_of_the_log_has(
+    world: World,
+    workers: Workers,
+    written: Callable[[], list[str]],
+    command: Command,
+    stripe: Stripe,
+) -> None:
+    point, backup = world.clock(), back_up(world.runtime)
+    world.go_on(workers)
+    bring_back(world.runtime, backup)
+    # Ids are the callers' words: one has a character that ends a line elsewhere.
+    strange = audit_line(point, route="/users/me/circles/{circle}", things={"circle": "a\u2028b"})
+    log_of_then = "\n".join([*written(), json.dumps(json.loads(strange), ensure_ascii=False), ""])
+    (command.folder / "audit.jsonl").write_text(log_of_then, encoding="utf-8")
+    arguments = ("--since", point.isoformat(), "--audit", "audit.jsonl", "--refund")
+
+    first = command(*arguments)
+    workers.drain()
+    second = command(*arguments)
+
+    assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (0, "")
+    assert "\n1 people are erased again by the worker: ann\n" in first.stdout
+    assert "\n1 files of the bucket belong to nothing" in first.stdout
+    assert first.stdout.endswith(
+        f"1 payments have no order, given back\n  pi_2: 18.99 EUR, {world.lost}\n"
+    )
+    assert re.match(r"\d\d? calls of the audit log", first.stdout)
+    assert jobs.count_remaining(world.runtime.database, PEOPLE, "ann") == 0
+    assert len(stripe.refunds) == 1
+    assert world.client.get(f"/assets/{world.in_database}/1").status == 404
+
+
+def test_the_command_does_the_rest_of_a_log_with_a_broken_line_and_fails(
+    runtime: Runtime, command: Command
+) -> None:
+    audit = command.folder / "audit.jsonl"
+    audit.write_text(f"{audit_line(START)[:-9]}\n{audit_line(START, caller='ben')}\n")
+
+    done = command("--since", START.isoformat(), "--audit", "audit.jsonl")
+
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("1 calls of the audit log after the point were read\n")
+    assert "1 lines of the log are unreadable, mend them and run again: 1\n" in done.stdout
+    assert "1 people are erased again by the worker: ben\n" in done.stdout
+    (errand,) = runtime.database["social.errand"].find()
+    assert "ben" in str(errand)
+
+
+def test_the_command_takes_an_empty_log_and_no_log(runtime: Runtime, command: Command) -> None:
+    (command.folder / "audit.jsonl").touch()
+    before = back_up(runtime)
+
+    for log_of_then in (("--audit", "audit.jsonl"), ()):
+        done = command("--since", START.isoformat(), *log_of_then)
+
+        assert (done.returncode, done.stderr) == (0, "")
+        told = done.stdout.splitlines()
+        assert told[0] == "0 calls of the audit log after the point were read"
+        assert told[1] == "0 people are erased again by the worker: -"
+        assert all(each.startswith("0 ") for each in told)
+    assert back_up(runtime) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "the following arguments are required: --since"),
+        (("--since", "yesterday"), "--since: Invalid isoformat string: 'yesterday'"),
+        (("--since", "2026-11-25T14:00:00"), "--since: it needs a time zone, such as Z"),
+        (("--since", "2026-11-25T14:00:00Z", "--audit", "gone"), "No such file or directory"),
+        (("--since", "2026-11-25T14:00:00Z", "--audit", "."), "Is a directory"),
+        (("--since", "2026-11-25T14:00:00Z", "--audit", "packed"), "can't decode byte"),
+    ],
+)
+def test_the_command_refuses_wrong_arguments_before_anything_is_done(
+    command: Command, arguments: tuple[str, ...], message: str
+) -> None:
+    (command.folder / "packed").write_bytes(b"\x1f\x8b\x08")
+
+    done = command(*arguments)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_command_names_a_wrong_setting(command: Command) -> None:
+    done = command("--since", START.isoformat(), PLAZA_DATABASE="admin")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("script/restored: PLAZA_DATABASE: ")

@@ -1,0 +1,100 @@
+"""The calls of the audit log that a restored database hears of again."""
+
+import json
+from datetime import timedelta
+
+from deploy.replay import DELETIONS, REMOVALS, Deletion, Removal, Standing, read_audit
+from tests.deploy.support.restoring import SITE, audit_line
+from tests.support.clock import START
+from tests.support.http_client import Client
+
+
+def test_the_log_is_read_by_its_audit_lines_after_the_point() -> None:
+    lines = [
+        audit_line(START - timedelta(seconds=1), caller="too-early"),
+        f"2026-11-25T14:00:00Z 1f0 {audit_line(START)}",
+        audit_line(START, caller="refused", status=401),
+        audit_line(START, caller="reads", method="GET"),
+        audit_line(START, caller="else", route="/users/me/circles/{circle}"),
+        json.dumps({"message": "request", "time": START.isoformat()}),
+        "REPORT RequestId: 1",
+        "{broken",
+        audit_line(
+            START,
+            caller="ben",
+            route="/users/me/assets/{asset}/versions/{number}",
+            status=204,
+            things={"asset": "a1", "number": "2"},
+        ),
+        audit_line(
+            START,
+            route="/content/{site}/assets/{asset}/versions/{number}",
+            status=204,
+            things={"site": "blog", "asset": "a2", "number": "1"},
+        ),
+        audit_line(
+            START,
+            route="/content/{site}/assets/{asset}",
+            status=204,
+            things={"site": "blog", "asset": "a3"},
+        ),
+        audit_line(
+            START,
+            caller=None,
+            method="POST",
+            route="/orders/{order}/erasure",
+            status=200,
+            things={"order": "o1"},
+        ),
+    ]
+
+    found = read_audit(lines, START)
+
+    assert found.erasures == {"ann"}
+    assert found.orders == {"o1"}
+    assert found.deletions == {Deletion("blog", "a3")}
+    assert found.removals == {Removal("~ben", "a1", 2), Removal("blog", "a2", 1)}
+
+
+def test_the_newest_line_may_come_first_and_an_erasure_ends_earlier_decisions() -> None:
+    def decision(minutes: int, user: str, status: str) -> str:
+        return audit_line(
+            START + timedelta(minutes=minutes),
+            method="PATCH",
+            route="/sites/{site}/people/{user}",
+            status=200,
+            things={"site": SITE, "user": user},
+            details={"status": status},
+        )
+
+    lines = [
+        decision(3, "ben", "ok"),
+        decision(3, "ann", "shadowed"),
+        audit_line(START + timedelta(minutes=2)),
+        decision(1, "ben", "banned"),
+        decision(1, "ann", "banned"),
+    ]
+
+    decided = read_audit(lines, START).standings
+    before = read_audit([*lines[2:], decision(0, "cyd", "banned")], START).standings
+
+    assert decided[SITE, "ben"] == Standing(SITE, "ben", "ok")
+    assert decided[SITE, "ann"] == Standing(SITE, "ann", "shadowed")
+    assert set(before) == {(SITE, "ben"), (SITE, "cyd")}
+
+
+def test_lines_that_are_cut_or_quoted_are_counted_and_others_are_not() -> None:
+    whole = audit_line(START)
+    quoted = '"' + whole.replace('"', '""') + '"'
+    lines = [whole, "", "END RequestId: 1", whole[:-9], quoted, "[1, {}]", '{"message": "audit"}']
+
+    found = read_audit(lines, START)
+
+    assert (found.calls, found.unread) == (1, [4, 5, 6, 7])
+
+
+def test_all_routes_that_delete_assets_are_known(client: Client) -> None:
+    paths = client.get("/openapi.json").json["paths"]
+
+    deleting = {path for path, methods in paths.items() if "delete" in methods}
+    assert {path for path in deleting if "/assets/" in path} == DELETIONS | REMOVALS
