@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from moto.server import ThreadedMotoServer
@@ -51,7 +52,8 @@ def stripe() -> Iterator[Stripe]:
 
 
 @pytest.fixture
-def settings(settings: Settings, stripe: Stripe) -> Settings:
+def settings(settings: Settings, stripe: Stripe, sqs: Any) -> Settings:
+    del sqs  # of the same moto as the bucket
     make_bucket()
     return stripe.settings(settings).model_copy(update={"asset_bucket": BUCKET})
 
