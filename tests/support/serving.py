@@ -30,8 +30,9 @@ def served_application(application: "WSGIApplication") -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
+        # Its threads would wait for ever, each with the app and all that a test made. They go
+        # first: a thread that has answered wakes the loop, which would close what wakes it.
+        server.task_dispatcher.shutdown()
         # Ends the loop of the server's thread at its next turn.
         server.trigger.pull_trigger(server.close)
         thread.join(timeout=10)
-        # Its threads would wait for ever, each with the app and all that a test made.
-        server.task_dispatcher.shutdown()

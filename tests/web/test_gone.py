@@ -7,6 +7,7 @@ from playwright.sync_api import Page, Response, expect
 
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import until
 from tests.web.support.site import Site
 from tests.web.support.two import POLL_MS, with_clock
 
@@ -65,6 +66,11 @@ def put_away(client: Client, comment: str, act: str = "hidden") -> None:
         assert admin.post(f"{COMMENTS}/{comment}/state", state=act).status == 200
 
 
+def shows(page: Page, ids: list[str]) -> None:
+    """Wait until exactly these comments are shown; a page needs a moment after an answer."""
+    until(page, lambda: shown(page) == ids)
+
+
 def look(page: Page) -> None:
     """Let time pass until the page has looked for what is new."""
     looked: list[str] = []
@@ -103,7 +109,7 @@ def test_what_is_put_away_goes_at_the_next_look(node: Client, reading: Reading, 
 
     expect(page.get_by_role("article")).to_have_count(2)
     expect(page.get_by_role("heading", name="2 comments", exact=True)).to_be_visible()
-    assert shown(page) == [ids[0], ids[2]]
+    shows(page, [ids[0], ids[2]])
 
 
 @pytest.mark.parametrize("act", ["hidden", "deleted"])
@@ -208,7 +214,7 @@ def test_pages_that_were_asked_for_are_looked_at_too(node: Client, reading: Read
     expect(page.get_by_role("article")).to_have_count(66)
     expect(page.locator(f"#c-{ids[60]}")).to_contain_text("Changed.")
     expect(page.get_by_role("heading", name="66 comments", exact=True)).to_be_visible()
-    assert shown(page) == [id_ for at, id_ in enumerate(ids) if at not in {10, 49, 50, 69}]
+    shows(page, [id_ for at, id_ in enumerate(ids) if at not in {10, 49, 50, 69}])
 
 
 def test_what_moves_to_the_next_page_stays(node: Client, reading: Reading) -> None:
@@ -223,7 +229,7 @@ def test_what_moves_to_the_next_page_stays(node: Client, reading: Reading) -> No
 
     expect(page.get_by_role("button", name="3 new comments")).to_be_visible()
     expect(page.get_by_role("heading", name="49 comments", exact=True)).to_be_visible()
-    assert shown(page) == [id_ for id_ in ids if id_ != ids[30]]
+    shows(page, [id_ for id_ in ids if id_ != ids[30]])
 
 
 def test_what_its_author_deletes_has_its_place_back_when_more_shows_a_reply_to_it(
@@ -241,7 +247,7 @@ def test_what_its_author_deletes_has_its_place_back_when_more_shows_a_reply_to_i
 
     look(page)
 
-    assert shown(page) == [*ids, reply]
+    shows(page, [*ids, reply])
     expect(page.locator(f"#c-{ids[-1]} > article")).to_have_class("gone")
     expect(page.locator(f"#c-{ids[-1]} #c-{reply}")).to_have_count(1)
     expect(page.get_by_role("heading", name="50 comments", exact=True)).to_be_visible()
@@ -259,7 +265,7 @@ def test_a_place_goes_with_the_replies_that_were_not_shown_yet(
 
     look(page)
 
-    assert shown(page) == ids[:-1]
+    shows(page, ids[:-1])
 
 
 def test_whom_a_comment_answers_is_told_as_long_as_that_is_there(
@@ -292,7 +298,7 @@ def test_as_many_new_as_gone_are_told(node: Client, reading: Reading) -> None:
 
     expect(page.get_by_role("button", name="1 new comment")).to_be_visible()
     expect(page.get_by_role("heading", name="2 comments", exact=True)).to_be_visible()
-    assert shown(page) == ids[1:]
+    shows(page, ids[1:])
 
 
 def test_what_votes_have_moved_stays(node: Client, site: Site, reading: Reading) -> None:
@@ -312,7 +318,7 @@ def test_what_votes_have_moved_stays(node: Client, site: Site, reading: Reading)
     look(page)
 
     expect(page.get_by_role("article")).to_have_count(49)
-    assert shown(page) == [id_ for id_ in before if id_ != before[5]]
+    shows(page, [id_ for id_ in before if id_ != before[5]])
 
 
 def test_a_page_around_a_comment_is_looked_at_too(node: Client, reading: Reading) -> None:
@@ -341,7 +347,7 @@ def test_a_look_that_fails_takes_nothing_away(node: Client, reading: Reading) ->
     page.route(f"**/comments/{ids[0]}", lambda route: route.fulfill(status=503, json={}))
     with page.expect_response(f"**/comments/{ids[0]}"):
         page.clock.run_for(POLL_MS)
-    assert shown(page) == ids
+    shows(page, ids)
 
     page.unroute(f"**/comments/{ids[0]}")
     look(page)

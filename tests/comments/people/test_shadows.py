@@ -247,7 +247,10 @@ def test_what_nobody_saw_leaves_no_place(
 
 
 @pytest.mark.usefixtures("root")
-def test_no_feed_tells_of_it(runtime: Runtime, troll: Client) -> None:
+def test_a_feed_tells_its_author_alone(runtime: Runtime, troll: Client) -> None:
     made = posted(troll)["id"]
 
-    assert happened.find(runtime, happened.name_of("blog:moon", made)) is None
+    found = happened.find(runtime, happened.name_of("blog:moon", made))
+
+    assert found is not None
+    assert found.is_concealed
