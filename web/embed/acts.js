@@ -22,6 +22,7 @@ import acts from "./words/en/acts.js";
  * @property {typeof import("./report.js").openReport} openReport
  * @property {(told: string, comment?: Comment) => HTMLElement} say Says something at a comment or above the list, and returns the place.
  * @property {(more: number) => void} count Counts visible comments that came or, below 0, went.
+ * @property {() => void} look Looks for what is new.
  * @property {() => void} leave Puts the focus on the discussion.
  * @property {(id: string) => void} posted Tells the page of a comment.
  */
@@ -59,12 +60,14 @@ export class Acts {
 
   /** @param {{text: string, parent?: string} & Signs} body @param {string} key */
   async #post(body, key) {
-    const { words, thread, call, count, say, posted } = this.#desk;
+    const { words, thread, call, count, say, posted, look } = this.#desk;
     say("");
     /** @type {Comment} */
     const comment = await call("", { method: "POST", body, key });
-    // A page that was read meanwhile may have it already.
-    count(visible(comment) - visible(thread.comment(comment.id)));
+    const known = thread.comment(comment.id);
+    count(visible(comment) - visible(known));
+    // A page that was read meanwhile may list it already, and not count it yet.
+    if (known) look();
     const item = thread.place(comment, thread.list.firstElementChild);
     say(words.t(visible(comment) ? "posted" : "pending"), comment);
     item.focus();

@@ -189,6 +189,7 @@ export default class PlazaComments extends Live {
         (await call(apiOf(this), "/preview", { method: "POST", body: { node: page.node.id, text, mentions }, signal: this.alive })).html),
       say: (told, comment) => this.#say(told, comment),
       count: (more) => this.#counted(this.#count + more),
+      look: () => { this.#look().catch(() => false); },
       leave: () => this.#root.querySelector("section")?.focus(),
       posted: (posted) => tell(this, "posted", { id: posted }),
     });
