@@ -28,6 +28,8 @@ DATABASE = "plaza-recorded"
 CHANGED = (
     # A new release.
     (r"/", r"\.version: "),
+    # The number of what is left of a person tells nothing of others' acts on them.
+    (r"/users/me/erasure", r"\.remaining: "),
     # The desk lists pages without their texts.
     (r"/content/[^/]+/desk\?.*|/content/[^/]+/desk", r"\.nodes\[\d+\]\.\w+\.detail\.text is gone"),
     # Only orders reduce what a shop says is available; carts did, too.
