@@ -1,6 +1,7 @@
 """Servers of this machine that fail in each way that a provider can."""
 
 import contextlib
+import itertools
 import json
 import re
 import socket
@@ -19,8 +20,9 @@ FAILURES: tuple[Failure, ...] = (
     "has no address",
     "is slow",
 )
-# A resolver never answers for this name.
-_UNRESOLVED = "unresolved.example"
+# A resolver never answers for a name of these. A server has its own: calls that an earlier test gave
+# up may try again, and count for no other server.
+_UNRESOLVED = (f"unresolved-{number}.example" for number in itertools.count())
 # Longer than any time-out of a test, which ends it sooner.
 _LONG_SECONDS = 60.0
 # Longer than SQS ever takes, and shorter than it has in all.
@@ -61,8 +63,9 @@ def running(failure: Failure, monkeypatch: pytest.MonkeyPatch) -> Iterator[Faili
             case "does not accept":
                 _fill(listener, stack)
             case "has no address":
-                server.url = f"http://{_UNRESOLVED}:{port}"
-                _block_resolver(server, monkeypatch)
+                name = next(_UNRESOLVED)
+                server.url = f"http://{name}:{port}"
+                _block_resolver(server, name, monkeypatch)
             case "hangs" | "is slow":
                 _start(server, listener, _answer_late)
             case "drips":
@@ -78,11 +81,11 @@ def _fill(listener: socket.socket, stack: contextlib.ExitStack) -> None:
         waiting.connect_ex(listener.getsockname())
 
 
-def _block_resolver(server: FailingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def _block_resolver(server: FailingServer, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     resolve = socket.getaddrinfo
 
     def resolve_all_but_one(host: Any, *given: Any, **named: Any) -> Any:
-        if host == _UNRESOLVED:
+        if host == name:
             server.connections += 1
             server.is_over.wait(_LONG_SECONDS)
             raise socket.gaierror(socket.EAI_AGAIN, "no answer")
