@@ -125,8 +125,9 @@ def _exchange(
 ) -> HttpAnswer:
     path = request.url.path + request.path
     connection.request(request.method, path, request.body or None, dict(request.headers))
-    answer = connection.getresponse()
-    body = answer.read(most_bytes + 1)
+    # An answer that ends its connection owns the socket, which closing the connection leaves open.
+    with connection.getresponse() as answer:
+        body = answer.read(most_bytes + 1)
     if len(body) > most_bytes:
         raise http.client.HTTPException("the answer is too long")
     return HttpAnswer(answer.status, answer.headers, body)

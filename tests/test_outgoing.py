@@ -1,9 +1,13 @@
 """Providers that refuse, hang, drip or are slow: a call to one ends in the time that is left."""
 
+import http.client
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -134,3 +138,23 @@ def test_calls_that_were_given_up_are_no_more_than_a_few(provider: FailingServer
         assert akismet.check(FACTS) == "unknown"
 
     assert provider.connections == outgoing.MOST_ABANDONED
+
+
+def test_a_connection_is_closed_when_its_answer_is_too_long() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = urlsplit(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        request = outgoing.HttpRequest(url, "GET", "/", "", {})
+        with ThreadPoolExecutor() as calls:
+            call = calls.submit(outgoing.ask, outgoing.Way(), request, BUSY_SECONDS, most_bytes=10)
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as sent:
+                while sent.readline() != b"\r\n":
+                    pass
+                connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 100)
+
+                # It keeps the answer alive, as whoever logs an error does.
+                error = call.exception()
+
+                assert isinstance(error, http.client.HTTPException)
+                connection.settimeout(BUSY_SECONDS)
+                assert sent.read() == b""
