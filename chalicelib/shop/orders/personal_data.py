@@ -72,14 +72,12 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
     """Remove the buyer from an order that is over, and return the order; a repeated call may.
 
-    `email` proves the buyer: it equals the order's, except in case. Raises OrderUnfinished and
-    InvalidRequest.
+    `email` proves the buyer: it equals the order's, except in case. An order whose address and
+    e-mail are forgotten still loses its buyer's account. Raises OrderUnfinished and InvalidRequest.
     """
     if order["state"] not in _OVER:
         raise OrderUnfinished
-    if order["email"] is None:
-        return order
-    if email.casefold() != order["email"].casefold():
+    if order["email"] is not None and email.casefold() != order["email"].casefold():
         detail = "the order has another e-mail address"
         raise InvalidRequest(errors=[FieldError("email", "other_email", detail)])
     this = {"_id": order["_id"], "state": {"$in": list(_OVER)}}

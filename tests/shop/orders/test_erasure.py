@@ -3,6 +3,7 @@
 import pytest
 
 from chalicelib.runtime import Runtime
+from chalicelib.shop.orders.personal_data import forget_buyers
 from tests.shop.support.buying import (
     agreement,
     bought,
@@ -12,6 +13,7 @@ from tests.shop.support.buying import (
     stocked,
     stored_order,
 )
+from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 
 pytestmark = pytest.mark.usefixtures("workers")
@@ -61,6 +63,21 @@ def test_a_user_erases_themselves_from_one_order(client: Client, runtime: Runtim
     stored = stored_order(runtime, order)
     assert (stored["user"], stored["address"]) == (None, None)
     assert stored_order(runtime, other)["user"] == "ann"
+
+
+def test_a_user_erases_themselves_from_an_order_whose_address_is_forgotten(
+    client: Client, runtime: Runtime, clock: Clock
+) -> None:
+    stocked(client)
+    ann = client.as_("ann")
+    _, order = bought(ann)
+    clock.advance(days=runtime.settings.buyer_days)
+    assert forget_buyers(runtime) == 1
+    assert stored_order(runtime, order)["user"] == "ann"
+
+    assert erase(client.as_("ann"), order).status == 200
+
+    assert stored_order(runtime, order)["user"] is None
 
 
 def test_nobody_else_erases_a_buyer(client: Client, runtime: Runtime) -> None:
