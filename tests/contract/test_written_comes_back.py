@@ -19,11 +19,147 @@ from tests.security.support.world import World, build
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
+SETTINGS = "/sites/blog/comments/settings"
 DOCUMENT = orjson.loads(KEPT.read_bytes())
 # A write that is not read back, and the reason.
 NOT_READ = {
     ("putProduct", "currency"): "the shop's, which each price has",
 }
+SKU = {"sku": "NEW-SKU", "price_micros": 7_000_000, "options": {"binding": "hardcover"}}
+# Of each resource beside the settings of comments, all fields with a value that is no default.
+FULL: dict[str, tuple[str, dict[str, Any]]] = {
+    "putAnalytics": (
+        "/sites/delta/analytics",
+        {
+            "origins": ["https://delta.example"],
+            "keep_days": 30,
+            "log": "rotating",
+            "layout": "flat",
+            "user_reports": True,
+            "public": True,
+            "time_zone": "Asia/Tokyo",
+        },
+    ),
+    "putCampaign": (
+        "/campaigns/acme:full",
+        {
+            "flight": {"starts_at": "2026-04-01T00:00:00Z", "ends_at": "2026-05-01T00:00:00Z"},
+            "time_zone": "Asia/Tokyo",
+            "pricing": {"type": "cpc", "bid_micros": 70_000},
+            "budget": {"total_micros": 9_000_000, "daily_micros": 800_000, "pacing": "asap"},
+            "caps": [{"scope": "campaign", "event": "click", "limit": 2, "window_seconds": 60}],
+            "targets": [{"site_id": "alpha", "zone_id": "banner"}],
+            "ad_units": [
+                {
+                    "id": "one",
+                    "keywords": ["boats"],
+                    "creative": {
+                        "type": "text",
+                        "headline": "Boats",
+                        "body": "Sail today",
+                        "landing_url": "https://boats.example/",
+                    },
+                }
+            ],
+        },
+    ),
+    "putCategory": (
+        "/shops/alpha/categories/short",
+        {"name": "Short novels", "slug": "short-novels", "parent": "novels"},
+    ),
+    "putContentSettings": (
+        "/content/alpha/settings",
+        {
+            "title": "The Alpha",
+            "base_url": "https://alpha.example/news",
+            "language": "nl",
+            "author": "Ann",
+            "comments": "off",
+            "feed_items": 7,
+        },
+    ),
+    "putMe": (
+        "/users/me",
+        {
+            "name": "Ruth",
+            "profile": {
+                "location": "Delft",
+                "about": "Sails",
+                "age": 40,
+                "interests": ["boats"],
+                "picture": "https://pictures.example/ruth.png",
+            },
+            "profile_circles": {"location": ["*circles*"], "age": ["*circles*"]},
+        },
+    ),
+    "putNode": (
+        "/nodes/alpha:full",
+        {
+            "title": "Full",
+            "url": "https://alpha.example/full",
+            "site": "alpha",
+            "store": "embedded",
+            "threaded": True,
+            "max_depth": 3,
+            "locked": True,
+            "moderation": "before",
+            "votes": "up",
+            "order": "newest",
+            "slow_seconds": 9,
+            "opens_at": "2026-03-02T00:00:00Z",
+            "closes_at": "2026-03-03T00:00:00Z",
+        },
+    ),
+    "putProduct": (
+        "/shops/alpha/products/full",
+        {
+            "type": "book",
+            "title": "Moby-Dick",
+            "text": "A whale",
+            "state": "active",
+            "currency": "EUR",
+            "skus": [SKU],
+            "categories": ["novels"],
+            "tags": ["whales"],
+            "assets": [],
+            "details": {
+                "author": ["Melville"],
+                "language": "en",
+                "binding": "hardcover",
+                "publisher": "Harper",
+                "isbn": "9780142437247",
+                "pages": 720,
+            },
+        },
+    ),
+    "putShop": (
+        "/shops/delta",
+        {"currency": "JPY", "hold_seconds": 600, "hold_percent": 20, "payments": "fake"},
+    ),
+    "putSite": ("/sites/alpha", {"revenue_share": 0.25}),
+    "putUserOrg": (
+        "/users/peer/org",
+        {
+            "team": "green",
+            "department": "plants",
+            "manager_id": "ann",
+            "assigned_ref_ids": ["thing:one"],
+        },
+    ),
+    "putZone": (
+        "/sites/alpha/zones/full",
+        {
+            "size": {"width": 300, "height": 250},
+            "floor_ecpm_micros": 5_000,
+            "count_on": "decision",
+            "can_hold_html": True,
+            "allowed_advertisers": ["acme"],
+            "blocked_advertisers": ["globex"],
+        },
+    ),
+}
+# Values that are defaults, since the others need more than a call.
+USUAL = {("putShop", "payments"), ("putProduct", "assets")}
 # Fields that tell of the write itself.
 OF_THE_WRITE = {"version", "updated_at", "changed_at"}
 
@@ -149,4 +285,25 @@ def test_all_settings_of_comments_come_back(client: Client) -> None:
     assert publisher.put(path, **read).json == {"site": "blog", **given}
 
 
-SETTINGS = "/sites/blog/comments/settings"
+@pytest.mark.parametrize("name", sorted(RESOURCES.keys() - {"putCommentSettings"}))
+def test_each_field_of_a_resource_comes_back(world: World, name: str) -> None:
+    target, given = FULL[name]
+    _, _, put = RESOURCES[name]
+    fields = _written(put)
+    assert given.keys() == fields.keys()
+    defaults = {(name, each) for each, value in given.items() if _is_default(fields[each], value)}
+    assert defaults <= USUAL
+
+    written = _write(world.as_("admin"), target, given)
+    assert written.status in {200, 201, 204}, written.body
+
+    read = world.as_("admin").get(target).json
+    unread = {field for resource, field in NOT_READ if resource == name}
+    assert {field: read[field] for field in given if field not in unread} == {
+        field: value for field, value in given.items() if field not in unread
+    }
+
+
+def _is_default(field: Mapping[str, Any], value: object) -> bool:
+    usual = field.get("default", [] if field.get("type") == "array" else None)
+    return bool(usual == value)

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from chalicelib.runtime import Runtime
+from contract.compatibility import resolve
 from deploy.openapi.files import KEPT
 from tests.security.support.matrix import FEATURES
 from tests.security.support.row import Row, expected_of
@@ -34,6 +35,9 @@ RARE = (b"9223372036854775807", b"1e-400", b"-0", b"-0.0", b"1e308", b"2.5", b'"
 # Mends what senders spoil (tests/analytics/counting/test_faults.py).
 LENIENT = {"POST /hits"}
 HOLE = "a hole in a body"
+DOCUMENT = orjson.loads(KEPT.read_bytes())
+# Levels of a body: deeper ones are those of schemas that contain themselves.
+DEEPEST = 6
 
 
 def bodies_of(body: Any) -> Iterator[Any]:
@@ -49,15 +53,37 @@ def bodies_of(body: Any) -> Iterator[Any]:
             yield spoilt
 
 
-def operations_with_bodies() -> set[str]:
-    """Return each operation that takes JSON, with the parameters of its path made alike."""
-    document = orjson.loads(KEPT.read_bytes())
+def operations_with_bodies() -> dict[str, Any]:
+    """Return each body of JSON in the document, by its call with the names in its path left out."""
     return {
-        like(f"{method.upper()} {path}")
-        for path, operations in document["paths"].items()
+        like(f"{method.upper()} {path}"): operation["requestBody"]["content"]["application/json"]
+        for path, operations in DOCUMENT["paths"].items()
         for method, operation in operations.items()
         if "application/json" in operation.get("requestBody", {}).get("content", {})
     }
+
+
+def declared(schema: Any, depth: int = 0) -> Iterator[Any]:
+    """Yield a hole in place of each value that a schema declares, within what it is in."""
+    yield HOLE
+    found = resolve(DOCUMENT, schema)
+    if depth == DEEPEST:
+        return
+    for name in ("allOf", "anyOf", "oneOf"):
+        for each in found.get(name, ()):
+            yield from itertools.islice(declared(each, depth), 1, None)
+    for name, each in found.get("properties", {}).items():
+        yield from ({name: inner} for inner in declared(each, depth + 1))
+    if "items" in found:
+        yield from ([inner] for inner in declared(found["items"], depth + 1))
+
+
+def spoilt(row: Row) -> list[Any]:
+    """Return bodies of a call, each with one hole: in each of its values, and in each declared."""
+    body, schema = row.body or {}, operations_with_bodies()[like(row.call)]["schema"]
+    bodies = list(bodies_of(body))
+    bodies += [{**body, **each} for each in declared(schema) if isinstance(each, dict)]
+    return [each for number, each in enumerate(bodies) if each not in bodies[:number]]
 
 
 def like(call: str) -> str:
@@ -107,7 +133,7 @@ def test_what_nothing_can_hold_is_refused_in_each_place_of_each_body(world: Worl
         target, text = target_of(world, row), orjson.dumps(row.body or {})
         before = stored(world)
         texts = [(each, 400) for each in (b"\xef\xbb\xbf" + text, text + b" x", text + text)]
-        for body, (token, status) in itertools.product(bodies_of(row.body or {}), tokens):
+        for body, (token, status) in itertools.product(spoilt(row), tokens):
             texts.append((filled(body, next(token)), status))
         for each, status in texts:
             reply = sent(world, row, target, each)
@@ -123,7 +149,7 @@ def test_rare_json_is_no_failure_of_ours(world: World) -> None:
     wrong = []
     rare = itertools.cycle(RARE)
     for call, row in rows_with_bodies().items():
-        bodies, text = list(bodies_of(row.body or {})), orjson.dumps(row.body or {})
+        bodies, text = spoilt(row), orjson.dumps(row.body or {})
         # Its members twice, in another encoding, and cut.
         texts = [text[:-1] + b"," + text[1:], text.decode().encode("utf-16"), text[:-1]]
         texts += [filled(body, next(rare)) for body in bodies]
@@ -176,4 +202,23 @@ def filled(body: Any, token: bytes) -> bytes:
 
 
 def test_each_operation_with_a_body_is_tried() -> None:
-    assert operations_with_bodies() - {like(call) for call in rows_with_bodies()} == set()
+    assert operations_with_bodies().keys() == {like(call) for call in rows_with_bodies()}
+
+
+def test_each_field_that_the_document_declares_is_tried() -> None:
+    untried = {
+        (call, name)
+        for call, row in rows_with_bodies().items()
+        for name in fields_of(operations_with_bodies()[like(call)]["schema"])
+        if not any(isinstance(each, dict) and each.get(name) == HOLE for each in spoilt(row))
+    }
+
+    assert untried == set()
+    assert sum(len(spoilt(row)) for row in rows_with_bodies().values()) > 500
+
+
+def fields_of(schema: Any) -> set[str]:
+    """Return the names of the fields at the top of a schema."""
+    found = resolve(DOCUMENT, schema)
+    parts = [part for name in ("allOf", "anyOf", "oneOf") for part in found.get(name, ())]
+    return set(found.get("properties", {})).union(*(fields_of(part) for part in parts))

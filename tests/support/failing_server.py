@@ -20,8 +20,8 @@ FAILURES: tuple[Failure, ...] = (
     "has no address",
     "is slow",
 )
-# A resolver never answers for a name of these. A server has its own: calls that an earlier test gave
-# up may try again, and count for no other server.
+# A resolver never answers for a name of these. A server has its own: calls that an earlier test
+# gave up may try again, and count for no other server.
 _UNRESOLVED = (f"unresolved-{number}.example" for number in itertools.count())
 # Longer than any time-out of a test, which ends it sooner.
 _LONG_SECONDS = 60.0
