@@ -49,5 +49,11 @@ def site(
     runtime: Runtime, name: str, log: LogName = "expiring", layout: LayoutName = "hierarchical"
 ) -> SiteAnalytics:
     """Switch a site's analytics on."""
-    chosen: Any = {"origins": [], "keep_days": 90, "user_reports": False, "public": True}
+    chosen: Any = {
+        "origins": [],
+        "keep_days": 90,
+        "user_reports": False,
+        "public": True,
+        "time_zone": "UTC",
+    }
     return settings.put(runtime.database, name, chosen, log, layout)

@@ -38,6 +38,11 @@ def midnight(day: date, time_zone: str) -> datetime:
     return datetime.combine(day, time(), ZoneInfo(time_zone)).astimezone(UTC)
 
 
+def instant(bound: datetime | date, time_zone: str) -> datetime:
+    """Return a bound of a report as an instant: a date is its midnight in a zone."""
+    return bound if isinstance(bound, datetime) else midnight(bound, time_zone)
+
+
 Period = Literal["minute", "hour", "day", "week", "month", "year"]
 # Since 1972 every zone's offset is a multiple of it.
 _QUARTER = timedelta(minutes=15)

@@ -10,7 +10,9 @@ from pydantic import (
 CPM_BID_STEP_MICROS = 1_000
 
 
-MAX_BID_MICROS = 10**11
+# Nine million units are a few hundred euros in the smallest currencies. JavaScript reads a thousand
+# times as much exactly, as the floor of a zone may be.
+MAX_BID_MICROS = 9 * 10**12
 
 
 MAX_BUDGET_MICROS = 10**15

@@ -46,6 +46,7 @@ class SiteAnalytics(TypedDict):
     layout: LayoutName
     user_reports: bool
     public: bool
+    time_zone: NotRequired[str]
     generation: int
     receipts_until: NotRequired[datetime]
     moving: NotRequired[Moving]
@@ -60,6 +61,7 @@ class Chosen(TypedDict):
     keep_days: int
     user_reports: bool
     public: bool
+    time_zone: str
 
 
 SITES = Collection("hit.site", SiteAnalytics)
@@ -95,6 +97,11 @@ def put(
     )
     assert stored is not None  # noqa: S101 - an upsert leaves a document to return
     return stored
+
+
+def zone_of(site: SiteAnalytics) -> str:
+    """Return the time zone of a site's reports; rows of earlier releases name none."""
+    return site.get("time_zone", "UTC")
 
 
 def kept_since(site: SiteAnalytics, now: datetime) -> datetime:

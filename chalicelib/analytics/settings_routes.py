@@ -28,6 +28,7 @@ from chalicelib.limits import INVENTORY
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
+from chalicelib.time_zones import Zone
 
 # The form of a browser's Origin header: no path, and no default port.
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
@@ -67,6 +68,9 @@ class NewAnalytics(Input):
     )
     public: bool = Field(
         default=False, description="Whether everybody may read the reports on hits."
+    )
+    time_zone: Zone = Field(
+        "UTC", description="The time zone of reports on hits that name no other (IANA)."
     )
 
 
@@ -115,6 +119,7 @@ class AnalyticsAnswer(TypedDict):
     layout: LayoutName
     user_reports: bool
     public: bool
+    time_zone: Zone
     moving: Annotated[MoveAnswer | None, Field(description="The move under way, if there is one.")]
     size: Annotated[
         dict[LogName, LogSize],
@@ -135,6 +140,7 @@ def analytics_answer(site: SiteAnalytics, sizes: Mapping[LogName, LogUsage]) -> 
         "layout": site["layout"],
         "user_reports": site["user_reports"],
         "public": site["public"],
+        "time_zone": settings.zone_of(site),
         "moving": _move(site),
         "size": {name: _size(size) for name, size in sizes.items() if size["hits"]},
     }
@@ -246,6 +252,7 @@ def _put(runtime: Runtime, site: str, body: NewAnalytics) -> SiteAnalytics:
             "keep_days": body.keep_days,
             "user_reports": body.user_reports,
             "public": body.public,
+            "time_zone": body.time_zone,
         },
         body.log,
         body.layout,

@@ -30,6 +30,7 @@ def test_analytics_are_switched_on_with_what_is_usual(publisher: Client) -> None
             "layout": "hierarchical",
             "user_reports": False,
             "public": False,
+            "time_zone": "UTC",
             "moving": None,
             "size": {},
         }
@@ -64,6 +65,8 @@ def test_settings_are_changed_and_the_size_of_each_log_is_told(
         {"origins": ["javascript://x"]},
         {"origins": ["https://a.example"] * 21},
         {"public": "yes"},
+        {"time_zone": "Mars/Olympus"},
+        {"time_zone": None},
         {"more": 1},
     ],
 )

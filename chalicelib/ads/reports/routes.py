@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Any, NamedTuple, NotRequired, Self
 
 from pydantic import Field, model_validator
@@ -27,6 +27,7 @@ from chalicelib.http import Ok, PageQuery, Request, Route, Text, responses
 from chalicelib.http.callers import Advertiser, Publisher
 from chalicelib.http.paging import Cursors, Next
 from chalicelib.http.responses import MAX_BYTES
+from chalicelib.http.spans import span
 from chalicelib.instants import Bound
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
@@ -60,22 +61,14 @@ class ReportQuery(PageQuery):
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        start, end = self.span(self.tz or "UTC")
         # The view looks the campaign's zone up: its dates are up to 14 hours from those of UTC.
+        start, end = (time_zones.instant(each, self.tz or "UTC") for each in (self.start, self.end))
         if not start < end <= start + MAX_SPAN[self.by]:
             raise ValueError(
                 f"a report by {self.by} must start before it ends and span at most "
                 f"{MAX_SPAN[self.by].days} days"
             )
         return self
-
-    def span(self, tz: str) -> tuple[datetime, datetime]:
-        """Return the bounds as instants, with dates in a zone."""
-        return _instant(self.start, tz), _instant(self.end, tz)
-
-
-def _instant(bound: datetime | date, tz: str) -> datetime:
-    return bound if isinstance(bound, datetime) else time_zones.midnight(bound, tz)
 
 
 # The normal distribution's 97.5th percentile: 95% lie within it on both sides.
@@ -256,7 +249,8 @@ def declare(route: Route, zone_of: ZoneOf) -> None:
 
 
 def _scope(owner: Owner, owner_id: str, query: ReportQuery, money: Money, tz: str) -> ReportScope:
-    return ReportScope(owner, owner_id, *query.span(tz), query.by, query.group, money, tz)
+    bounds = span(query.start, query.end, tz)
+    return ReportScope(owner, owner_id, *bounds, query.by, query.group, money, tz)
 
 
 def _wants_file(request: Request) -> bool:

@@ -1,4 +1,4 @@
-"""The interface to decisions, for pages and for advertisers."""
+"""The interface to decisions, for pages, and for those whose ads and zones they are about."""
 
 from chalicelib.ads.errors import UnknownZone, ZoneChanged
 from chalicelib.ads.ids import PartId
@@ -11,8 +11,9 @@ from chalicelib.ads.visitors import visitor_ids
 from chalicelib.ads.visitors.consent import identify_visitor, visitor_cookie
 from chalicelib.bots import is_bot
 from chalicelib.http import Ok, Request, Route
-from chalicelib.http.callers import Advertiser
+from chalicelib.http.callers import AccountOwner
 from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import check_publisher, owns
 
 
 def declare(route: Route, warm: ZoneCache) -> None:
@@ -55,19 +56,21 @@ def _declare_decisions(route: Route, warm: ZoneCache) -> None:
 def _declare_explanations(route: Route) -> None:
     @route("GET", "/ads/{site}/{zone}/explain", raises=(UnknownZone, ZoneChanged))
     def explain_ads(
-        request: Request, site: SiteId, zone: PartId, caller: Advertiser, query: ExplainQuery
+        request: Request, site: SiteId, zone: PartId, caller: AccountOwner, query: ExplainQuery
     ) -> Ok[ExplanationAnswer]:
         """Explain which ads a zone shows: every candidate, and why it was passed over.
 
         Nothing is recorded. `decision_id`, `decided_at` and `version` explain a decision that was
-        made. An advertiser sees the candidates of its own campaigns alone.
+        made. The site's publisher sees every candidate, an advertiser those of its own campaigns.
         """
+        if not caller.has("advertiser"):
+            check_publisher(caller, site)
         visitor = visitor_ids.verify(query.visitor, request.runtime.settings.signing_keys)
         if visitor is None and caller.has("admin"):
             visitor = query.visitor
         asked = AdRequest(site, zone, visitor, query.keywords, query.count, query.repeat)
         replay = Replay(query.decision_id, query.decided_at, query.version)
         explanation = explain(request.runtime, asked, replay)
-        if not caller.has("admin"):
+        if not owns(caller, site):
             explanation = own_rows(explanation, caller.advertiser or "")
         return Ok(explanation, NO_STORE)

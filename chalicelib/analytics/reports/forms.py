@@ -1,7 +1,7 @@
 """The queries of reports, the shapes of their rows, and rows as CSV."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Any, NotRequired, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -19,6 +19,7 @@ from chalicelib.http import MAX_PAGE, Input, PageQuery, Text
 from chalicelib.http.batches import batch_of
 from chalicelib.http.paging import Next
 from chalicelib.http.responses import MAX_BYTES
+from chalicelib.http.spans import span
 from chalicelib.instants import Bound, Instant
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownName
@@ -41,23 +42,21 @@ class SpanQuery(PageQuery):
         "day 800, by week or month 3,700, by year 37,000.",
     )
     by: Period = Field("day", description="How long a period is, in `tz`.")
-    tz: Zone = "UTC"
+    tz: Zone | None = Field(
+        None,
+        description="The time zone of the periods and of dates (IANA). Left out: the site's.",
+    )
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        start, end = self.instant(self.start), self.instant(self.end)
+        # The view looks the site's zone up: its dates are up to 14 hours from those of UTC.
+        start, end = (time_zones.instant(each, self.tz or "UTC") for each in (self.start, self.end))
         if not start < end <= start + MAX_SPAN[self.by]:
             raise ValueError(
                 f"a report by {self.by} must start before it ends and span at most "
                 f"{MAX_SPAN[self.by].days} days"
             )
         return self
-
-    def instant(self, bound: datetime | date) -> datetime:
-        """Return a bound as an instant in UTC."""
-        if isinstance(bound, datetime):
-            return bound
-        return time_zones.midnight(bound, self.tz)
 
 
 _Value = Annotated[str, StringConstraints(min_length=1, max_length=MAX_HOST_CHARACTERS)]
@@ -96,12 +95,16 @@ class StatsQuery(SpanQuery, NameQuery):
             )
         return self
 
-    def report(self, site: str) -> Report:
-        """Return the report that the query names, for a site."""
-        span = self.instant(self.start), self.instant(self.end)
+    def report(self, site: str, time_zone: str) -> Report:
+        """Return the report that the query names, for a site in a time zone.
+
+        Raises InvalidRequest for a span that is empty there.
+        """
+        tz = self.tz or time_zone
+        bounds = span(self.start, self.end, tz)
         named = next((name for group, name in self.names.items() if group != "path"), None)
         group = self.group if named is None else next(iter(self.names))
-        return Report(site, *span, self.by, self.tz, self.path, group, named)
+        return Report(site, *bounds, self.by, tz, self.path, group, named)
 
 
 class HitsQuery(PageQuery):

@@ -26,7 +26,7 @@ from chalicelib.analytics.reports.forms import (
 from chalicelib.analytics.reports.loss_forms import Losses, LossesQuery, loss_row
 from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.reports.report import Report, Row
-from chalicelib.analytics.settings import kept_since
+from chalicelib.analytics.settings import kept_since, zone_of
 from chalicelib.errors import FieldError, Forbidden, ReportTooLarge
 from chalicelib.http import NoContent, Ok, Request, Route, responses
 from chalicelib.http.callers import Publisher
@@ -55,11 +55,12 @@ def _declare_counts(route: Route) -> None:
     ) -> Ok[StatsPage] | StatsCsv:
         """Read how often a site's pages were read, by period and group, in any time zone.
 
-        Periods without a hit have no row. With `Accept: text/csv` the whole report comes as a file
-        of up to 20,000 rows; `limit` and `cursor` are not looked at then.
+        Without `tz` it is in the zone of the site's settings. Periods without a hit have no row.
+        With `Accept: text/csv` the whole report comes as a file of up to 20,000 rows; `limit` and
+        `cursor` are not looked at then.
         """
-        permissions.of_reader(request.runtime.database, site, caller)
-        report = query.report(site)
+        found = permissions.of_reader(request.runtime.database, site, caller)
+        report = query.report(site, zone_of(found))
         if "text/csv" in request.raw.headers.get("accept", ""):
             return _file(request, report)
         cursors = _cursors(request, "stats", report)

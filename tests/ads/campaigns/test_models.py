@@ -5,7 +5,7 @@ import orjson
 import pytest
 from pydantic import ValidationError
 
-from chalicelib.ads.bounds import MAX_CAPS
+from chalicelib.ads.bounds import MAX_BID_MICROS, MAX_CAPS
 from chalicelib.ads.inventory import creatives, fitting, placing
 from chalicelib.ads.inventory.campaigns import MAX_KEYWORD_BYTES, MAX_KEYWORDS
 from chalicelib.ads.inventory.forms import Zone
@@ -57,7 +57,14 @@ def test_a_daily_budget_of_null_is_none() -> None:
 
 @pytest.mark.parametrize(
     ("bid_micros", "accepted"),
-    [(0, False), (999, False), (1_000, True), (1_001, False), (10**11, True), (10**12, False)],
+    [
+        (0, False),
+        (999, False),
+        (1_000, True),
+        (1_001, False),
+        (9 * 10**12, True),
+        (10**13, False),
+    ],
 )
 def test_a_cpm_bid_is_a_bounded_multiple_of_1000_micros(bid_micros: int, accepted: bool) -> None:  # noqa: FBT001
     assert (faults(pricing=cpm(bid_micros)) == []) is accepted
@@ -201,7 +208,7 @@ def test_any_other_time_zone_is_refused(name: str) -> None:
 def test_5000_rows_of_the_largest_kind_fit_into_one_document() -> None:
     size = MAX_KEYWORD_BYTES // MAX_KEYWORDS
     largest = campaign(
-        pricing=cpm(10**11),
+        pricing=cpm(MAX_BID_MICROS),
         caps=[cap(scope="advertiser", window_seconds=30 * DAY_SECONDS, limit=50)] * MAX_CAPS,
         ad_units=[
             ad_unit(

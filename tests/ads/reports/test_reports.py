@@ -314,6 +314,19 @@ def test_a_campaign_s_report_is_in_its_own_time_zone(reported: Runtime, client: 
     assert file.body.startswith(b"\xef\xbb\xbf")
 
 
+def test_a_span_that_is_empty_in_the_campaigns_zone_is_refused(
+    reported: Runtime, client: Client
+) -> None:
+    put_campaign(
+        reported, SPRING, budget={"total_micros": 500 * PRICE}, time_zone="America/Los_Angeles"
+    )
+
+    for end in ("2026-03-01T05:00:00Z", "2026-03-01T08:00:00Z"):
+        refused = ask(client, **{"from": "2026-03-01", "to": end})
+        assert (refused.status, refused.json["errors"][0]["code"]) == (422, "before_from")
+    assert ask(client, **{"from": "2026-03-01", "to": "2026-03-01T08:01:00Z"}).status == 200
+
+
 @pytest.mark.usefixtures("reported")
 def test_the_last_period_of_a_zone_is_there_as_a_whole(client: Client) -> None:
     span = {"from": "2026-03-01", "to": "2026-03-01T12:00:00Z"}

@@ -154,10 +154,23 @@ def test_an_advertiser_sees_the_rows_of_its_own_campaigns_alone(client: Client) 
 
 
 @pytest.mark.usefixtures("strict")
+def test_a_publisher_sees_every_candidate_of_their_own_zone(client: Client) -> None:
+    publisher = client.as_("pat", roles=["publisher"], sites=["blog"])
+
+    assert verdicts(publisher.get(EXPLAIN).json) == verdicts(explained(client))
+
+    # Who also advertises is an advertiser on the sites of others.
+    both = {"roles": ["publisher", "advertiser"], "advertiser": "bmw"}
+    assert verdicts(client.as_("pia", sites=["news"], **both).get(EXPLAIN).json) == {
+        "bmw:summer/one": "outranked"
+    }
+
+
+@pytest.mark.usefixtures("strict")
 def test_strangers_get_no_explanation(client: Client) -> None:
     assert client.get(EXPLAIN).code == "unauthenticated"
     assert client.as_("ann").get(EXPLAIN).code == "forbidden"
-    assert client.as_("pat", roles=["publisher"], sites=["blog"]).get(EXPLAIN).code == "forbidden"
+    assert client.as_("pat", roles=["publisher"], sites=["news"]).get(EXPLAIN).code == "forbidden"
     assert admin(client).get("/ads/blog/none/explain").code == "unknown_zone"
     for query in (
         "decision_id=x",

@@ -162,6 +162,30 @@ def test_a_day_of_another_zone_has_visitor_days(blog: Runtime, publisher: Client
     assert shifted["visitor_days"] == 4
 
 
+def test_a_report_that_names_no_zone_is_in_its_sites_own(blog: Runtime, publisher: Client) -> None:
+    count(blog, view(9, at("2026-03-01 17:00"), "/late"))
+    target = f"/stats/{SITE}?from=2026-03-02&to=2026-03-03&group=path"
+    in_utc = publisher.get(target).json
+    in_zone = publisher.get(f"{target}&tz=Asia/Shanghai").json
+    assert in_utc["rows"] != in_zone["rows"]
+
+    assert publisher.put(f"/sites/{SITE}/analytics", time_zone="Asia/Shanghai").status == 200
+
+    assert publisher.get(target).json == in_zone
+    assert publisher.get(f"{target}&tz=UTC").json == in_utc
+
+
+@pytest.mark.usefixtures("blog")
+def test_a_span_that_is_empty_in_its_sites_zone_is_refused(publisher: Client) -> None:
+    publisher.put(f"/sites/{SITE}/analytics", time_zone="America/Los_Angeles")
+    target = f"/stats/{SITE}?from=2026-03-01&to=2026-03-01T"
+
+    for end in ("05:00:00Z", "08:00:00Z"):
+        refused = publisher.get(target + end)
+        assert (refused.status, refused.json["errors"][0]["code"]) == (422, "before_from")
+    assert publisher.get(f"{target}08:01:00Z").status == 200
+
+
 @pytest.mark.bounds(analytics={"csv_rows": 1})
 def test_a_file_has_an_end(blog: Runtime, publisher: Client) -> None:
     del blog

@@ -35,6 +35,7 @@ def site(
         "keep_days": 90,
         "user_reports": False,
         "public": False,
+        "time_zone": "UTC",
         **chosen,
     }
     return settings.put(runtime.database, name, wanted, log, layout)

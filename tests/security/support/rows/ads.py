@@ -11,7 +11,7 @@ ADS = (
     Row(
         "GET /ads/{site}/{zone}/explain",
         {
-            200: "owners_of_the_campaign advertiser_other advertiser_none",
+            200: "owners_of_the_site owners_of_the_campaign advertiser_other advertiser_none",
             401: "anonymous",
             403: "*",
         },
