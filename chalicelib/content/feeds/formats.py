@@ -1,15 +1,15 @@
-"""Formats of feeds: Atom (RFC 4287, RFC 5005) and JSON Feed 1.1, from the same entries."""
+"""Entries of feeds, and a feed of them as JSON Feed 1.1; `chalicelib.atom` has the same as Atom."""
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING, Annotated, NamedTuple, NotRequired
+from typing import Annotated, NotRequired
 from urllib.parse import quote
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.atom import Feed, FeedEntry
 from chalicelib.content.answers import ShownSummary
 from chalicelib.content.rendered import absolute
 from chalicelib.content.settings import url_of
@@ -18,44 +18,8 @@ from chalicelib.content.visibility import date_of, edition_at
 from chalicelib.keywords import Keyword
 from chalicelib.texts import ShownLine, ShownName, html_of
 
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
-
 # Of an entry's HTML. A page with a thousand links can have more once they are absolute.
 MAX_HTML_BYTES = 1_250_000
-
-
-class FeedEntry(NamedTuple):
-    """A page in a feed, with its whole HTML and absolute links; `id` never changes, `url` may.
-
-    If the HTML is too long for an answer, the entry has the summary in its place.
-    """
-
-    id: str
-    url: str
-    title: str
-    summary: str | None
-    html: str
-    published: datetime
-    updated: datetime
-    author: str
-    tags: tuple[str, ...]
-
-
-class Feed(NamedTuple):
-    """A page of a feed. `next_url` None: the last page."""
-
-    id: str
-    title: str
-    home_url: str
-    url: str
-    first_url: str
-    next_url: str | None
-    language: str
-    author: str
-    updated: datetime
-    entries: tuple[FeedEntry, ...]
 
 
 def feed_id(site: ContentSite, kind: str | None, tag: str | None) -> str:
@@ -72,7 +36,10 @@ def feed_id(site: ContentSite, kind: str | None, tag: str | None) -> str:
 def entries_of(
     nodes: Iterable[ContentNode], site: ContentSite, public_url: str, now: datetime
 ) -> tuple[FeedEntry, ...]:
-    """Return the entries of visible pages."""
+    """Return the entries of visible pages.
+
+    If a page's HTML is too long for an answer, its entry has the summary in its place.
+    """
     found = []
     for node in nodes:
         edition, published = edition_at(node, now), date_of(node)
@@ -99,68 +66,6 @@ def _html(edition: Edition, site: ContentSite, public_url: str) -> str:
     if len(html.encode()) <= MAX_HTML_BYTES:
         return html
     return f"<p>{escape(edition['summary'] or edition['title'])}</p>"
-
-
-_NAMESPACE = "http://www.w3.org/2005/Atom"
-# Characters that XML 1.0 cannot contain (section 2.2).
-_NO_CHARACTER = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def atom_document(feed: Feed) -> str:
-    """Return a feed as an XML document."""
-    # Imported for the first feed: most containers make none.
-    from xml.etree.ElementTree import Element, tostring
-
-    root = Element("feed", {"xmlns": _NAMESPACE, "xml:lang": feed.language})
-    _add(root, "id", feed.id)
-    _add(root, "title", feed.title)
-    _add(root, "updated", _time(feed.updated))
-    _person(root, feed.author)
-    _link(root, "self", feed.url, "application/atom+xml")
-    _link(root, "alternate", feed.home_url, "text/html")
-    _link(root, "first", feed.first_url, "application/atom+xml")
-    if feed.next_url:
-        _link(root, "next", feed.next_url, "application/atom+xml")
-    for entry in feed.entries:
-        _entry(root, entry)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode")
-
-
-def _entry(root: "Element", entry: FeedEntry) -> None:
-    element = _add(root, "entry")
-    _add(element, "id", entry.id)
-    _add(element, "title", entry.title)
-    _add(element, "published", _time(entry.published))
-    _add(element, "updated", _time(entry.updated))
-    _person(element, entry.author)
-    _link(element, "alternate", entry.url, "text/html")
-    for tag in entry.tags:
-        _add(element, "category", term=tag)
-    if entry.summary:
-        _add(element, "summary", entry.summary)
-    _add(element, "content", entry.html, type="html")
-
-
-def _person(parent: "Element", name: str) -> None:
-    _add(_add(parent, "author"), "name", name)
-
-
-def _link(parent: "Element", rel: str, href: str, kind: str) -> None:
-    _add(parent, "link", rel=rel, href=href, type=kind)
-
-
-def _add(parent: "Element", name: str, text: str = "", **attributes: str) -> "Element":
-    from xml.etree.ElementTree import SubElement
-
-    told = {key: _NO_CHARACTER.sub("", value) for key, value in attributes.items()}
-    element = SubElement(parent, name, told)
-    element.text = _NO_CHARACTER.sub("", text) or None
-    return element
-
-
-def _time(at: datetime) -> str:
-    """Return a time as RFC 3339 has it."""
-    return at.isoformat().replace("+00:00", "Z")
 
 
 # The site's address and a page's, or the feed's with a cursor.

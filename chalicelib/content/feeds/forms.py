@@ -6,8 +6,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field, StringConstraints
 
 from chalicelib.content.slugs import Tag
-from chalicelib.http import Input, Ok, Text
-from chalicelib.http.responses import MAX_BYTES
+from chalicelib.http import Input, Ok
 
 
 class FeedQuery(Input):
@@ -23,13 +22,6 @@ class FeedQuery(Input):
 
 
 Body_co = TypeVar("Body_co", covariant=True)
-
-
-class AtomFeed(Text):
-    """200: a feed as Atom."""
-
-    media_type = "application/atom+xml"
-    max_bytes = MAX_BYTES
 
 
 class JsonFeed(Ok[Body_co]):

@@ -9,8 +9,9 @@ from urllib.parse import urlencode
 import orjson
 
 from chalicelib import __version__
+from chalicelib.atom import Feed
 from chalicelib.content import settings
-from chalicelib.content.feeds.formats import Feed, entries_of, feed_id
+from chalicelib.content.feeds.formats import entries_of, feed_id
 from chalicelib.content.feeds.forms import FeedQuery
 from chalicelib.content.reading import lists, pages
 from chalicelib.content.reading.forms import feeds_of

@@ -1,9 +1,10 @@
 """Feeds in the API, as Atom and JSON Feed."""
 
+from chalicelib.atom import AtomFeed, atom_document
 from chalicelib.content.errors import UnknownContentSite
 from chalicelib.content.feeds import formats
 from chalicelib.content.feeds.formats import JsonFeedAnswer
-from chalicelib.content.feeds.forms import AtomFeed, FeedQuery, JsonFeed
+from chalicelib.content.feeds.forms import FeedQuery, JsonFeed
 from chalicelib.content.feeds.reading import fetch
 from chalicelib.content.shapes import MAX_FEED_ITEMS
 from chalicelib.errors import InvalidCursor
@@ -26,7 +27,7 @@ def declare(route: Route) -> None:
         fetched = fetch(request, site, "atom", query, held)
         if fetched.feed is None:
             return NotModified(headers=_headers(fetched.tag))
-        return AtomFeed(formats.atom_document(fetched.feed), _headers(fetched.tag))
+        return AtomFeed(atom_document(fetched.feed), _headers(fetched.tag))
 
     @route("GET", "/content/{site}/feed.json", rows=MAX_FEED_ITEMS, raises=_RAISES)
     def get_json_feed(

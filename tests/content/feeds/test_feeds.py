@@ -1,6 +1,5 @@
 """Feeds: by the rules of RFC 4287 and JSON Feed 1.1, read by a feed reader, hostile titles too."""
 
-import re
 import xml.etree.ElementTree as ET
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,8 +9,7 @@ import feedparser
 import orjson
 import pytest
 
-from chalicelib.content.feeds import formats
-from chalicelib.content.feeds.formats import Feed
+from chalicelib.atom import Feed, atom_document
 from chalicelib.content.jobs import run_due
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
@@ -27,14 +25,10 @@ from tests.content.support.factories import (
     set_up,
     write,
 )
+from tests.support.atom import ATOM, check_atom
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 
-ATOM = "{http://www.w3.org/2005/Atom}"
-# A time as RFC 3339 has it, with the capitals that RFC 4287 asks for (3.3).
-TIME = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
-)
 HOSTILE = (
     "]]> <![CDATA[ &amp; <b>bold</b>",
     "\u202eabc\u202c \u200fright\u200e",
@@ -46,56 +40,6 @@ HOSTILE = (
 
 def feed(client: Client, form: str = "atom", query: str = "", **headers: str) -> Reply:
     return client.request("GET", f"/content/{SITE}/feed.{form}{query}", headers=headers)
-
-
-def check_atom(text: bytes) -> ET.Element:
-    """Hold a document to RFC 4287: what elements must, and may, be there, and how often."""
-    root = ET.fromstring(text)  # noqa: S314 - our own
-    assert root.tag == f"{ATOM}feed"
-    once = {"id", "title", "updated"}
-    _check(root, once, once | {"author", "link", "entry"})
-    assert sum(link.get("rel") == "self" for link in root.findall(f"{ATOM}link")) == 1
-    entries = root.findall(f"{ATOM}entry")
-    for entry in entries:
-        allowed = once | {"author", "link", "published", "category", "summary", "content"}
-        _check(entry, once | {"content"}, allowed)
-        (alternate,) = entry.findall(f"{ATOM}link")
-        assert alternate.get("rel") == "alternate"
-        content = entry.find(f"{ATOM}content")
-        assert content is not None
-        assert content.get("type") == "html"
-        assert not list(content)
-    ids = [entry.findtext(f"{ATOM}id") for entry in entries]
-    assert len(set(ids)) == len(ids)
-    for link in root.iter(f"{ATOM}link"):
-        assert link.get("href")
-    return root
-
-
-def _check(parent: ET.Element, once: set[str], allowed: set[str]) -> None:
-    names = [child.tag.removeprefix(ATOM) for child in parent]
-    assert set(names) <= allowed
-    assert all(names.count(name) == 1 for name in once)
-    for name in ("published", "summary"):
-        assert names.count(name) <= 1
-    assert names.count("author") == 1
-    assert parent.find(f"{ATOM}author/{ATOM}name") is not None
-    own_id = parent.findtext(f"{ATOM}id") or ""
-    # An absolute IRI (RFC 3987): a scheme, and none of the characters that it must encode.
-    assert urlsplit(own_id).scheme == "tag"
-    assert not re.search(r"[\s<>\"{}|\\^`]", own_id)
-    for name in ("updated", "published"):
-        for time in parent.findall(f"{ATOM}{name}"):
-            assert TIME.fullmatch(time.text or "")
-            assert datetime.fromisoformat(time.text or "").tzinfo is not None
-    # Of one type and one language, there is one alternate (4.1.1 and 4.1.2).
-    alternates = [
-        (link.get("type"), link.get("hreflang"))
-        for link in parent.findall(f"{ATOM}link")
-        if link.get("rel", "alternate") == "alternate"
-    ]
-    assert len(set(alternates)) == len(alternates)
-    assert all(category.get("term") for category in parent.findall(f"{ATOM}category"))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +150,7 @@ def test_control_characters_are_left_out_of_xml(clock: Clock) -> None:
     now = clock()
     made = Feed("tag:a,2026:x", "a\x00\x1bb", "h", "u", "f", None, "en", "A", now, ())
 
-    root = ET.fromstring(formats.atom_document(made))  # noqa: S314 - our own
+    root = ET.fromstring(atom_document(made))  # noqa: S314 - our own
 
     assert root.findtext(f"{ATOM}title") == "ab"
 
