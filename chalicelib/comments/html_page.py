@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from chalicelib.comments.answers import CommentAnswer, CommentsAnswer
+from chalicelib.web.files import PAGE_STYLES
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' https:; "
@@ -25,8 +26,10 @@ _PLACEHOLDERS = {
 }
 
 
-def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) -> str:
+def html_page(page: CommentsAnswer, public_url: str, query: dict[str, str]) -> str:
     """Return the page; its links to neighbouring pages carry `query` and a cursor."""
+    styles = f"{public_url}/web/v1/{PAGE_STYLES}"
+    feed = f"{public_url}/nodes/{page['node']['id']}/comments.atom"
     node, count = page["node"], page["count"]
     title, url = escape(node["title"]), escape(node["url"])
     counted = "1 comment" if count == 1 else f"{count:,} comments"
@@ -43,7 +46,8 @@ def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) 
 <title>{counted}: {title}</title>
 <link rel="canonical" href="{url}">
 {head}
-<link rel="stylesheet" href="{escape(stylesheet_url)}">
+<link rel="alternate" type="application/atom+xml" title="{title}" href="{escape(feed)}">
+<link rel="stylesheet" href="{escape(styles)}">
 <script type="application/ld+json">{_linked_data(page)}</script>
 </head>
 <body>

@@ -13,7 +13,7 @@ from chalicelib.comments.shapes import CommentPlace
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, responses
 from chalicelib.identity import Principal
-from chalicelib.web.files import PAGE_STYLES, HtmlPage
+from chalicelib.web.files import HtmlPage
 
 
 class DiscussionPage(HtmlPage):
@@ -68,15 +68,15 @@ def _html_page(
     request: Request, node: str, caller: Principal | None, query: CommentsQuery
 ) -> DiscussionPage | NotModified:
     """Return a page of a node's comments as HTML; NotModified for a current copy."""
-    styles = f"{request.runtime.settings.public_url}/web/v1/{PAGE_STYLES}"
-    # A copy with another address of the style sheet is not current.
-    held = Held(conditional.held_tags(request), f"html {styles}")
+    # A copy with another address of the style sheet and the feed is not current.
+    public_url = request.runtime.settings.public_url
+    held = Held(conditional.held_tags(request), f"html {public_url}")
     listing = reading.list_comments(request.runtime, node, query, caller, held)
     headers = {**HEADERS, **_headers(listing, caller)}
     if listing.body is None:
         return NotModified(headers=headers)
     further = {"order": listing.body["order"], "limit": str(query.limit)}
-    return DiscussionPage(html_page(listing.body, styles, further), headers)
+    return DiscussionPage(html_page(listing.body, public_url, further), headers)
 
 
 def _answer(listing: Listing[Body], caller: Principal | None) -> Ok[Body] | NotModified:

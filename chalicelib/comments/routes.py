@@ -4,7 +4,7 @@ from datetime import datetime
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import moderation_routes, nodes, profiles, reading_routes
+from chalicelib.comments import moderation_routes, nodes, reading_routes
 from chalicelib.comments.acts import routes as act_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
@@ -46,6 +46,7 @@ from chalicelib.comments.forms import (
     StoreChange,
     VisitedPage,
 )
+from chalicelib.comments.latest import routes as latest_routes
 from chalicelib.comments.lifecycle.forwarding import forwarding
 from chalicelib.comments.marking import flag_routes, vote_routes
 from chalicelib.comments.node_ids import NodeId, site_of
@@ -92,7 +93,8 @@ def routes(runtime: Runtime) -> Blueprint:
     vote_routes.declare(route)
     people_routes.declare(admitting(router(blueprint, runtime, "Moderation")))
     people_routes.declare_guests(plain)
-    profiles.declare(plain)
+    latest_routes.declare(plain)
+    latest_routes.declare_of_nodes(route)
     member_routes.declare(route)
     moderating = forwarding(admitting(router(blueprint, runtime, "Moderation")))
     moderation_routes.declare(moderating)

@@ -68,10 +68,10 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.discussion",),
     (
         "comments.attached",
+        "comments.latest",
         "comments.marking",
         "comments.moderation_routes",
         "comments.personal_data",
-        "comments.profiles",
         "comments.reading_routes",
         "comments.repair",
     ),

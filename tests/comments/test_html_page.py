@@ -62,6 +62,19 @@ def test_a_browser_gets_a_page_and_a_program_json(client: Client) -> None:
     assert "default-src 'none'" in html.headers["Content-Security-Policy"]
 
 
+def test_it_names_its_feed(client: Client, runtime: Runtime) -> None:
+    public = dataclasses.replace(
+        runtime, settings=runtime.settings.model_copy(update={"public_url": "https://a.example"})
+    )
+    found = page(Client(create_app(public), client.token))
+
+    (link,) = found.css("link[rel=alternate]")
+    assert link.attributes["type"] == "application/atom+xml"
+    address = str(link.attributes["href"])
+    assert address == f"https://a.example{NODE}/comments.atom"
+    assert client.get(address.removeprefix("https://a.example")).status == 200
+
+
 def test_it_shows_who_said_what_to_whom(client: Client) -> None:
     ann, ben = client.as_("ann", name="Ann"), client.as_("ben", name="Ben")
     first = ann.post(f"{NODE}/comments", text="The *moon* is up.").json["id"]

@@ -20,7 +20,7 @@ from chalicelib.runtime import Runtime
 from deploy.openapi.files import operations
 from tests.security.support.matrix import FEATURES
 from tests.security.support.row import Row
-from tests.security.support.world import World, build
+from tests.security.support.world import World, build, comment_of_new_node
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
@@ -45,8 +45,12 @@ ADDRESSES = {
     "GET /docs/{file}",
     "GET /hits/{site}/pixel",
     "GET /nodes/{node}/comments",
+    "GET /nodes/{node}/comments.atom",
+    "GET /nodes/{node}/comments/{comment}/thread.atom",
     "GET /previews/{token}",
+    "GET /sites/{site}/comments.atom",
     "GET /sites/{site}/people/{user}/avatar",
+    "GET /sites/{site}/people/{user}/comments.atom",
     "GET /web/{version}/{file}",
 }
 
@@ -124,7 +128,10 @@ def test_a_problem_is_a_page(app: Chalice, world: World) -> None:
                 seen[name(operation)] = (told.status, kind_of(told))
                 check_page(told)
 
-    harmless = {"GET /sites/{site}/people/{user}/avatar", "GET /docs", "GET /console", "GET /"}
+    harmless = {
+        *("GET /sites/{site}/people/{user}/avatar", "GET /docs", "GET /console", "GET /"),
+        *("GET /sites/{site}/comments.atom", "GET /sites/{site}/people/{user}/comments.atom"),
+    }
     assert seen.keys() >= ADDRESSES - harmless
     assert {kind for _, kind in seen.values()} == {"text/html"}
 
@@ -159,10 +166,27 @@ def test_a_broken_cursor_leads_to_the_first_page(app: Chalice, world: World) -> 
 
 
 def move_node(world: World) -> str:
-    old = world.names["node"]
-    moved = world.as_("admin").post(f"/nodes/{old}/move", to="alpha:moved")
+    node, _ = _moved(world)
+    return f"/nodes/{node}/comments?limit=5"
+
+
+def move_feed(world: World) -> str:
+    node, _ = _moved(world)
+    return f"/nodes/{node}/comments.atom?x=1"
+
+
+def move_thread(world: World) -> str:
+    node, comment = _moved(world)
+    return f"/nodes/{node}/comments/{comment}/thread.atom?x=1"
+
+
+def _moved(world: World) -> tuple[str, str]:
+    """Move a node; return its former id, and a comment of it."""
+    names = comment_of_new_node(world)
+    path = f"/nodes/{names['node']}/move"
+    moved = world.as_("admin").post(path, to=f"alpha:{world.fresh()}")
     assert moved.status == HTTPStatus.OK, moved.body
-    return f"/nodes/{old}/comments?limit=5"
+    return names["node"], names["comment"]
 
 
 def move_page(world: World) -> str:
@@ -176,7 +200,12 @@ def move_page(world: World) -> str:
     return "/content/alpha/page?address=page"
 
 
-MOVES = {"GET /nodes/{node}/comments": move_node, "GET /content/{site}/page": move_page}
+MOVES = {
+    "GET /nodes/{node}/comments": move_node,
+    "GET /nodes/{node}/comments.atom": move_feed,
+    "GET /nodes/{node}/comments/{comment}/thread.atom": move_thread,
+    "GET /content/{site}/page": move_page,
+}
 
 
 def test_a_moved_id_leads_on(app: Chalice, world: World) -> None:

@@ -67,6 +67,7 @@ class CommentEntry(TypedDict):
     featured: the beginning of its time in the order of that name.
     flags: the weight of undecided flags, in hundredths.
     reports: the number of undecided flags that moderators have to see.
+    root: the id of the root of its thread; missing: written by 0.3.0, and unchanged since.
     hold_at: the time since which its flags demand to hold it back or queue it; removed after that.
     revision: the time of the last edit, in milliseconds; missing: never edited.
     queued_at, excerpt, author_name, edited, reasons, claimed: present in a `queue` only.
@@ -108,12 +109,14 @@ class CommentEntry(TypedDict):
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
     shadow: NotRequired[Shadow]
     parent_id: NotRequired[str]
+    root: NotRequired[str]
     claimed: NotRequired[Claim]
 
 
 _RANKED = {"ranked": True}
 # The condition of the index that finds the participants of a node.
 TAKING_PART: Document = {"state": "visible"}
+_NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
 # The filter of comments by which their author alone sees that they take part.
 CONCEALED_PART: Document = {"shadow": {"$type": "string", "$eq": "visible"}}
 # The fields that an entry has in a queue only.
@@ -174,6 +177,14 @@ ENTRIES = Collection(
                 ("_id", ASCENDING),
             ]
         ),
+        # List the visible comments of a site, of a node, and of a thread.
+        *(
+            IndexModel(
+                [*((name, ASCENDING) for name in names), *_NEWEST],
+                partialFilterExpression=TAKING_PART,
+            )
+            for names in (("site",), ("site", "node_id"), ("site", "node_id", "root"))
+        ),
         # Finds the comments of a node that only their shadowed author sees.
         IndexModel(
             [
@@ -213,7 +224,12 @@ def key_of(node: Node, comment_id: str) -> Document:
 
 def root_key(node: Node, comment: Comment) -> Document:
     """Return the filter of the entry of the root of a comment's thread."""
-    return key_of(node, comment["slug"].partition("/")[0])
+    return key_of(node, root_of(comment))
+
+
+def root_of(comment: Comment) -> str:
+    """Return the id of the root of a comment's thread; a root's own."""
+    return comment["slug"].partition("/")[0]
 
 
 def all_of(node: NodeGeneration, site: str) -> Document:
@@ -243,6 +259,7 @@ def fields_from(comment: Comment) -> dict[str, Any]:
         "posted": comment["posted"],
         "author_id": author["id"] if author else None,
         "state": comment["state"],
+        "root": root_of(comment),
         "queue": None,
     }
     if author is not None:

@@ -44,7 +44,7 @@ _DECIDED = (
     *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "parent_id"),
     *("mentioned", "revision"),
 )
-_READ = dict.fromkeys((*_DECIDED, "best", "top", "contro", "reports"), 1)
+_READ = dict.fromkeys((*_DECIDED, "root", "best", "top", "contro", "reports"), 1)
 
 Write = UpdateOne | DeleteOne
 
@@ -103,6 +103,9 @@ def _compare(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
             writes.append(UpdateOne(key_of(node, made["id"]), {"$setOnInsert": made}, upsert=True))
         elif not _agrees(entry, right):
             wrong += 1
+            writes.append(_repair(node, entry, comment, right))
+        elif "root" not in entry:
+            # Of release 0.3.0, whose entries are right without it.
             writes.append(_repair(node, entry, comment, right))
     # The entry of the page itself is `{node}/`, and has no comment.
     extra = [row for comment_id, row in entries.items() if comment_id]

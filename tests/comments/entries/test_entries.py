@@ -33,6 +33,7 @@ def test_a_comment_has_an_entry(discussion: Discussion, clock: Clock) -> None:
         "posted": clock(),
         "author_id": "ann",
         "author_key": "ann",
+        "root": posted["id"],
         "state": "visible",
         "ranked": True,
         "thread": 1,

@@ -52,6 +52,10 @@ UNDRIVEN = {
     "setCommentState": STAFF,
     "changePerson": STAFF,
     "beginGuest": "it has no caller",
+    "getFeedOfSite": "it has no caller",
+    "getFeedOfPerson": "it has no caller",
+    "getFeedOfNode": "it has no caller",
+    "getFeedOfThread": "it has no caller",
     "eraseMe": "it deletes all; `test_an_erasure_tells_no_act_of_moderators` has its number",
 }
 # Other features read no comment of a site, and nothing of its people. But for two: the activity
@@ -157,6 +161,9 @@ class Drive:
         self.call("getAvatar", "GET", f"{person}/avatar", headers=image)
         self.call("listCommentsOfPerson", "GET", f"{person}/comments?limit=2")
         self.call("listCommentsOfPerson", "GET", f"/sites/{self.site}/people/ann/comments")
+        for limit in (2, 50):
+            path = f"/sites/{self.site}/comments?limit={limit}"
+            self.call("listCommentsOfSite", "GET", path)
         self.call("listBlocked", "GET", f"/sites/{self.site}/blocked")
         self.call("exportMe", "GET", "/users/me/export")
 

@@ -101,7 +101,18 @@ COMMENTS = (
     ),
     Row("GET /nodes/{node}/marks", {200: "*"}, query="?ids=gone"),
     Row("GET /nodes/{node}/people", {401: "anonymous", 200: "*"}, query="?q=o"),
+    Row("GET /sites/{site}/comments", {200: "*"}),
+    Row("GET /sites/{site}/comments.atom", {200: "*"}),
+    Row("GET /nodes/{node}/comments.atom", {200: "*"}),
+    Row("GET /nodes/{node}/comments/{comment}/thread.atom", {200: "*"}),
+    Row(
+        "GET /nodes/{node}/comments/{comment}/thread.atom",
+        {404: "*"},
+        "pending",
+        made=worlds.pending_comment,
+    ),
     Row("GET /sites/{site}/people/{user}/comments", {200: "*"}),
+    Row("GET /sites/{site}/people/{user}/comments.atom", {200: "*"}),
     Row("GET /sites/{site}/people/{user}/avatar", {200: "*"}),
     Row("GET /sites/{site}/blocked", {401: "anonymous", 200: "*"}),
     Row(

@@ -1,0 +1,165 @@
+"""Entries of comments over all discussions and stores, newest first, with the nodes they are in."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from chalicelib.comments import nodes
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import CONCEALED
+from chalicelib.comments.stores.collected import Place, collect
+from chalicelib.database import Document
+from chalicelib.identity import Principal
+from chalicelib.instants import milliseconds, moment
+from chalicelib.runtime import Runtime
+
+# The queries of entries for one page, where comments of pages that are not public are the newest.
+_MOST_QUERIES = 5
+_ORDER = [("posted", -1), ("_id", 1)]
+# What decides the bytes that a comment has in a feed, as far as its entry has it.
+_FACTS = ("revision", "author_id", "author_key", "mentioned")
+_FIELDS = dict.fromkeys(("node_id", "id", "posted", *_FACTS), 1)
+
+# A place in the order of entries: their time and their id.
+Position = tuple[datetime, str]
+
+
+class LatestReader(NamedTuple):
+    """Who reads: None for anybody, and the ids of the people whose comments they leave out."""
+
+    caller: Principal | None = None
+    blocked: Collection[str] = ()
+
+
+ANYBODY = LatestReader()
+
+
+class Selection(NamedTuple):
+    """The filter of entries at one site; `node`: the node of all of them, which the reader sees."""
+
+    where: Document
+    node: Node | None = None
+
+
+class LatestRow(NamedTuple):
+    """An entry with its node."""
+
+    entry: Mapping[str, Any]
+    node: Node
+
+    @property
+    def place(self) -> Place:
+        """The place of its comment."""
+        return self.node["_id"], self.entry["id"]
+
+    @property
+    def facts(self) -> list[Any]:
+        """All that decides how its comment looks in a feed, in values of JSON."""
+        node = self.node
+        return [*self.place, *map(self.entry.get, _FACTS), node["title"], node["url"]]
+
+
+class FoundRows(NamedTuple):
+    """Rows, and the position after which there may be more; None: the last ones."""
+
+    rows: list[LatestRow]
+    following: Position | None
+
+
+def position_of(place: Sequence[Any] | None) -> Position | None:
+    """Return the position of a cursor's place."""
+    return None if place is None else (moment(place[0]), place[1])
+
+
+def place_of(position: Position | None) -> list[Any] | None:
+    """Return a position as a place of a cursor."""
+    return None if position is None else [milliseconds(position[0]), position[1]]
+
+
+def find(
+    runtime: Runtime,
+    selection: Selection,
+    reader: LatestReader,
+    limit: int,
+    after: Position | None = None,
+) -> FoundRows:
+    """Return up to `limit` rows of a selection that a reader sees.
+
+    It has fewer, with a position to go on from, only after its greatest number of queries.
+    """
+    rows: list[LatestRow] = []
+    where, node = selection
+    known: dict[str, Node | None] = {node["_id"]: node} if node else {}
+    for _ in range(_MOST_QUERIES):
+        entries = _entries(runtime, where, reader.caller, after, limit + 1)
+        _look_up(runtime, entries, reader.caller, known)
+        for number, entry in enumerate(entries[:limit], 1):
+            after = entry["posted"], entry["_id"]
+            node = known[entry["node_id"]]
+            if node is not None and entry["author_id"] not in reader.blocked:
+                rows.append(LatestRow(entry, node))
+            if len(rows) == limit:
+                return FoundRows(rows, after if number < len(entries) else None)
+        if len(entries) <= limit:
+            return FoundRows(rows, None)
+    return FoundRows(rows, after)
+
+
+def comments_of(runtime: Runtime, rows: Sequence[LatestRow]) -> dict[Place, Comment]:
+    """Return the comments of rows by their places, as they are stored.
+
+    An entry may be ahead of its comment: a comment may be missing, or be in another state.
+    """
+    return read(runtime, [(row.node, row.entry["id"]) for row in rows])
+
+
+def read(runtime: Runtime, wanted: Sequence[tuple[Node, str]]) -> dict[Place, Comment]:
+    """Return comments by their places, with one query for each store."""
+    ids: dict[str, list[str]] = {}
+    for node, comment_id in wanted:
+        ids.setdefault(node["_id"], []).append(comment_id)
+    found = {node["_id"]: node for node, _ in wanted}
+    return collect(runtime.database, list(found.values()), ids) if found else {}
+
+
+def _entries(
+    runtime: Runtime, where: Document, caller: Principal | None, after: Position | None, most: int
+) -> list[Any]:
+    branches = [{**state, **part} for state in _states(where, caller) for part in _ranges(after)]
+    rows: Any = ENTRIES.of(runtime.database).find({"$or": branches}, _FIELDS)
+    return list(rows.sort(_ORDER).limit(most))
+
+
+def _states(where: Document, caller: Principal | None) -> Iterator[Document]:
+    """Yield the filters of listed states; a person also sees their concealed comments."""
+    yield {**where, "state": "visible"}
+    if caller is not None and where.get("author_id", caller.id) == caller.id:
+        for state in CONCEALED:
+            yield {**where, "author_id": caller.id, "state": state, "shadow": "visible"}
+
+
+def _ranges(after: Position | None) -> list[Document]:
+    """Return the ranges after a position, as parts of a filter."""
+    if after is None:
+        return [{}]
+    posted, last_id = after
+    return [{"posted": {"$lt": posted}}, {"posted": posted, "_id": {"$gt": last_id}}]
+
+
+def _look_up(
+    runtime: Runtime,
+    entries: Sequence[Mapping[str, Any]],
+    caller: Principal | None,
+    known: dict[str, Node | None],
+) -> None:
+    """Add the nodes of entries to the known ones; None for a node that the caller does not see."""
+    wanted = {entry["node_id"] for entry in entries} - known.keys()
+    if not wanted:
+        return
+    where = {"_id": {"$in": sorted(wanted)}, **nodes.OCCUPIED}
+    now = runtime.now()
+    known |= dict.fromkeys(wanted)
+    for node in nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS):
+        if nodes.is_visible(node, caller, now):
+            known[node["_id"]] = node
