@@ -20,6 +20,8 @@ class CommentBounds:
     erasure_step_comments: int = 500
     # Comments that a worker decides for a message of a batch of moderation: about two seconds.
     batch_items_at_once: int = 100
+    # Comments that a run of the schedule indexes for a site's search: about half a minute.
+    indexed_at_once: int = 20_000
     # Bytes of a comment's HTML: short Markdown can render to HTML many times its length.
     html_bytes: int = 64 * 1024
 

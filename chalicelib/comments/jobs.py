@@ -19,6 +19,7 @@ from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.comments.terms import upkeep as terms
 from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
@@ -34,6 +35,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "vacancies_removed": vacancies.sweep(runtime),
         "entries_removed": upkeep.sweep(runtime),
         "flagged_held": flags.sweep(runtime),
+        "comments_indexed": terms.index_due(runtime),
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
         "names_keyed": guests.add_missing_keys(runtime),

@@ -26,6 +26,7 @@ from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import ARRAYS, every_comment
+from chalicelib.comments.terms.rows import TERMS
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.marks.shapes import FLAGGED, MARKS, marks_on
@@ -108,6 +109,12 @@ def _entry_traces(database: Database[Document], user_id: str) -> list[Trace]:
             ENTRIES.of(database),
             {"mentioned": user_id},
             not_shown="a comment that mentions somebody is its author's",
+        ),
+        Trace(
+            "words of comments",
+            TERMS.of(database),
+            {"author_id": user_id},
+            not_shown="the words of a comment, which is shown itself",
         ),
     ]
 
@@ -204,6 +211,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     ENTRIES.of(runtime.database).update_many(claimed, {"$unset": {"claimed": ""}})
     early = {"at": {"$lte": until}} if until else {}
     ORIGINS.of(runtime.database).delete_many({"person": user_id, **early})
+    TERMS.of(runtime.database).delete_many({"author_id": user_id, **posted})
     _forget(runtime.database, user_id)
     _unname_acts(runtime.database, user_id, until)
     # A person without a post has no first post: moderators made the document.

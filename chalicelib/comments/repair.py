@@ -16,6 +16,7 @@ from chalicelib.comments.rendered import RENDERER, mentions_of, render_text
 from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
+from chalicelib.comments.terms import upkeep as terms
 from chalicelib.database import Document
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -73,7 +74,8 @@ def _repair(runtime: Runtime, node: Node) -> bool:
         queue.queue_again(runtime, node)
         is_wrong = True
     compared = repair_entries(runtime, node)
-    if any(compared):
+    compared_terms = terms.repair(runtime, node)
+    if any((*compared, *compared_terms)):
         is_wrong = True
     if store.repair_replies(node):
         is_wrong = True
@@ -88,7 +90,7 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     )
     if is_wrong:
         fields = {"node": node["_id"], "had": node["counts"], "has": counts, "queued": queued}
-        fields |= {"entries": compared._asdict()}
+        fields |= {"entries": compared._asdict(), "terms": compared_terms._asdict()}
         log.warning("counts repaired", extra={"fields": fields})
     return is_wrong
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import moderation_routes, nodes, reading_routes
+from chalicelib.comments import moderation_routes, nodes, reading_routes, search
 from chalicelib.comments.acts import routes as act_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
@@ -95,6 +95,7 @@ def routes(runtime: Runtime) -> Blueprint:
     people_routes.declare_guests(plain)
     latest_routes.declare(plain)
     latest_routes.declare_of_nodes(route)
+    search.declare(plain)
     member_routes.declare(route)
     moderating = forwarding(admitting(router(blueprint, runtime, "Moderation")))
     moderation_routes.declare(moderating)

@@ -240,6 +240,7 @@ class CommentSite(TypedDict):
     avatar_hosts: NotRequired[Annotated[list[str], AtMost(MAX_AVATAR_HOSTS)] | None]
     first_visits: NotRequired[Annotated[list[str], AtMost(MAX_PREFIXES)]]
     guests: NotRequired[Guests]
+    search: NotRequired[bool]
 
 
 class NodeGeneration(TypedDict):

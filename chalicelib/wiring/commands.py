@@ -3,6 +3,7 @@
 from chalicelib.ads import jobs as ads
 from chalicelib.comments import repair
 from chalicelib.comments.entries import upkeep
+from chalicelib.comments.terms import upkeep as terms
 from chalicelib.database import migration
 from chalicelib.jobs.commands import Arguments, Command
 from chalicelib.runtime import Runtime
@@ -61,6 +62,13 @@ COMMANDS = (
     Command(
         "compare_entries",
         lambda runtime, given: upkeep.compare_nodes(
+            runtime, given["after"], is_repairing=given["repair"]
+        ),
+        optional={"after": "", "repair": False},
+    ),
+    Command(
+        "compare_terms",
+        lambda runtime, given: terms.compare_nodes(
             runtime, given["after"], is_repairing=given["repair"]
         ),
         optional={"after": "", "repair": False},

@@ -17,9 +17,11 @@ from chalicelib.comments.entries import rows as entry_rows
 from chalicelib.comments.log import rows as comment_log
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import rows as comment_people
+from chalicelib.comments.sites import search_changes
 from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.stores import buckets, documents, promotion
+from chalicelib.comments.terms import rows as comment_terms
 from chalicelib.content import nodes as content_nodes
 from chalicelib.content import rendered as content_rendered
 from chalicelib.content import settings as content_settings
@@ -83,6 +85,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     entry_rows.ENTRIES,
     promotion.GENERATIONS,
     comment_settings.SITES,
+    search_changes.SEARCH_CHANGES,
+    comment_terms.TERMS,
     comment_log.BATCHES,
     comment_log.LOG,
     comment_people.PEOPLE,

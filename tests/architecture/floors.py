@@ -61,7 +61,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.html_page",),
     ("comments.stores",),
     ("comments.entries", "comments.log", "comments.seen", "comments.spam_check"),
-    ("comments.happened", "comments.people"),
+    ("comments.happened", "comments.people", "comments.terms"),
     ("comments.exports",),
     ("comments.moderation",),
     ("comments.lifecycle",),
@@ -75,7 +75,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
         "comments.reading_routes",
         "comments.repair",
     ),
-    ("comments.acts", "comments.spam"),
+    ("comments.acts", "comments.search", "comments.spam"),
     ("comments.batches",),
     ("comments.jobs", "comments.routes"),
 )

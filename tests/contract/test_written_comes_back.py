@@ -273,6 +273,7 @@ def test_all_settings_of_comments_come_back(client: Client) -> None:
         "spam_check_url": url,
         "first_visits": [url],
         "guests": "name",
+        "search": True,
         "avatar_hosts": ["pictures.example"],
     }
     assert given.keys() == _written(RESOURCES["putCommentSettings"][2]).keys()

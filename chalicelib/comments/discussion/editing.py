@@ -40,6 +40,7 @@ from chalicelib.comments.store import (
     told_state,
 )
 from chalicelib.comments.stores import ask, store_of
+from chalicelib.comments.terms import writing as terms
 from chalicelib.database import Document
 from chalicelib.errors import EditWindowOver, Forbidden, Unavailable, UnknownComment
 from chalicelib.identity import Principal
@@ -339,4 +340,5 @@ def _settle(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | 
         if changed["state"] in GONE:
             pinned.take_down(runtime.database, node["_id"], [changed["id"]])
         entries.settle(runtime.database, node, changed)
+        terms.settle(runtime, node, changed)
     return changed

@@ -27,6 +27,7 @@ from chalicelib.comments.spam_check import origins
 from chalicelib.comments.spam_check.origins import Sender
 from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
+from chalicelib.comments.terms import writing as terms
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -50,6 +51,7 @@ def post_comment(
     placed = _post(runtime, node_id, new, author, sender)
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
     happenings.send(runtime, placed.node["site"], happened.KIND, thing)
+    terms.settle(runtime, placed.node, placed.comment)
     if "checking" in placed.comment.get("reasons", []):
         origins.send(runtime, placed.node, placed.comment["id"])
     return placed

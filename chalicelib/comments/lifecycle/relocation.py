@@ -27,6 +27,7 @@ from chalicelib.comments.rendered import mentions_of, render_text
 from chalicelib.comments.shapes import Comment, CommentCounts, Node
 from chalicelib.comments.store import Full, Moved
 from chalicelib.comments.stores import promotion, store_of
+from chalicelib.comments.terms import writing as terms
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
@@ -91,6 +92,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     queue.queue_again(runtime, arrived)
     queue.forget(runtime.database, node)
     carry(runtime, node, to)
+    terms.carry(runtime, node, to)
     log.info("node moved to another id", extra={"fields": {"node": node_id, "to": to}})
     return arrived
 

@@ -19,6 +19,7 @@ from chalicelib.comments.entries.carrying import carry
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import CommentCounts, Node, StoreName, Vacancy
 from chalicelib.comments.stores import promotion, store_of
+from chalicelib.comments.terms import writing as terms
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
@@ -56,6 +57,7 @@ def clear(runtime: Runtime, left: Node) -> None:
         since = left["vacant"]["since"]
         queue.forget(runtime.database, left, since)
         entries.forget(runtime.database, left, since)
+        terms.forget(runtime.database, left, since)
 
 
 def delete(runtime: Runtime, node_id: str) -> None:
@@ -76,6 +78,7 @@ def delete(runtime: Runtime, node_id: str) -> None:
     happenings.send(runtime, node["site"], "discussion", node_id)
     queue.forget(runtime.database, node, until)
     entries.forget(runtime.database, node, until)
+    terms.forget(runtime.database, node, until)
     store_of(runtime, node).drop(node, runtime.bounds.comments.removal_step_comments)
     fields = {"node": node_id, "site": node["site"], "comments": node["counts"]}
     log.info("node deleted", extra={"fields": fields})
@@ -98,8 +101,10 @@ def sweep(runtime: Runtime) -> int:
         queue.forget(runtime.database, node)
         if moved_to := node["vacant"].get("moved_to"):
             carry(runtime, node, moved_to)
+            terms.carry(runtime, node, moved_to)
         else:
             entries.forget(runtime.database, node)
+            terms.forget(runtime.database, node)
         as_read = {"_id": node["_id"], "vacant": node["vacant"]}
         if "moved_to" in node["vacant"]:
             collection.update_one(as_read, {"$set": {"vacant.due": None}})

@@ -217,6 +217,13 @@ class CommentSettings(Input):
         "rights of all guests, too.",
     )
 
+    search: bool = Field(
+        False,  # noqa: FBT003 - pydantic's default
+        description="Whether readers may search the visible comments "
+        "(`GET /sites/{site}/search`). Comments from before are found within minutes, of a large "
+        "site within hours. Off: all stored words are removed.",
+    )
+
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         keys = [each.key for each in self.reactions]
@@ -301,6 +308,7 @@ class CommentSettingsAnswer(TypedDict):
     avatar_hosts: Annotated[list[AvatarHost], Field(max_length=MAX_AVATAR_HOSTS)] | None
     first_visits: Annotated[list[ShownUrl], Field(max_length=MAX_PREFIXES)]
     guests: Guests
+    search: bool
 
 
 class WritingAnswer(TypedDict):
@@ -355,6 +363,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "avatar_hosts": settings.get("avatar_hosts"),
         "first_visits": settings.get("first_visits", []),
         "guests": settings.get("guests", "off"),
+        "search": settings.get("search", False),
     }
 
 

@@ -10,6 +10,7 @@ from pymongo import ReturnDocument
 
 from chalicelib.comments.forms import OVERRIDES, NodeSettings
 from chalicelib.comments.shapes import CommentSite, Node
+from chalicelib.comments.sites import search_changes
 from chalicelib.comments.sites.forms import CommentSettings, CommentSettingsChange
 from chalicelib.database import Collection, Document
 from chalicelib.runtime import Runtime
@@ -48,6 +49,7 @@ def closing_at(runtime: Runtime, site: str, given: NodeSettings | None = None) -
 
 def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:
     """Store a site's settings and return them."""
+    _note_search(runtime, site, is_wanted=given.search)
     found = SITES.of(runtime.database).find_one_and_update(
         {"_id": site},
         {"$set": given.model_dump(mode="json")},
@@ -61,6 +63,8 @@ def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:
 
 def change(runtime: Runtime, site: str, given: CommentSettingsChange) -> CommentSite:
     """Store the given settings of a site beside all others, and return all."""
+    if "search" in given.model_fields_set:
+        _note_search(runtime, site, is_wanted=given.search)
     changed: Document = given.model_dump(mode="json", include=given.model_fields_set - {"limits"})
     limits = given.limits.model_dump(mode="json", exclude_unset=True)
     kept = {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in _DEFAULTS.items()}
@@ -75,6 +79,13 @@ def change(runtime: Runtime, site: str, given: CommentSettingsChange) -> Comment
     runtime.memory.forget(_key(site))
     assert found is not None  # noqa: S101 - it was made if it was not there
     return found
+
+
+def _note_search(runtime: Runtime, site: str, *, is_wanted: bool) -> None:
+    """Note a change of the setting `search` before it is stored."""
+    found = SITES.of(runtime.database).find_one({"_id": site}, {"search": 1})
+    if is_wanted != (found is not None and found.get("search", False)):
+        search_changes.note(runtime, site)
 
 
 def _key(site: str) -> str:

@@ -24,7 +24,7 @@ from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
 HEART = "\N{HEAVY BLACK HEART}"
-SETTINGS = {"votes": "up_down", "reactions": [{"key": "heart", "emoji": HEART}]}
+SETTINGS = {"votes": "up_down", "reactions": [{"key": "heart", "emoji": HEART}], "search": True}
 BOUND = ("nodes/", "sites/")
 # Operations that a reader may not call, or whose answers are the same for all callers.
 STAFF = "only staff of the site may call it"
@@ -89,6 +89,7 @@ class Drive:
 
     def post(self, client: Client, text: str, **body: Any) -> str:
         """Post a comment that is in no comparison."""
+        self.clock.advance(seconds=20)
         reply = client.post(self.comments, text=text, **body)
         assert reply.status == 201, reply.body
         return self.know(reply.json["id"])
@@ -164,6 +165,9 @@ class Drive:
         for limit in (2, 50):
             path = f"/sites/{self.site}/comments?limit={limit}"
             self.call("listCommentsOfSite", "GET", path)
+        for words in ("hello", "mine", "more pat", "hello pat"):
+            search = f"/sites/{self.site}/search?q={words.replace(' ', '+')}"
+            self.call("searchComments", "GET", f"{search}&limit=2")
         self.call("listBlocked", "GET", f"/sites/{self.site}/blocked")
         self.call("exportMe", "GET", "/users/me/export")
 

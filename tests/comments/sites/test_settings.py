@@ -39,6 +39,7 @@ DEFAULTS = {
     "flags_hold": 3,
     "first_visits": [],
     "guests": "off",
+    "search": False,
     "spam_check_url": None,
     "avatar_hosts": None,
 }
@@ -82,6 +83,7 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "flags_hold": 7,
         "first_visits": ["https://blog.example/", "http://localhost:8000/articles/2026/"],
         "guests": "name",
+        "search": True,
         "spam_check_url": "https://blog.example/",
         "avatar_hosts": ["pictures.example"],
     }
@@ -126,6 +128,7 @@ def test_what_is_left_out_is_the_default_again(publisher: Client) -> None:
         {"first_visits": ["javascript://blog.example/"]},
         {"first_visits": [f"https://blog.example/{n}/" for n in range(11)]},
         {"guests": "email"},
+        {"search": "yes, please"},
         {"colour": "red"},
     ],
     ids=lambda wrong: str(wrong)[:60],

@@ -59,6 +59,7 @@ COMMENT_SETTINGS: dict[str, Any] = {
     "votes": "up_down",
     "reactions": [{"key": "heart", "emoji": "+"}],
     "guests": "name",
+    "search": True,
 }
 
 

@@ -69,6 +69,7 @@ COMMENTS = (
         "moved",
         made=worlds.moved_node,
     ),
+    Row("GET /sites/{site}/search", {200: "*"}, query="?q=indeed"),
     Row("GET /comment-counts", {200: "*"}, query="?nodes=alpha:page"),
     Row(
         "POST /nodes/{node}/store",

@@ -1,0 +1,200 @@
+"""Search in the comments of a site, by words that all occur, newest first."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
+
+from chalicelib.comments import nodes
+from chalicelib.comments.answers import AuthorAnswer
+from chalicelib.comments.entries.rows import revision_of
+from chalicelib.comments.errors import NotEnabled
+from chalicelib.comments.forms import CommentId
+from chalicelib.comments.latest.listing import CommentedAnswer
+from chalicelib.comments.latest.permalinks import permalink
+from chalicelib.comments.people.blocking import blocked_by
+from chalicelib.comments.permissions import viewer
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.stores.collected import collect
+from chalicelib.comments.terms.finding import TermsQuery, find
+from chalicelib.comments.terms.plain import EXCERPT_CHARACTERS, excerpt, plain_text
+from chalicelib.comments.terms.rows import row_of, words_of
+from chalicelib.comments.terms.writing import is_searched
+from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.http import Ok, PageQuery, Request, Route
+from chalicelib.http.paging import Cursors, Next
+from chalicelib.identity import Principal
+from chalicelib.instants import milliseconds, moment
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import SiteId
+from chalicelib.words import tokens
+
+# Each comment may need the document of another discussion.
+MOST = 50
+MOST_WORDS = 5
+# A word without spaces, as in Chinese, has a token for each pair of neighbours.
+MOST_TOKENS = 20
+MAX_CHARACTERS = 200
+
+
+class CommentSearchQuery(PageQuery):
+    """The query of a search in comments."""
+
+    q: Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)] = Field(
+        description=f"Words that all occur in a comment, at most {MOST_WORDS}, in any script. "
+        "Case and accents do not matter.",
+        examples=["ferry"],
+    )
+    limit: int = Field(20, ge=1, le=MOST, description="How many comments a page has at most.")
+
+
+class FoundComment(TypedDict):
+    """A visible comment with the words of a search."""
+
+    id: CommentId
+    node: CommentedAnswer
+    permalink: Annotated[
+        str,
+        Field(max_length=2_100, description="Its place on the page that the discussion is about."),
+    ]
+    posted_at: datetime
+    edited_at: datetime | None
+    author: AuthorAnswer
+    excerpt: Annotated[
+        str,
+        Field(
+            max_length=EXCERPT_CHARACTERS,
+            description="The part around the first word, as plain text: escape it in HTML.",
+        ),
+    ]
+
+
+class CommentSearchAnswer(TypedDict):
+    """A page of the comments with the words of a search, newest first."""
+
+    comments: Annotated[
+        list[FoundComment],
+        Field(
+            max_length=MOST,
+            description="They may be few, or none, while there is a `next`: of frequent words, a "
+            "page looks at the next 1,000 comments.",
+        ),
+    ]
+    next: Next
+
+
+def declare(route: Route) -> None:
+    """Declare the route."""
+
+    @route("GET", "/sites/{site}/search", raises=(NotEnabled,))
+    def search_comments(
+        request: Request, site: SiteId, caller: Principal | None, query: CommentSearchQuery
+    ) -> Ok[CommentSearchAnswer]:
+        """Search a site's visible comments, newest first, where its publisher allows it.
+
+        `search` of the site's comment settings switches it on; older comments follow in minutes.
+        """
+        return Ok(search(request.runtime, site, query, caller))
+
+
+def search(
+    runtime: Runtime, site: str, query: CommentSearchQuery, caller: Principal | None
+) -> CommentSearchAnswer:
+    """Return a page of comments; raises NotEnabled, InvalidRequest and InvalidCursor.
+
+    Queries: two for the rows of several words or one of a single word, one for the nodes, and one
+    for each store.
+    """
+    if not is_searched(runtime, site):
+        raise NotEnabled
+    words = _words(query.q)
+    cursors = Cursors(f"search:{site}:{' '.join(words)}", runtime.settings.signing_keys)
+    place = cursors.position(query)
+    after = (moment(place[0]), place[1]) if place else None
+    user_id = caller.id if caller else None
+    found = find(runtime.database, TermsQuery(site, words, user_id, after, query.limit))
+    shown = _read(runtime, site, found.rows, words, caller)
+    last = [milliseconds(found.last[0]), found.last[1]] if found.last else None
+    return {"comments": shown, "next": cursors.following(last)}
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a query as comments store them; raises InvalidRequest."""
+    words = tokens(text)
+    number = sum(1 for part in text.split() if tokens(part))
+    if not words or number > MOST_WORDS or len(words) > MOST_TOKENS:
+        detail = f"a search needs 1 to {MOST_WORDS} words, and not too long ones"
+        raise InvalidRequest(errors=[FieldError("q", "words", detail)])
+    return words
+
+
+def _read(
+    runtime: Runtime,
+    site: str,
+    rows: Sequence[Mapping[str, Any]],
+    words: Sequence[str],
+    caller: Principal | None,
+) -> list[FoundComment]:
+    """Return the comments of rows that the caller sees as visible, without blocked authors'."""
+    if not rows:
+        return []
+    wanted: dict[str, list[str]] = {}
+    for row in rows:
+        node_id, _, comment_id = row["_id"].rpartition("/")
+        wanted.setdefault(node_id, []).append(comment_id)
+    where = {"_id": {"$in": list(wanted)}, **nodes.OCCUPIED}
+    read = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
+    now = runtime.now()
+    known = {node["_id"]: node for node in read if nodes.is_visible(node, caller, now)}
+    comments = collect(runtime.database, list(known.values()), wanted)
+    sees, shown = _Sight(runtime, site, caller), list[FoundComment]()
+    for row in rows:
+        node_id, _, comment_id = row["_id"].rpartition("/")
+        comment = comments.get((node_id, comment_id))
+        if comment is not None and sees.as_visible(comment):
+            found = _answer(known[node_id], comment, words)
+            if found is not None and _has_words(known[node_id], comment, row, words):
+                shown.append(found)
+    return shown
+
+
+class _Sight:
+    """What a caller sees of a site's comments."""
+
+    def __init__(self, runtime: Runtime, site: str, caller: Principal | None) -> None:
+        self._viewer = viewer(caller, site)
+        self._blocked = frozenset[str]()
+        if caller is not None and not self._viewer.moderator:
+            self._blocked = blocked_by(runtime, site, caller.id)
+
+    def as_visible(self, comment: Comment) -> bool:
+        """Return whether the caller sees a comment as visible, and blocks not its author."""
+        author = comment["author"]
+        if author is None or author["id"] in self._blocked or not self._viewer.sees(comment):
+            return False
+        return self._viewer.view(comment)["state"] == "visible"
+
+
+def _has_words(node: Node, comment: Comment, row: Mapping[str, Any], words: Sequence[str]) -> bool:
+    """Return whether a comment has all words; its row may lag behind an edit."""
+    if row["revision"] == revision_of(comment):
+        return True
+    right = row_of(node, comment)
+    return right is not None and set(words) <= words_of(right)
+
+
+def _answer(node: Node, comment: Comment, words: Sequence[str]) -> FoundComment | None:
+    author, html = comment["author"], comment["html"]
+    if author is None or html is None:
+        return None
+    return {
+        "id": comment["id"],
+        "node": {"id": node["_id"], "title": node["title"], "url": node["url"]},
+        "permalink": permalink(node["url"], comment["id"]),
+        "posted_at": comment["posted"],
+        "edited_at": comment["edited"],
+        "author": author,
+        "excerpt": excerpt(plain_text(html), words),
+    }

@@ -1,0 +1,131 @@
+"""The rows of all words of a query, newest first.
+
+The index reads all rows of one word, the entry word, in the order of the answer. So the entry is
+the rarest word, and a part of a search reads at most `MOST_READ` rows of it: a search of two
+frequent words that seldom meet has short pages.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pymongo.database import Database
+
+from chalicelib.comments.terms.rows import BY_TERM, NEWEST, TERMS, own_words
+from chalicelib.database import Document
+
+# A check of a word's frequency reads at most so many keys, and a page so many rows.
+MOST_READ = 1_000
+# The time of posting and the id of a row.
+Position = tuple[datetime, str]
+_FIELDS = dict.fromkeys(("_id", "posted", "revision"), 1)
+
+
+class TermsQuery(NamedTuple):
+    """A part of a search.
+
+    words: folded words, each once, one or more.
+    user_id: the reader, who finds what they wrote while shadowed; None: anonymous.
+    after: the position before the part; None: the beginning.
+    """
+
+    site: str
+    words: Sequence[str]
+    user_id: str | None
+    after: Position | None
+    limit: int
+
+
+class FoundTerms(NamedTuple):
+    """Rows with `_id`, `posted` and `revision`; `last`: the position before the next part."""
+
+    rows: Sequence[Mapping[str, Any]]
+    last: Position | None
+
+
+def find(database: Database[Document], query: TermsQuery) -> FoundTerms:
+    """Return a part of the rows that have all words: two queries, or one for a single word.
+
+    There may be fewer rows than `limit` although others follow.
+    """
+    if len(query.words) == 1:
+        return _find_one_word(database, query)
+    counts = _count(database, query.site, query.words)
+    entry = min(query.words, key=lambda word: counts.get(word, 0))
+    others = [word for word in query.words if word != entry]
+    read = _read_stages(query, entry, MOST_READ)
+    stages = [
+        *read,
+        {"$match": _has_all(query, others)},
+        {"$limit": query.limit + 1},
+        {"$project": _FIELDS},
+    ]
+    if counts.get(entry, 0) >= MOST_READ:
+        end = [*read, {"$skip": MOST_READ - 1}, {"$project": {"posted": 1, "is_end": "yes"}}]
+        stages.append({"$unionWith": {"coll": TERMS.name, "pipeline": end}})
+    found: Any = TERMS.of(database).aggregate(stages, hint=_HINT, batchSize=query.limit + 2)
+    rows = list(found)
+    end_row = rows.pop() if rows and "is_end" in rows[-1] else None
+    if len(rows) > query.limit:
+        return _page(rows, query.limit)
+    return FoundTerms(rows, _position(end_row) if end_row else None)
+
+
+def _find_one_word(database: Database[Document], query: TermsQuery) -> FoundTerms:
+    where = _filter(query, query.words[0])
+    found: Any = TERMS.of(database).find(where, _FIELDS, batch_size=query.limit + 2)
+    rows = found.hint(BY_TERM).sort(NEWEST).limit(query.limit + 1)
+    return _page(list(rows), query.limit)
+
+
+def _page(rows: Sequence[Mapping[str, Any]], limit: int) -> FoundTerms:
+    shown = rows[:limit]
+    return FoundTerms(shown, _position(shown[-1]) if len(rows) > limit else None)
+
+
+def _position(row: Mapping[str, Any]) -> Position:
+    return row["posted"], row["_id"]
+
+
+def _count(database: Database[Document], site: str, words: Sequence[str]) -> dict[str, int]:
+    """Return the number of rows of each word, up to `MOST_READ`, in one round trip."""
+    counted: list[list[Document]] = [
+        [
+            {"$match": {"site": site, "terms": word}},
+            {"$limit": MOST_READ},
+            {"$group": {"_id": {"$literal": word}, "rows": {"$sum": 1}}},
+        ]
+        for word in words
+    ]
+    others = [{"$unionWith": {"coll": TERMS.name, "pipeline": each}} for each in counted[1:]]
+    rows = TERMS.read_as(dict[str, Any], database).aggregate([*counted[0], *others])
+    return {row["_id"]: row["rows"] for row in rows}
+
+
+_HINT = dict(BY_TERM)
+
+
+def _filter(query: TermsQuery, entry: str) -> Document:
+    """Return the filter of the rows of a word after the position of a query.
+
+    Each branch is one range of the index in its order, so that the server merges them unsorted.
+    """
+    forms = [entry, *(own_words(query.user_id, [entry]) if query.user_id else [])]
+    ranges: list[Document] = [{}]
+    if query.after is not None:
+        posted, last_id = query.after
+        ranges = [{"posted": {"$lt": posted}}, {"posted": posted, "_id": {"$gt": last_id}}]
+    branches = [{"site": query.site, "terms": form, **each} for form in forms for each in ranges]
+    return {"$or": branches} if branches[1:] else branches[0]
+
+
+def _read_stages(query: TermsQuery, entry: str, most: int) -> list[Document]:
+    return [{"$match": _filter(query, entry)}, {"$sort": dict(NEWEST)}, {"$limit": most}]
+
+
+def _has_all(query: TermsQuery, words: Sequence[str]) -> Document:
+    """Return the filter of rows with all words, as readers or as their author alone know them."""
+    forms: list[Sequence[str]] = [words]
+    if query.user_id:
+        forms.append(own_words(query.user_id, words))
+    return {"$or": [{"terms": {"$all": list(each)}} for each in forms]}

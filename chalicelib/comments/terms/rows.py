@@ -1,0 +1,94 @@
+"""The words of a comment: one row beside it, by its node and id, while readers see the comment.
+
+A comment that only its shadowed author sees has the words of that author alone: each begins with
+their id, so that no other reader's query meets them, and no count includes them.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+
+from chalicelib.comments.entries.rows import revision_of
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import is_shadow
+from chalicelib.comments.terms.plain import plain_text
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.words import index_tokens
+
+# Searches find a longer comment by its beginning.
+MAX_TERMS = 200
+# No word contains it, so that an author's own words equal no other words.
+_OWN = "\x00"
+
+
+class CommentTerms(TypedDict):
+    """The words of a comment; `_id` is `{node}/{id}`.
+
+    revision: the time of its last edit, in milliseconds; 0: never edited.
+    """
+
+    _id: str
+    site: str
+    posted: datetime
+    author_id: str
+    revision: int
+    terms: Annotated[list[str], AtMost(MAX_TERMS)]
+
+
+NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
+BY_TERM = [("site", ASCENDING), ("terms", ASCENDING), *NEWEST]
+
+TERMS = Collection(
+    "comments.term",
+    CommentTerms,
+    indexes=(
+        IndexModel(BY_TERM),
+        # Finds a person's rows for an erasure.
+        IndexModel("author_id"),
+    ),
+    shard_key={"site": 1, "_id": 1},
+)
+
+
+def row_of(node: Node, comment: Comment) -> CommentTerms | None:
+    """Return the row of a comment; None for a comment that no reader sees, or without a word."""
+    author, html = comment["author"], comment["html"]
+    if author is None or html is None:
+        return None
+    is_concealed = is_shadow(comment)
+    if (comment.get("shadow") if is_concealed else comment["state"]) != "visible":
+        return None
+    words: Iterable[str] = islice(dict.fromkeys(index_tokens(plain_text(html))), MAX_TERMS)
+    if is_concealed:
+        words = own_words(author["id"], words)
+    terms = list(words)
+    if not terms:
+        return None
+    return {
+        "_id": f"{node['_id']}/{comment['id']}",
+        "site": node["site"],
+        "posted": comment["posted"],
+        "author_id": author["id"],
+        "revision": revision_of(comment),
+        "terms": terms,
+    }
+
+
+def own_words(user_id: str, words: Iterable[str]) -> list[str]:
+    """Return the form of words in the comments that their shadowed author alone sees."""
+    return [f"{_OWN}{user_id}{_OWN}{word}" for word in words]
+
+
+def words_of(row: CommentTerms) -> set[str]:
+    """Return the words of a row without the form of its author's own words."""
+    return {term.rpartition(_OWN)[2] for term in row["terms"]}
+
+
+def insertion_of(row: CommentTerms) -> tuple[Document, Document]:
+    """Return the key of a row, and its other fields."""
+    fields: Document = {**row}
+    return {"_id": fields.pop("_id"), "site": fields.pop("site")}, fields

@@ -1,0 +1,88 @@
+"""Writes of rows of words: each change of a comment settles its row, after all else.
+
+A crash before that leaves the row as it was. Readers of a row read the comment, which decides, and
+the comparison of the node's counts makes the row right (`upkeep.repair`).
+"""
+
+from datetime import datetime
+
+from pymongo import UpdateOne
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.comments.entries.rows import all_of, key_of
+from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.sites import settings
+from chalicelib.comments.stores import ask
+from chalicelib.comments.terms.rows import TERMS, CommentTerms, insertion_of, row_of
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
+
+_AT_ONCE = 500
+# An insertion of another writer may come first; after it the row is there.
+_ATTEMPTS = 2
+
+
+def is_searched(runtime: Runtime, site: str) -> bool:
+    """Return whether readers search the comments of a site."""
+    return settings.of(runtime, site).get("search", False)
+
+
+def settle(runtime: Runtime, node: Node, comment: Comment) -> None:
+    """Make the row of a comment agree with it, if its site is searched."""
+    if not is_searched(runtime, node["site"]):
+        return
+    row = row_of(node, comment)
+    if row is not None:
+        _write(runtime.database, row)
+        return
+    if not TERMS.of(runtime.database).delete_one(key_of(node, comment["id"])).deleted_count:
+        return
+    # Another call may have shown the comment meanwhile, and written its row before the deletion.
+    now = ask(runtime, node, lambda store, current: store.get(current, comment["id"]))
+    row = row_of(node, now) if now is not None else None
+    if row is not None:
+        _write(runtime.database, row)
+
+
+def _write(database: Database[Document], row: CommentTerms) -> None:
+    """Store a row, unless that of a later edit is stored."""
+    key, fields = insertion_of(row)
+    where = {**key, "revision": {"$lte": row["revision"]}}
+    for _ in range(_ATTEMPTS):
+        try:
+            TERMS.of(database).update_one(where, {"$set": fields}, upsert=True)
+        except DuplicateKeyError:
+            continue
+        return
+
+
+def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
+    """Remove the rows of a node's comments.
+
+    `until`: the latest time of posting; None: all rows.
+    """
+    posted: Document = {"posted": {"$lte": until}} if until else {}
+    TERMS.of(database).delete_many({**all_of(node, node["site"]), **posted})
+
+
+def carry(runtime: Runtime, node: Node, to: str) -> None:
+    """Carry the rows of a moved node to its new id, if the site there is searched.
+
+    A row at the new id stays. A repeated call carries what a crash left.
+    """
+    rows, site = TERMS.of(runtime.database), site_of(to) or DEFAULT_SITE
+    is_kept = is_searched(runtime, site)
+    while found := list(rows.find(all_of(node, node["site"])).limit(_AT_ONCE)):
+        if is_kept:
+            rows.bulk_write([_arrival(row, to, site) for row in found], ordered=False)
+        ids = [row["_id"] for row in found]
+        rows.delete_many({"site": node["site"], "_id": {"$in": ids}})
+
+
+def _arrival(row: CommentTerms, to: str, site: str) -> UpdateOne:
+    _, fields = insertion_of(row)
+    key = {"_id": f"{to}/{row['_id'].rpartition('/')[2]}", "site": site}
+    return UpdateOne(key, {"$setOnInsert": fields}, upsert=True)

@@ -1,0 +1,443 @@
+"""Rows of words agree with comments: after crashes, races, moves, and when a site begins."""
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+from chalice.app import Chalice
+
+from chalicelib.comments import personal_data
+from chalicelib.comments.discussion import editing, posting
+from chalicelib.comments.forms import CommentEdit, NewComment, StateChange
+from chalicelib.comments.lifecycle import relocation
+from chalicelib.comments.log.acts import Actor
+from chalicelib.comments.shapes import Comment
+from chalicelib.comments.sites.search_changes import SEARCH_CHANGES
+from chalicelib.comments.sites.settings import SITES
+from chalicelib.comments.stores import store_of
+from chalicelib.comments.terms import upkeep, writing
+from chalicelib.comments.terms.rows import TERMS
+from chalicelib.runtime import Runtime
+from tests.comments.entries.test_races import ROUNDS, WRITERS, at_once
+from tests.comments.support.crash_points import crash_everywhere
+from tests.comments.support.discussion import PEOPLE
+from tests.comments.support.searching import (
+    NONE,
+    SETTINGS,
+    difference,
+    found,
+    node_of,
+    post,
+    rows,
+    the_schedule,
+)
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+
+
+@pytest.fixture
+def unsearched(publisher: Client, nodes: list[str]) -> list[str]:
+    """Nodes of a site that is not searched yet."""
+    publisher.patch(SETTINGS, search=False)
+    return nodes
+
+
+@pytest.fixture
+def switched_on(client: Client, unsearched: list[str], publisher: Client, clock: Clock) -> None:
+    """A site with three comments in each node that was switched on a minute ago."""
+    for node in unsearched:
+        for number in range(3):
+            post(client.as_("ann"), node, f"ferry {number}")
+    publisher.patch(SETTINGS, search=True)
+    clock.advance(minutes=1)
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_comments_from_before_are_indexed_in_the_background(
+    client: Client, runtime: Runtime
+) -> None:
+    assert found(client, "ferry") == []
+
+    assert upkeep.index_due(runtime) == 15
+
+    assert len(found(client, "ferry", 4)) == 15
+    assert difference(runtime) == NONE
+    assert upkeep.index_due(runtime) == 0
+    assert SEARCH_CHANGES.of(runtime.database).count_documents({}) == 0
+
+
+@pytest.mark.bounds(comments={"indexed_at_once": 4})
+@pytest.mark.usefixtures("switched_on")
+def test_each_run_indexes_a_bounded_part_and_the_next_goes_on(
+    runtime: Runtime, client: Client
+) -> None:
+    parts = [upkeep.index_due(runtime) for _ in range(4)]
+
+    assert parts == [6, 6, 3, 0]
+    assert len(found(client, "ferry")) == 15
+
+
+def test_calls_that_go_by_the_setting_before_are_over_when_the_work_begins(
+    client: Client, unsearched: list[str], publisher: Client, clock: Clock, runtime: Runtime
+) -> None:
+    publisher.patch(SETTINGS, search=True)
+    clock.advance(seconds=59)
+    assert upkeep.index_due(runtime) == 0
+    # Another container's call, which remembers the setting before.
+    SITES.of(runtime.database).update_one({"_id": "blog"}, {"$set": {"search": False}})
+    late = dataclasses.replace(runtime, memory=type(runtime.memory)())
+    ann = PEOPLE["ann"]
+    assert ann is not None
+    node = unsearched[0].removeprefix("/nodes/")
+    posting.post_comment(late, node, NewComment(text="ferry"), ann)
+    SITES.of(runtime.database).update_one({"_id": "blog"}, {"$set": {"search": True}})
+
+    clock.advance(seconds=1)
+    assert upkeep.index_due(runtime) == 1
+
+    assert found(client, "ferry") == ["ferry"]
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_the_work_is_of_one_worker_and_of_another_after_a_crash(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(upkeep, "_step", lambda *_: 0)
+        upkeep.index_due(runtime)
+
+    assert upkeep.index_due(runtime) == 0
+    clock.advance(minutes=16)
+    assert upkeep.index_due(runtime) == 15
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_indexing_may_end_anywhere(runtime: Runtime, mongodb_uri: str, clock: Clock) -> None:
+    rows_of, changes = TERMS.of(runtime.database), SEARCH_CHANGES.of(runtime.database)
+    (begun,) = changes.find()
+
+    for _ in crash_everywhere(runtime, mongodb_uri, upkeep.index_due):
+        the_schedule(runtime, clock)
+        assert difference(runtime) == NONE
+        rows_of.delete_many({"site": "blog"})
+        changes.replace_one({"_id": "blog"}, begun, upsert=True)
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_work_done_twice_is_done_once(runtime: Runtime, nodes: list[str]) -> None:
+    upkeep.index_due(runtime)
+    before = rows(runtime)
+
+    for node in nodes:
+        assert upkeep.repair(runtime, node_of(runtime, node)) == NONE
+
+    assert rows(runtime) == before
+
+
+def test_a_site_that_is_switched_off_keeps_no_word(
+    client: Client, nodes: list[str], publisher: Client, clock: Clock, runtime: Runtime
+) -> None:
+    for node in nodes:
+        post(client.as_("ann"), node, "ferry")
+    publisher.put(SETTINGS)
+
+    the_schedule(runtime, clock, 1)
+
+    assert rows(runtime) == {}
+    assert difference(runtime) == NONE
+
+
+@pytest.mark.bounds(comments={"removal_step_comments": 2, "removal_steps": 2})
+def test_words_are_removed_step_by_step(
+    client: Client, nodes: list[str], publisher: Client, clock: Clock, runtime: Runtime
+) -> None:
+    for node in nodes:
+        post(client.as_("ann"), node, "ferry")
+    publisher.put(SETTINGS)
+    clock.advance(minutes=1)
+
+    assert [upkeep.index_due(runtime) for _ in range(3)] == [4, 1, 0]
+
+
+@pytest.mark.bounds(comments={"indexed_at_once": 4})
+@pytest.mark.usefixtures("switched_on")
+def test_a_site_that_is_switched_off_and_on_again_is_indexed_from_its_beginning(
+    client: Client, publisher: Client, runtime: Runtime, clock: Clock
+) -> None:
+    upkeep.index_due(runtime)
+    publisher.patch(SETTINGS, search=False)
+    publisher.patch(SETTINGS, search=True)
+    TERMS.of(runtime.database).delete_many({"site": "blog"})
+
+    for _ in range(4):
+        clock.advance(minutes=2)
+        upkeep.index_due(runtime)
+
+    assert len(found(client, "ferry")) == 15
+
+
+def test_settings_that_leave_search_as_it_is_begin_no_work(
+    publisher: Client, runtime: Runtime
+) -> None:
+    changes = SEARCH_CHANGES.of(runtime.database)
+    changes.delete_many({})
+
+    publisher.patch(SETTINGS, votes="up")
+    publisher.patch(SETTINGS, search=True)
+    publisher.put(SETTINGS, search=True)
+
+    assert changes.count_documents({}) == 0
+
+
+def test_a_post_may_end_anywhere(
+    client: Client, nodes: list[str], runtime: Runtime, mongodb_uri: str, clock: Clock
+) -> None:
+    new, ann = NewComment(text="ferry"), PEOPLE["ann"]
+    assert ann is not None
+    for node in nodes:
+        node_id = node.removeprefix("/nodes/")
+
+        def call(ending: Runtime, node_id: str = node_id) -> None:
+            posting.post_comment(ending, node_id, new, ann)
+
+        for _ in crash_everywhere(runtime, mongodb_uri, call):
+            the_schedule(runtime, clock, 1)
+            assert difference(runtime) == NONE
+        shown = client.get(f"{node}/comments?limit=200").json["comments"]
+        assert len([each for each in rows(runtime) if each.startswith(f"{node_id}/")]) == len(shown)
+
+
+def _hide(path: str, state: str) -> Callable[[Runtime], object]:
+    *_, node, _, comment = path.split("/")
+    wanted, mo = StateChange.model_validate({"state": state}), PEOPLE["mo"]
+    assert mo is not None
+    return lambda ending: editing.set_state(ending, node, comment, wanted, Actor(mo))
+
+
+def _edit(path: str) -> Callable[[Runtime], object]:
+    *_, node, _, comment = path.split("/")
+    mo = PEOPLE["mo"]
+    assert mo is not None
+    edit = CommentEdit(text="harbour")
+    return lambda ending: editing.edit_comment(ending, node, comment, edit, mo)
+
+
+@pytest.mark.parametrize("act", ["hide", "edit", "delete"])
+def test_a_change_may_end_anywhere(
+    client: Client, nodes: list[str], runtime: Runtime, clock: Clock, act: str
+) -> None:
+    mo = PEOPLE["mo"]
+    assert mo is not None
+    path = post(client.as_("ann"), nodes[0], "ferry")
+    *_, node, _, comment = path.split("/")
+    calls: dict[str, Callable[[Runtime], object]] = {
+        "hide": _hide(path, "hidden"),
+        "edit": _edit(path),
+        "delete": lambda ending: editing.delete_comment(ending, node, comment, mo),
+    }
+
+    def call(ending: Runtime) -> None:
+        state = client.as_("mo", roles=["moderator"]).get(path)
+        if state.status == 200 and state.json["state"] == "visible":
+            calls[act](ending)
+
+    uri = runtime.settings.mongodb_uri.get_secret_value()
+    for _ in crash_everywhere(runtime, uri, call):
+        # At once, whatever the row says: the comment decides.
+        texts = {"ferry": found(client, "ferry"), "harbour": found(client, "harbour")}
+        assert all(word in text for word, shown in texts.items() for text in shown)
+        the_schedule(runtime, clock, 1)
+        assert difference(runtime) == NONE
+
+
+def test_a_late_row_of_an_older_text_changes_nothing(
+    client: Client, nodes: list[str], runtime: Runtime, clock: Clock
+) -> None:
+    ann = client.as_("ann")
+    path = post(ann, nodes[0], "ferry")
+    older = stored(runtime, path)
+    clock.advance(seconds=1)
+    ann.patch(path, text="harbour")
+
+    # The writer of the older text comes late, twice.
+    for _ in range(2):
+        writing.settle(runtime, node_of(runtime, nodes[0]), older)
+
+    assert found(client, "harbour") == ["harbour"]
+    assert difference(runtime) == NONE
+
+
+def test_a_late_removal_leaves_what_was_shown_again(
+    client: Client, nodes: list[str], runtime: Runtime
+) -> None:
+    path = post(client.as_("ann"), nodes[0], "ferry")
+    hidden: Comment = {**stored(runtime, path), "state": "hidden"}
+
+    # The call that hid it comes after the call that shows it again.
+    writing.settle(runtime, node_of(runtime, nodes[0]), hidden)
+
+    assert found(client, "ferry") == ["ferry"]
+
+
+def stored(runtime: Runtime, path: str) -> Comment:
+    node = node_of(runtime, path)
+    comment = store_of(runtime, node).get(node, path.rpartition("/")[2])
+    assert comment is not None
+    return comment
+
+
+def test_writers_of_the_same_row_at_once_make_one(
+    client: Client, nodes: list[str], runtime: Runtime
+) -> None:
+    path = post(client.as_("ann"), nodes[0], "ferry")
+    node, comment = node_of(runtime, nodes[0]), stored(runtime, path)
+
+    def remove() -> None:
+        TERMS.of(runtime.database).delete_many({"site": "blog"})
+
+    done = at_once(lambda: writing.settle(runtime, node, comment), remove)
+
+    assert done == [None] * WRITERS * ROUNDS
+    assert list(rows(runtime).values()) == [["ferry"]]
+
+
+def test_a_row_whose_text_has_changed_is_found_by_the_texts_words_alone(
+    client: Client, nodes: list[str], runtime: Runtime
+) -> None:
+    """A crash between the edit and its row."""
+    path = post(client.as_("ann"), nodes[0], "the old harbour")
+    before = TERMS.of(runtime.database).find_one({"site": "blog"})
+    assert before is not None
+    client.as_("ann").patch(path, text="the new ferry")
+    TERMS.of(runtime.database).replace_one({"_id": before["_id"], "site": "blog"}, before)
+
+    assert found(client, "harbour") == []
+    assert found(client, "the") == ["the new ferry"]
+
+
+def test_a_move_to_another_store_keeps_every_word(
+    client: Client, nodes: list[str], publisher: Client, runtime: Runtime
+) -> None:
+    for node in nodes:
+        post(client.as_("ann"), node, "ferry")
+    before = rows(runtime)
+
+    for node in nodes:
+        store = "documents" if "embedded" in node or "buckets" in node else "embedded"
+        assert publisher.post(f"{node}/store", store=store).status == 200
+
+    assert rows(runtime) == before
+    assert len(found(client, "ferry")) == len(nodes)
+
+
+def test_a_moved_discussion_is_found_at_its_new_id(
+    client: Client, nodes: list[str], runtime: Runtime
+) -> None:
+    root = client.as_("root", roles=["admin"])
+    for number, node in enumerate(nodes):
+        post(client.as_("ann"), node, "ferry")
+        assert root.post(f"{node}/move", to=f"blog:moved-{number}").status == 200
+
+    page = client.get("/sites/blog/search?q=ferry").json["comments"]
+
+    assert sorted(each["node"]["id"] for each in page) == [f"blog:moved-{n}" for n in range(5)]
+    assert difference(runtime) == NONE
+    assert len(rows(runtime)) == len(nodes)
+
+
+@pytest.mark.parametrize(("search", "number"), [(True, 5), (False, 0)])
+def test_a_discussion_that_moves_to_another_site_follows_that_sites_setting(
+    client: Client, nodes: list[str], runtime: Runtime, *, search: bool, number: int
+) -> None:
+    root = client.as_("root", roles=["admin"])
+    root.put("/sites/shop/comments/settings", search=search)
+    for each, node in enumerate(nodes):
+        post(client.as_("ann"), node, "ferry")
+        assert root.post(f"{node}/move", to=f"shop:moved-{each}").status == 200
+
+    assert len(rows(runtime)) == number
+    assert difference(runtime) == NONE
+
+
+def test_a_discussion_that_moves_to_a_searched_site_is_indexed_by_the_schedule(
+    client: Client, nodes: list[str], runtime: Runtime, clock: Clock
+) -> None:
+    root = client.as_("root", roles=["admin"])
+    root.put("/nodes/shop:sun", title="Sun", url="https://shop.example/sun")
+    post(client.as_("ann"), "/nodes/shop:sun", "ferry")
+    root.post("/nodes/shop:sun/move", to="blog:sun")
+
+    the_schedule(runtime, clock, 1)
+
+    assert nodes
+    assert found(client, "ferry") == ["ferry"]
+
+
+def test_a_move_to_another_id_may_end_anywhere(
+    client: Client, nodes: list[str], runtime: Runtime, mongodb_uri: str, clock: Clock
+) -> None:
+    root, made = client.as_("root", roles=["admin"]), list[int]()
+
+    def move(ending: Runtime) -> None:
+        number = len(made)
+        made.append(number)
+        root.put(f"/nodes/blog:a-{number}", title="A", url="https://blog.example/a")
+        post(client.as_("ann"), f"/nodes/blog:a-{number}", f"ferry n{number}")
+        relocation.relocate(ending, f"blog:a-{number}", f"blog:b-{number}")
+
+    for number in crash_everywhere(runtime, mongodb_uri, move):
+        the_schedule(runtime, clock)
+        assert difference(runtime) == NONE
+        assert found(client, f"n{number}") == [f"ferry n{number}"]
+
+    assert nodes
+    assert len(rows(runtime)) == len(made)
+
+
+def test_a_mention_is_found_by_the_persons_new_name(
+    client: Client, nodes: list[str], runtime: Runtime
+) -> None:
+    post(client.as_("bob", name="Bob Sawyer"), nodes[0], "hello")
+    post(client.as_("ann"), nodes[0], "thanks @Bob Sawyer", mentions=["bob"])
+    assert found(client, "sawyer") == ["thanks @Bob Sawyer"]
+
+    personal_data.rename(runtime, "bob", "Bob Fisher")
+
+    assert found(client, "fisher") == ["thanks @Bob Fisher"]
+    assert found(client, "sawyer") == []
+    assert difference(runtime) == NONE
+
+
+def test_the_command_counts_what_is_wrong_and_repairs_it(
+    client: Client, nodes: list[str], runtime: Runtime, app: Chalice
+) -> None:
+    paths = [post(client.as_("ann"), node, "ferry") for node in nodes]
+    rows_of = TERMS.of(runtime.database)
+    ids = [f"{path.split('/')[2]}/{path.rpartition('/')[2]}" for path in paths]
+    rows_of.delete_one({"_id": ids[0], "site": "blog"})
+    rows_of.update_one({"_id": ids[1], "site": "blog"}, {"$set": {"terms": ["harbour"]}})
+    row = rows_of.find_one({"_id": ids[2], "site": "blog"})
+    assert row is not None
+    rows_of.insert_one({**row, "_id": f"{ids[2]}x"})
+    command = app.handler_map["command"]
+
+    told = command({"command": "compare_terms"}, None)
+    again = command({"command": "compare_terms", "repair": True}, None)
+    after = command({"command": "compare_terms"}, None)
+
+    assert told == again == {"missing": 1, "wrong": 1, "extra": 1, "next": None}
+    assert after == {"missing": 0, "wrong": 0, "extra": 0, "next": None}
+
+
+def test_a_repair_leaves_rows_of_a_generation_that_came_meanwhile(
+    client: Client, nodes: list[str], publisher: Client, runtime: Runtime
+) -> None:
+    for _ in range(3):
+        post(client.as_("ann"), nodes[0], "ferry")
+    before = node_of(runtime, nodes[0])
+    publisher.post(f"{nodes[0]}/store", store="embedded")
+    store_of(runtime, before).drop(before, 100)
+
+    upkeep.repair(runtime, before)
+
+    assert len(found(client, "ferry")) == 3
