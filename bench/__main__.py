@@ -123,7 +123,7 @@ def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - st
             tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
             fresh_stage(Path(folder), is_quick=is_quick) as stage,
         ):
-            facts = facts or machine(stage.runtime.database)
+            facts = facts or machine(stage.runtime.database, stage.folder)
             progress = Progress(f"{part}, visit {visit}/{effort.visits}", effort.rounds)
             # The first visit tells what is asked; the others would say the same.
             observe = None if visits[part] else stage.observe

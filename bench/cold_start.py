@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         link_runtime(runtime)
         with fresh_stage(Path(folder) / "stage") as stage:
             settings = stage.runtime.settings
-            about = machine(stage.runtime.database)
+            about = machine(stage.runtime.database, stage.folder)
 
             def start(function: Container) -> Start:
                 uri = settings.mongodb_uri.get_secret_value()
