@@ -13,6 +13,7 @@ from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.node_ids import site_of_new
 from chalicelib.comments.opening import NEVER
+from chalicelib.comments.page_urls import fields_of
 from chalicelib.comments.sites.settings import closing_at
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -37,6 +38,11 @@ class NamedPage(NamedTuple):
     title: str
     url: str
 
+    @property
+    def fields(self) -> Document:
+        """The fields of the page's node."""
+        return {"title": self.title, **fields_of(self.url)}
+
 
 def begin(
     runtime: Runtime, node_id: str, page: NamedPage, public: PublicTime, session: ClientSession
@@ -54,7 +60,7 @@ def begin(
     if left is None:
         nodes.NODES.of(runtime.database).insert_one(node, session=session)
     elif "vacant" not in left:
-        _set(runtime, node_id, {**page._asdict(), **public.fields}, session)
+        _set(runtime, node_id, {**page.fields, **public.fields}, session)
     else:
         vacancies.clear(runtime, left)
         if not nodes.take_over(runtime.database, left, node, session):
@@ -75,7 +81,7 @@ def update(
     id, or after its move to another id, nothing happens.
     """
     locked = {} if close is None else {"locked": close}
-    named = page._asdict() if page else {}
+    named = page.fields if page else {}
     _set(runtime, node_id, {**named, **public.fields, **locked})
 
 

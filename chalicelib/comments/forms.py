@@ -21,7 +21,7 @@ from chalicelib.http import Input, PageQuery
 from chalicelib.http.batches import batch_of
 from chalicelib.instants import Instant
 from chalicelib.people.ids import UserId
-from chalicelib.sites.ids import SiteId
+from chalicelib.sites.ids import DEFAULT_SITE, SiteId
 from chalicelib.texts import Line, Paragraphs, TypedText, Url, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
@@ -108,6 +108,15 @@ class NodeSettings(Input):
         if self.opens_at and self.closes_at and self.closes_at <= self.opens_at:
             raise ValueError("a discussion closes after it has opened")
         return self
+
+
+class SoughtPage(Input):
+    """The address of a page, and the site that it belongs to."""
+
+    url: Url = Field(
+        description="As a browser has it: a fragment and parameters `utm_…` make no difference."
+    )
+    site: SiteId = DEFAULT_SITE
 
 
 class VisitedPage(Input):

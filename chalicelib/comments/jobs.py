@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from chalicelib.comments.acts import upkeep as acts
 from chalicelib.comments.batches import running
 from chalicelib.comments.batches.running import RunBatch
+from chalicelib.comments.discussion import by_page
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.marking import flags
@@ -39,6 +40,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
         "names_keyed": guests.add_missing_keys(runtime),
+        "addresses_keyed": by_page.add_missing_keys(runtime),
         "spam_wiped": checking.wipe_overdue(runtime),
         "acts_cleared": acts.sweep(runtime),
         "comments_waiting": queue.measure(runtime),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from bson import ObjectId
-from pymongo import IndexModel, ReturnDocument
+from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
@@ -12,6 +12,7 @@ from pymongo.errors import DuplicateKeyError
 from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.opening import is_public, writable_filter
+from chalicelib.comments.page_urls import fields_of, key_of
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
 from chalicelib.comments.store import CONCEALED, GONE
 from chalicelib.database import Collection, Document
@@ -31,6 +32,8 @@ NODES = Collection(
         IndexModel("written", partialFilterExpression={"written": {"$type": "date"}}),
         # Finds a person's comments for a rename or an erasure.
         IndexModel("metadata.authors", sparse=True),
+        # Finds the node of a page, and nodes of 0.3.0, which have no key.
+        IndexModel([("url_key", ASCENDING), ("site", ASCENDING), ("_id", ASCENDING)]),
         IndexModel("vacant.due", partialFilterExpression={"vacant.due": {"$type": "date"}}),
     ),
 )
@@ -107,6 +110,7 @@ def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _N
         "site": site,
         "title": settings.title,
         "url": settings.url,
+        "url_key": key_of(settings.url),
         "store": store,
         "threaded": threaded,
         "max_depth": settings.max_depth or DEFAULT_MAX_DEPTH,
@@ -188,7 +192,7 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
     threaded = node["threaded"] if settings.threaded is None else settings.threaded
     check_threads(store, threaded=threaded)
     given: Document = settings.model_dump(exclude_none=True, exclude={"site", *had})
-    given |= settings.overrides
+    given |= {**fields_of(settings.url), **settings.overrides}
     untouched: Document = {}
     layout = {"store": store, "threaded": threaded}
     if layout != had:

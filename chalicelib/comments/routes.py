@@ -14,7 +14,14 @@ from chalicelib.comments.answers import (
     node_answer,
 )
 from chalicelib.comments.batches import routes as batch_routes
-from chalicelib.comments.discussion import composing, editing, first_visits, posting, reading
+from chalicelib.comments.discussion import (
+    by_page,
+    composing,
+    editing,
+    first_visits,
+    posting,
+    reading,
+)
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import (
     Banned,
@@ -43,6 +50,7 @@ from chalicelib.comments.forms import (
     NewComment,
     NodeSettings,
     Preview,
+    SoughtPage,
     StoreChange,
     VisitedPage,
 )
@@ -125,6 +133,12 @@ def _declare_nodes(route: Route) -> None:
         stored, is_new = discussion_nodes.put_node(request.runtime, node, body, caller)
         answer = _answer(request, stored, staff=True)
         return Created(answer) if is_new else Ok(answer)
+
+    @route("GET", "/nodes", raises=(UnknownNode,))
+    def find_node(request: Request, caller: Principal | None, query: SoughtPage) -> Ok[NodeAnswer]:
+        """Find the node of a page by its address; without `site`, at the site `default`."""
+        found = by_page.find(request.runtime, query.site, query.url, caller)
+        return Ok(_answer_to(request, found, caller))
 
     @route("GET", "/nodes/{node}", raises=(UnknownNode,))
     def get_node(request: Request, node: NodeId, caller: Principal | None) -> Ok[NodeAnswer]:

@@ -264,6 +264,7 @@ class Node(TypedDict):
     version: rises after each write that changes a page for readers.
     shadows: rises after each write that only a shadowed author and moderators see.
     life: distinguishes the node from other nodes with its id, before and after it.
+    url_key: the key of its page's address (`chalicelib.comments.page_urls`).
     counts_version, entries_version: for 0.3.0 alone.
     pinned: the ids of comments that moderators show above its first page.
     moderation, votes, order, slow_seconds: None or missing: the site's settings decide.
@@ -294,6 +295,7 @@ class Node(TypedDict):
     version: NotRequired[int]
     shadows: NotRequired[int]
     life: NotRequired[ObjectId]
+    url_key: NotRequired[str]
     counts_version: NotRequired[int]
     entries_version: NotRequired[int]
     wanted_id: NotRequired[str | None]

@@ -53,7 +53,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
 COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.scripts",),
     ("comments.dialect", "comments.mentions"),
-    ("comments.errors", "comments.node_ids", "comments.shapes"),
+    ("comments.errors", "comments.node_ids", "comments.page_urls", "comments.shapes"),
     ("comments.opening", "comments.rendering", "comments.store"),
     ("comments.forms", "comments.order", "comments.permissions", "comments.rendered"),
     ("comments.mark_answers", "comments.sites"),

@@ -35,6 +35,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.entries.upkeep.sweep: find comments.entry",
         "comments.people.counting.sweep: find comments.person",
         "comments.people.guests.add_missing_keys: find comments.person",
+        "comments.discussion.by_page.add_missing_keys: find comments.node",
         "comments.acts.upkeep.sweep: find comments.log",
         "comments.marking.flags.sweep: find comments.entry",
         "comments.spam.checking.wipe_overdue: find comments.entry",
@@ -170,6 +171,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "a new guest's name, which a network may choose once a minute: by an index": (
         "comments.people.guests.begin: find comments.person",
+    ),
+    "a page's node, by its address: a node lies where its id puts it": (
+        "comments.discussion.by_page.find: find comments.node",
     ),
     "the list of failed fan-outs, for staff": (
         "social.delivery.progress.failed_page: find feed.action",

@@ -1,5 +1,5 @@
 """Reading, posting, editing and deleting comments on a node.
 
-Public face: `composing`, `conflicts`, `editing`, `filing`, `first_visits`, `highlighting`,
-`mentioning`, `nodes`, `places`, `posting`, `reading`, `tags`.
+Public face: `by_page`, `composing`, `conflicts`, `editing`, `filing`, `first_visits`,
+`highlighting`, `mentioning`, `nodes`, `places`, `posting`, `reading`, `tags`.
 """

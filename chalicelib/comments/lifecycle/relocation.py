@@ -23,6 +23,7 @@ from chalicelib.comments.errors import (
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of_new
+from chalicelib.comments.page_urls import fields_of
 from chalicelib.comments.rendered import mentions_of, render_text
 from chalicelib.comments.shapes import Comment, CommentCounts, Node
 from chalicelib.comments.store import Full, Moved
@@ -178,7 +179,7 @@ def _fields_to_move(node: Node) -> Document:
     """Return the fields that move along; comments, counts and generation are made again."""
     return {
         "title": node["title"],
-        "url": node["url"],
+        **fields_of(node["url"]),
         "threaded": node["threaded"],
         "max_depth": node["max_depth"],
         "locked": node["locked"],

@@ -36,6 +36,7 @@ class EmptyFields(TypedDict):
 
     title: str
     url: str
+    url_key: str
     locked: bool
     wanted_store: StoreName | None
     written: datetime | None
@@ -129,6 +130,7 @@ def empty_fields(runtime: Runtime) -> EmptyFields:
     return {
         "title": "",
         "url": "",
+        "url_key": "",
         "locked": True,
         "wanted_store": None,
         "written": None,

@@ -411,8 +411,9 @@ def test_the_feed_of_a_moved_discussion_leads_on(threaded: Blog) -> None:
 
 def test_a_thread_is_read_by_an_index_of_its_own(threaded: Blog, runtime: Runtime) -> None:
     other = threaded.post("bob", "other", is_reply=False)
-    for number in range(20):
+    for number in range(10):
         threaded.post("ann", f"{number}")
+    for number in range(30):
         threaded.post("ann", f"{number} there", parent=other)
     limit = 4
     where = {"site": "blog", "node_id": "blog:moon", "root": threaded.root, "state": "visible"}

@@ -145,6 +145,8 @@ class Drive:
         html = {"Accept": "text/html"}
         self.call("listComments", "GET", self.comments, headers=html)
         self.call("getNode", "GET", self.node)
+        address = f"/nodes?site={self.site}&url=https://blog.example/moon"
+        self.call("findNode", "GET", address)
         self.call("countComments", "GET", f"/comment-counts?nodes={self.site}:moon")
         ids = (*self.others, *own)
         self.call("getMarks", "GET", f"{self.node}/marks?ids={','.join(ids)}")

@@ -66,6 +66,19 @@ def test_a_discussion_follows_its_page(site: Client, workers: Workers, clock: Cl
     assert site.get(f"/nodes/{SITE}:{node_id}").code == "unknown_node"
 
 
+def test_a_discussion_is_found_by_the_address_of_its_page(site: Client, workers: Workers) -> None:
+    node_id = published(site)
+    found = site.get(f"/nodes?site={SITE}&url={BASE}/moon")
+    assert found.json["id"] == f"{SITE}:{node_id}"
+
+    save(editor(site), node_id, 1, title="The moon", slug="the-moon")
+    publish(site, node_id, 2)
+    workers.drain()
+
+    assert site.get(f"/nodes?site={SITE}&url={BASE}/the-moon").json["id"] == found.json["id"]
+    assert site.get(f"/nodes?site={SITE}&url={BASE}/moon").code == "unknown_node"
+
+
 def calls(client: Client, node_id: str, comment: str) -> list[tuple[int, str]]:
     """Return the answers to all that a person may do in a page's discussion."""
     ann, path = client.as_("ann"), f"/nodes/{SITE}:{node_id}"
@@ -73,6 +86,8 @@ def calls(client: Client, node_id: str, comment: str) -> list[tuple[int, str]]:
     replies = [
         *(client.get(each) for each in (path, f"{path}/comments", f"{path}/marks?ids={comment}")),
         *(client.get(each) for each in (one, f"{one}/thread", f"{path}/comments?order=best")),
+        *(client.get(f"{each}.atom") for each in (f"{path}/comments", f"{one}/thread")),
+        client.get(f"/nodes?site={SITE}&url={BASE}/moon"),
         client.request("GET", f"{path}/comments", headers={"Accept": "text/html"}),
         client.post(f"{path}/visit", url=url, title="Moon"),
         ann.get(f"{path}/people?q=mo"),
@@ -105,10 +120,12 @@ def test_readers_know_a_discussion_while_its_page_is_public(
     workers.drain()
     counted = f"/comment-counts?nodes={SITE}:{node_id}"
     of_person = f"/sites/{SITE}/people/mo/comments"
+    latest = f"/sites/{SITE}/comments"
 
     if end != "its hour":
         clock.advance(hours=1)
         assert site.get(f"{path}/comments").json["count"] == 1
+        assert all(b"<entry>" in site.get(f"{each}.atom").body for each in (of_person, latest))
         assert [each["comment"]["text"] for each in site.get(of_person).json["comments"]] == [
             "Welcome"
         ]
@@ -121,7 +138,8 @@ def test_readers_know_a_discussion_while_its_page_is_public(
 
     assert set(calls(site, node_id, comment)) == {(404, "unknown_node")}
     assert site.get(counted).json == {f"{SITE}:{node_id}": 0}
-    assert site.get(of_person).json["comments"] == []
+    assert site.get(of_person).json["comments"] == site.get(latest).json["comments"] == []
+    assert all(b"<entry>" not in site.get(f"{each}.atom").body for each in (of_person, latest))
     for staff in (moderator, publisher(site)):
         assert staff.get(f"{path}/comments").status == 200
         assert staff.get(counted).json[f"{SITE}:{node_id}"] >= 1

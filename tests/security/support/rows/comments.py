@@ -70,6 +70,7 @@ COMMENTS = (
         made=worlds.moved_node,
     ),
     Row("GET /sites/{site}/search", {200: "*"}, query="?q=indeed"),
+    Row("GET /nodes", {200: "*"}, query="?site=alpha&url=https://alpha.example/"),
     Row("GET /comment-counts", {200: "*"}, query="?nodes=alpha:page"),
     Row(
         "POST /nodes/{node}/store",

@@ -1,0 +1,53 @@
+"""Addresses of pages in one form, by which a page finds its node."""
+
+import base64
+import hashlib
+import re
+from urllib.parse import quote, urlsplit
+
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_ESCAPE = re.compile("%[0-9a-fA-F]{2}")
+# The characters that a path or a query may have, and `%`, so that nothing is encoded twice.
+_KEPT = "%/:@!$&'()*+,;=~?[]"
+# Names that campaigns add to the query.
+_TRACKED = "utm_"
+_KEY_BYTES = 16
+
+
+def plain(url: str) -> str:
+    """Return the form of an address that is the same for all addresses of a page.
+
+    The scheme and the host are lower case and ASCII, without a default port; there is no fragment
+    and no parameter of a campaign. The order of other parameters is kept.
+    """
+    parts = urlsplit(url)
+    host = _ascii(parts.netloc.lower()).removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))
+    pairs = [each for each in parts.query.split("&") if each and not each.startswith(_TRACKED)]
+    query = f"?{'&'.join(pairs)}" if pairs else ""
+    # Half a surrogate pair, which no browser sends, becomes a question mark.
+    encoded = quote((parts.path or "/") + query, _KEPT, errors="replace")
+    path = _ESCAPE.sub(lambda found: found[0].upper(), encoded)
+    return f"{parts.scheme.lower()}://{host}{path}"
+
+
+def key_of(url: str) -> str:
+    """Return the key by which a node is found by its address; empty for no address."""
+    if not url:
+        return ""
+    digest = hashlib.sha256(plain(url).encode(errors="replace")).digest()[:_KEY_BYTES]
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def fields_of(url: str) -> dict[str, str]:
+    """Return the fields of a node with an address."""
+    return {"url": url, "url_key": key_of(url)}
+
+
+def _ascii(host: str) -> str:
+    """Return a host as browsers send it; unchanged if it has no such form."""
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        return host
