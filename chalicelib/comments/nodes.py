@@ -32,8 +32,9 @@ NODES = Collection(
         IndexModel("written", partialFilterExpression={"written": {"$type": "date"}}),
         # Finds a person's comments for a rename or an erasure.
         IndexModel("metadata.authors", sparse=True),
-        # Finds the node of a page, and nodes of 0.3.0, which have no key.
-        IndexModel([("url_key", ASCENDING), ("site", ASCENDING), ("_id", ASCENDING)]),
+        # Finds the node of a page, and lists those of a site; and finds nodes of 0.3.0.
+        IndexModel([("site", ASCENDING), ("url_key", ASCENDING), ("_id", ASCENDING)]),
+        IndexModel("url_key", partialFilterExpression={"url_key": None}),
         IndexModel("vacant.due", partialFilterExpression={"vacant.due": {"$type": "date"}}),
     ),
 )

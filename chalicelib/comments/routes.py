@@ -102,6 +102,7 @@ def routes(runtime: Runtime) -> Blueprint:
     people_routes.declare(admitting(router(blueprint, runtime, "Moderation")))
     people_routes.declare_guests(plain)
     latest_routes.declare(plain)
+    latest_routes.declare_feeds(plain)
     latest_routes.declare_of_nodes(route)
     search.declare(plain)
     member_routes.declare(route)

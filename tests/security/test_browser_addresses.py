@@ -49,6 +49,7 @@ ADDRESSES = {
     "GET /nodes/{node}/comments/{comment}/thread.atom",
     "GET /previews/{token}",
     "GET /sites/{site}/comments.atom",
+    "GET /sites/{site}/discussions.xml",
     "GET /sites/{site}/people/{user}/avatar",
     "GET /sites/{site}/people/{user}/comments.atom",
     "GET /web/{version}/{file}",
@@ -131,6 +132,7 @@ def test_a_problem_is_a_page(app: Chalice, world: World) -> None:
     harmless = {
         *("GET /sites/{site}/people/{user}/avatar", "GET /docs", "GET /console", "GET /"),
         *("GET /sites/{site}/comments.atom", "GET /sites/{site}/people/{user}/comments.atom"),
+        "GET /sites/{site}/discussions.xml",
     }
     assert seen.keys() >= ADDRESSES - harmless
     assert {kind for _, kind in seen.values()} == {"text/html"}

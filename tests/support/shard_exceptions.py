@@ -172,8 +172,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "a new guest's name, which a network may choose once a minute: by an index": (
         "comments.people.guests.begin: find comments.person",
     ),
-    "a page's node, by its address: a node lies where its id puts it": (
+    "nodes of a site by their addresses: a node lies where its id puts it": (
         "comments.discussion.by_page.find: find comments.node",
+        "comments.latest.sitemap._digits: aggregate comments.node",
+        "comments.latest.sitemap.document: aggregate comments.node",
     ),
     "the list of failed fan-outs, for staff": (
         "social.delivery.progress.failed_page: find feed.action",

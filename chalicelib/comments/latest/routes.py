@@ -1,9 +1,13 @@
 """Routes of the latest comments, as JSON for a caller and as Atom for anybody."""
 
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
 from chalicelib.atom import AtomFeed, atom_document
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.forms import CommentId
-from chalicelib.comments.latest import feeds, listing
+from chalicelib.comments.latest import feeds, listing, sitemap
 from chalicelib.comments.latest.feeds import FeedSubject
 from chalicelib.comments.latest.listing import (
     LatestQuery,
@@ -12,17 +16,44 @@ from chalicelib.comments.latest.listing import (
 )
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
-from chalicelib.http import NotModified, Ok, Request, Route, conditional
+from chalicelib.http import Input, NotModified, Ok, Request, Route, Text, conditional
+from chalicelib.http.responses import MAX_BYTES
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 
 # Readers of feeds ask every hour; a cache between them and Plaza asks every five minutes.
 _CACHING = "public, max-age=60, s-maxage=300"
+# Search engines come once a day or less.
+_SITEMAP_CACHING = "public, max-age=3600"
+
+
+class SitemapQuery(Input):
+    """The query of a sitemap."""
+
+    part: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{0,2}$")] = Field(
+        "", description="A file of a site with many pages: from the address in the index."
+    )
+
+
+class Sitemap(Text):
+    """200: a sitemap, or an index of sitemaps."""
+
+    media_type = "application/xml"
+    max_bytes = MAX_BYTES
 
 
 def declare(route: Route) -> None:
     """Declare the routes of sites and of people there."""
+
+    @route("GET", "/sites/{site}/discussions.xml", rows=sitemap.MOST_PAGES)
+    def get_sitemap(request: Request, site: SiteId, query: SitemapQuery) -> Sitemap:
+        """Read the sitemap of a site's pages with discussions, or an index of its files.
+
+        A page was last changed when its latest comment was written that anybody sees.
+        """
+        text = sitemap.document(request.runtime, site, query.part, request.rows)
+        return Sitemap(text, {"Cache-Control": _SITEMAP_CACHING})
 
     @route("GET", "/sites/{site}/comments")
     def list_comments_of_site(
@@ -44,6 +75,10 @@ def declare(route: Route) -> None:
     ) -> Ok[PersonsCommentsAnswer]:
         """Read a person's visible comments at a site, newest first; their votes are not told."""
         return Ok(listing.list_of_person(request.runtime, site, user, query, caller))
+
+
+def declare_feeds(route: Route) -> None:
+    """Declare the feeds of sites and of people there."""
 
     @route("GET", "/sites/{site}/comments.atom", rows=feeds.MOST)
     def get_feed_of_site(request: Request, site: SiteId) -> AtomFeed | NotModified:

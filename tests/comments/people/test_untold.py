@@ -53,6 +53,7 @@ UNDRIVEN = {
     "changePerson": STAFF,
     "beginGuest": "it has no caller",
     "getFeedOfSite": "it has no caller",
+    "getSitemap": "it has no caller",
     "getFeedOfPerson": "it has no caller",
     "getFeedOfNode": "it has no caller",
     "getFeedOfThread": "it has no caller",

@@ -105,6 +105,7 @@ COMMENTS = (
     Row("GET /nodes/{node}/people", {401: "anonymous", 200: "*"}, query="?q=o"),
     Row("GET /sites/{site}/comments", {200: "*"}),
     Row("GET /sites/{site}/comments.atom", {200: "*"}),
+    Row("GET /sites/{site}/discussions.xml", {200: "*"}),
     Row("GET /nodes/{node}/comments.atom", {200: "*"}),
     Row("GET /nodes/{node}/comments/{comment}/thread.atom", {200: "*"}),
     Row(
