@@ -96,6 +96,9 @@ def test_a_page_that_is_not_public_is_not_there(
         assert pages(reader) == {"https://blog.example/sun": None}
     assert client.as_("root", roles=["admin"]).delete("/nodes/blog:sun").status == 204
     assert pages(client) == {}
+    # A deletion by release 0.3.0 leaves the key.
+    NODES.of(runtime.database).update_one({"_id": "blog:sun"}, {"$set": {"url_key": "x"}})
+    assert pages(client) == {}
 
 
 def test_an_address_of_two_nodes_is_there_once(client: Client, clock: Clock) -> None:
