@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import get_args
 
+from bench import searching
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.discussions import made_up, seed_node
@@ -39,8 +40,9 @@ SITE_NODE_COMMENTS = 1_000
 
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
-    """Yield the same page in sites of three sizes, each store's calls, and the doors."""
+    """Yield the same page in sites of three sizes, searches, each store's calls, and the doors."""
     yield list(_sites(stage))
+    yield list(searching.cases(stage))
     for store, threaded, sizes in LAYOUTS:
         yield [
             case

@@ -1,24 +1,20 @@
-"""Rows of words agree with comments: after crashes, races, moves, and when a site begins."""
+"""Rows of words agree with comments after crashes, and when a site begins or ends."""
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.comments import personal_data
 from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.forms import CommentEdit, NewComment, StateChange
-from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.shapes import Comment
 from chalicelib.comments.sites.search_changes import SEARCH_CHANGES
 from chalicelib.comments.sites.settings import SITES
-from chalicelib.comments.stores import store_of
-from chalicelib.comments.terms import upkeep, writing
+from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS
 from chalicelib.runtime import Runtime
-from tests.comments.entries.test_races import ROUNDS, WRITERS, at_once
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import PEOPLE
 from tests.comments.support.searching import (
@@ -250,164 +246,6 @@ def test_a_change_may_end_anywhere(
         assert difference(runtime) == NONE
 
 
-def test_a_late_row_of_an_older_text_changes_nothing(
-    client: Client, nodes: list[str], runtime: Runtime, clock: Clock
-) -> None:
-    ann = client.as_("ann")
-    path = post(ann, nodes[0], "ferry")
-    older = stored(runtime, path)
-    clock.advance(seconds=1)
-    ann.patch(path, text="harbour")
-
-    # The writer of the older text comes late, twice.
-    for _ in range(2):
-        writing.settle(runtime, node_of(runtime, nodes[0]), older)
-
-    assert found(client, "harbour") == ["harbour"]
-    assert difference(runtime) == NONE
-
-
-def test_a_late_removal_leaves_what_was_shown_again(
-    client: Client, nodes: list[str], runtime: Runtime
-) -> None:
-    path = post(client.as_("ann"), nodes[0], "ferry")
-    hidden: Comment = {**stored(runtime, path), "state": "hidden"}
-
-    # The call that hid it comes after the call that shows it again.
-    writing.settle(runtime, node_of(runtime, nodes[0]), hidden)
-
-    assert found(client, "ferry") == ["ferry"]
-
-
-def stored(runtime: Runtime, path: str) -> Comment:
-    node = node_of(runtime, path)
-    comment = store_of(runtime, node).get(node, path.rpartition("/")[2])
-    assert comment is not None
-    return comment
-
-
-def test_writers_of_the_same_row_at_once_make_one(
-    client: Client, nodes: list[str], runtime: Runtime
-) -> None:
-    path = post(client.as_("ann"), nodes[0], "ferry")
-    node, comment = node_of(runtime, nodes[0]), stored(runtime, path)
-
-    def remove() -> None:
-        TERMS.of(runtime.database).delete_many({"site": "blog"})
-
-    done = at_once(lambda: writing.settle(runtime, node, comment), remove)
-
-    assert done == [None] * WRITERS * ROUNDS
-    assert list(rows(runtime).values()) == [["ferry"]]
-
-
-def test_a_row_whose_text_has_changed_is_found_by_the_texts_words_alone(
-    client: Client, nodes: list[str], runtime: Runtime
-) -> None:
-    """A crash between the edit and its row."""
-    path = post(client.as_("ann"), nodes[0], "the old harbour")
-    before = TERMS.of(runtime.database).find_one({"site": "blog"})
-    assert before is not None
-    client.as_("ann").patch(path, text="the new ferry")
-    TERMS.of(runtime.database).replace_one({"_id": before["_id"], "site": "blog"}, before)
-
-    assert found(client, "harbour") == []
-    assert found(client, "the") == ["the new ferry"]
-
-
-def test_a_move_to_another_store_keeps_every_word(
-    client: Client, nodes: list[str], publisher: Client, runtime: Runtime
-) -> None:
-    for node in nodes:
-        post(client.as_("ann"), node, "ferry")
-    before = rows(runtime)
-
-    for node in nodes:
-        store = "documents" if "embedded" in node or "buckets" in node else "embedded"
-        assert publisher.post(f"{node}/store", store=store).status == 200
-
-    assert rows(runtime) == before
-    assert len(found(client, "ferry")) == len(nodes)
-
-
-def test_a_moved_discussion_is_found_at_its_new_id(
-    client: Client, nodes: list[str], runtime: Runtime
-) -> None:
-    root = client.as_("root", roles=["admin"])
-    for number, node in enumerate(nodes):
-        post(client.as_("ann"), node, "ferry")
-        assert root.post(f"{node}/move", to=f"blog:moved-{number}").status == 200
-
-    page = client.get("/sites/blog/search?q=ferry").json["comments"]
-
-    assert sorted(each["node"]["id"] for each in page) == [f"blog:moved-{n}" for n in range(5)]
-    assert difference(runtime) == NONE
-    assert len(rows(runtime)) == len(nodes)
-
-
-@pytest.mark.parametrize(("search", "number"), [(True, 5), (False, 0)])
-def test_a_discussion_that_moves_to_another_site_follows_that_sites_setting(
-    client: Client, nodes: list[str], runtime: Runtime, *, search: bool, number: int
-) -> None:
-    root = client.as_("root", roles=["admin"])
-    root.put("/sites/shop/comments/settings", search=search)
-    for each, node in enumerate(nodes):
-        post(client.as_("ann"), node, "ferry")
-        assert root.post(f"{node}/move", to=f"shop:moved-{each}").status == 200
-
-    assert len(rows(runtime)) == number
-    assert difference(runtime) == NONE
-
-
-def test_a_discussion_that_moves_to_a_searched_site_is_indexed_by_the_schedule(
-    client: Client, nodes: list[str], runtime: Runtime, clock: Clock
-) -> None:
-    root = client.as_("root", roles=["admin"])
-    root.put("/nodes/shop:sun", title="Sun", url="https://shop.example/sun")
-    post(client.as_("ann"), "/nodes/shop:sun", "ferry")
-    root.post("/nodes/shop:sun/move", to="blog:sun")
-
-    the_schedule(runtime, clock, 1)
-
-    assert nodes
-    assert found(client, "ferry") == ["ferry"]
-
-
-def test_a_move_to_another_id_may_end_anywhere(
-    client: Client, nodes: list[str], runtime: Runtime, mongodb_uri: str, clock: Clock
-) -> None:
-    root, made = client.as_("root", roles=["admin"]), list[int]()
-
-    def move(ending: Runtime) -> None:
-        number = len(made)
-        made.append(number)
-        root.put(f"/nodes/blog:a-{number}", title="A", url="https://blog.example/a")
-        post(client.as_("ann"), f"/nodes/blog:a-{number}", f"ferry n{number}")
-        relocation.relocate(ending, f"blog:a-{number}", f"blog:b-{number}")
-
-    for number in crash_everywhere(runtime, mongodb_uri, move):
-        the_schedule(runtime, clock)
-        assert difference(runtime) == NONE
-        assert found(client, f"n{number}") == [f"ferry n{number}"]
-
-    assert nodes
-    assert len(rows(runtime)) == len(made)
-
-
-def test_a_mention_is_found_by_the_persons_new_name(
-    client: Client, nodes: list[str], runtime: Runtime
-) -> None:
-    post(client.as_("bob", name="Bob Sawyer"), nodes[0], "hello")
-    post(client.as_("ann"), nodes[0], "thanks @Bob Sawyer", mentions=["bob"])
-    assert found(client, "sawyer") == ["thanks @Bob Sawyer"]
-
-    personal_data.rename(runtime, "bob", "Bob Fisher")
-
-    assert found(client, "fisher") == ["thanks @Bob Fisher"]
-    assert found(client, "sawyer") == []
-    assert difference(runtime) == NONE
-
-
 def test_the_command_counts_what_is_wrong_and_repairs_it(
     client: Client, nodes: list[str], runtime: Runtime, app: Chalice
 ) -> None:
@@ -429,15 +267,26 @@ def test_the_command_counts_what_is_wrong_and_repairs_it(
     assert after == {"missing": 0, "wrong": 0, "extra": 0, "next": None}
 
 
-def test_a_repair_leaves_rows_of_a_generation_that_came_meanwhile(
-    client: Client, nodes: list[str], publisher: Client, runtime: Runtime
+@pytest.mark.usefixtures("switched_on")
+def test_a_change_during_a_step_begins_anew(
+    publisher: Client,
+    runtime: Runtime,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for _ in range(3):
-        post(client.as_("ann"), nodes[0], "ferry")
-    before = node_of(runtime, nodes[0])
-    publisher.post(f"{nodes[0]}/store", store="embedded")
-    store_of(runtime, before).drop(before, 100)
+    ask = upkeep._ask
 
-    upkeep.repair(runtime, before)
+    def switch_meanwhile(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(upkeep, "_ask", ask)
+        publisher.patch(SETTINGS, search=False)
+        return ask(*given, **more)
 
-    assert len(found(client, "ferry")) == 3
+    monkeypatch.setattr(upkeep, "_ask", switch_meanwhile)
+    upkeep.index_due(runtime)
+    (change,) = SEARCH_CHANGES.of(runtime.database).find()
+    assert change["after"] == ""
+
+    the_schedule(runtime, clock, 1)
+
+    assert rows(runtime) == {}
+    assert publisher.get("/sites/blog/search?q=ferry").code == "not_enabled"
