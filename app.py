@@ -19,6 +19,8 @@ from chalicelib.comments import routes as comments
 from chalicelib.database.outages import Outage
 from chalicelib.http import document, health, me, middleware
 from chalicelib.jobs import commands, schedules
+from chalicelib.mail import jobs as mail_jobs
+from chalicelib.mail import routes as mail
 from chalicelib.observability import invocations, logs
 from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs as shop_jobs
@@ -45,6 +47,7 @@ ROUTES = (
     social.routes,
     hits.routes,
     people.routes,
+    mail.routes,
 )
 JOBS = (
     comment_jobs,
@@ -56,6 +59,7 @@ JOBS = (
     shop_jobs,
     marks,
     people,
+    mail_jobs,
 )
 
 

@@ -76,6 +76,8 @@ OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
 FIRST_VISITS = Limit("first_visits", burst=3, every=timedelta(hours=8), of_person=False)
 # New guests, who need no token: ten at once from a network, then one a minute.
 GUESTS = Limit("guests", burst=1, every=timedelta(minutes=10), of_person=False)
+# Letters to an address that a person names: three at once from a person, then one each 20 minutes.
+MAIL = Limit("mail", burst=3, every=timedelta(minutes=20))
 # Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
@@ -104,6 +106,7 @@ ALL = (
     OPENED,
     FIRST_VISITS,
     GUESTS,
+    MAIL,
     INVENTORY,
     MONEY,
     ASSETS,

@@ -245,6 +245,23 @@ class Settings(BaseModel):
         default="https://rest.akismet.com", description="Where Akismet's API is."
     )
 
+    mail_from: str = Field(
+        default="",
+        pattern=r"^([A-Za-z0-9._+-]{1,64}@[a-z0-9.-]{1,63})?$",
+        description="The address that [letters](operations/features.md#mail) are sent from, by "
+        "Amazon SES; unset, none are.",
+    )
+    mail_configuration_set: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9_-]{0,64}$",
+        description="SES's configuration set of letters, which tells of returned letters.",
+    )
+    mail_folder: str = Field(
+        default="",
+        description="A folder of this machine into which letters are written instead of being "
+        "sent, for trying; only without `PLAZA_MAIL_FROM`.",
+    )
+
     wall: Literal["copies", "posts"] = Field(
         default="copies",
         description="How walls are made: "

@@ -10,6 +10,7 @@ from chalicelib.observability.metrics import (
     DISPUTES,
     FAN_OUTS_FAILED,
     LATE_PAYMENTS,
+    LETTERS,
     REFUNDS_FAILED,
     UNSENT,
 )
@@ -104,6 +105,8 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     )
     (late,) = LATE_PAYMENTS.units
     yield _alarm("orders", "paid-late", _metric(namespace, late, "Sum"), Threshold=0)
+    *_, given_up = LETTERS.units
+    yield _alarm("letters", "not-sent", _metric(namespace, given_up, "Sum"), Threshold=0)
     (came_back,) = REFUNDS_FAILED.units
     yield _alarm("refunds", "came-back", _metric(namespace, came_back, "Sum"), Threshold=0)
     (disputed,) = DISPUTES.units

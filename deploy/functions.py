@@ -9,8 +9,21 @@ from chalice.utils import to_cfn_resource_name
 from chalicelib.jobs.schedules import ScheduledJob, event_of
 from deploy.declared import Api, Function, Scheduled, Worker, seconds_between
 from deploy.intrinsics import NO_VALUE, attribute, reference, when
-from deploy.parameters import ASKING, PAYING, api_variables, payment_variables, spam_variables
-from deploy.queues import FAILED_SCHEDULES, concurrency_parameter, mapping_properties, queue_id
+from deploy.parameters import (
+    ASKING,
+    PAYING,
+    api_variables,
+    payment_variables,
+    sender_variables,
+    spam_variables,
+)
+from deploy.queues import (
+    FAILED_SCHEDULES,
+    MAIL_WORKER,
+    concurrency_parameter,
+    mapping_properties,
+    queue_id,
+)
 
 # Lambda keeps an event for a minute at least and six hours at most.
 _LEAST_EVENT_AGE_SECONDS, _MOST_EVENT_AGE_SECONDS = 60, 6 * 3_600
@@ -60,6 +73,8 @@ def function_additions(function: Function) -> dict[str, Any]:
         properties["Environment"] = {"Variables": payment_variables()}
     if function.name in ASKING:
         properties["Environment"] = {"Variables": spam_variables()}
+    if function.name == MAIL_WORKER:
+        properties["Environment"] = {"Variables": sender_variables()}
     if isinstance(function, Scheduled):
         properties |= _clock(function)
     if not isinstance(function, Worker):

@@ -6,6 +6,7 @@ from chalicelib.settings import PREFIX
 from deploy.cdn import PROOF
 from deploy.declared import Worker
 from deploy.intrinsics import filled, reference, when
+from deploy.mail import CONFIGURATION_SET_NAME
 from deploy.queues import concurrency_parameter
 
 # The members of the deployment's secret, which become variables: of every function, and of the
@@ -97,6 +98,13 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         "MakeAssetBucket": _choice(
             "Whether the stack has a bucket, for sites that keep assets in S3"
         ),
+        "MailFrom": {
+            **_text(
+                "The address of an identity of SES that letters are sent from; empty for no mail"
+            ),
+            "AllowedPattern": "([A-Za-z0-9._+-]{1,64}@[a-z0-9.-]{1,63})?",
+            "MaxLength": 64,
+        },
         **_watching(),
     }
 
@@ -196,6 +204,7 @@ CONDITIONS: dict[str, Any] = {
         ]
     },
     "MakesAssetBucket": {"Fn::Equals": [reference("MakeAssetBucket"), "true"]},
+    "SendsMail": {"Fn::Not": [{"Fn::Equals": [reference("MailFrom"), ""]}]},
     "AsksAkismet": {"Fn::Equals": [reference("Akismet"), "true"]},
     "TakesPayments": {"Fn::Equals": [reference("Payments"), "stripe"]},
     "HasCdn": {"Fn::Equals": [reference("Cdn"), "true"]},
@@ -259,7 +268,8 @@ def api_variables() -> dict[str, Any]:
         _variable("cdn_proof"): when("HasCdn", PROOF, otherwise=""),
         _variable("subject_key"): reference(_parameter("subject_key")),
     }
-    return {**_resolved(API_SECRETS), **payments, **spam_variables(), **proofs}
+    made = {**payments, **spam_variables(), **mail_variables(), **proofs}
+    return {**_resolved(API_SECRETS), **made}
 
 
 def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:
@@ -277,6 +287,17 @@ def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[st
 def spam_variables() -> dict[str, Any]:
     """Return the variables of a function that asks about spam, if anybody is asked."""
     return {name: when("AsksAkismet", value) for name, value in _resolved(SPAM_SECRETS).items()}
+
+
+def mail_variables() -> dict[str, Any]:
+    """Return the variables of a function that queues or sends letters."""
+    return {_variable("mail_from"): reference(_parameter("mail_from"))}
+
+
+def sender_variables() -> dict[str, Any]:
+    """Return the variables of the function that sends letters."""
+    named = when("SendsMail", filled(CONFIGURATION_SET_NAME), otherwise="")
+    return {**mail_variables(), _variable("mail_configuration_set"): named}
 
 
 def _variable(field: str) -> str:

@@ -12,6 +12,7 @@ from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.discussions import TellDiscussion
+from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message, Queues
 from chalicelib.people.jobs import Erase
@@ -22,7 +23,8 @@ from deploy.assets import USERS, bucket_statements
 from deploy.declared import Function, Scheduled, Worker
 from deploy.functions import log_group_id
 from deploy.intrinsics import attribute, filled, reference, when
-from deploy.queues import FAILED_SCHEDULES, queue_id
+from deploy.mail import sending_statements
+from deploy.queues import FAILED_SCHEDULES, MAIL_WORKER, queue_id
 
 # One message of each queue that a function sends to; functions without an entry send nothing. AWS
 # refuses every other send, and so does the SQS of the tests (tests/support/sending.py).
@@ -30,13 +32,13 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "api_handler": (
         *(Deliver, Propagate, BackFill, Rerank),
         *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
-        *(RunBatch, CheckSpam),
+        *(RunBatch, CheckSpam, SendLetter),
     ),
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank),
     "run_batches": (RunBatch, CheckSpam),
-    "social_schedules": (Deliver, Propagate, BackFill, Rerank, CountMark),
+    "social_schedules": (Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter),
     "comments_schedules": (MoveNode, RunBatch, CheckSpam),
     "assets_schedules": (MoveAssets,),
     "content_schedules": (TellDiscussion,),
@@ -82,6 +84,8 @@ def _statements(function: Function, sends_to: list[Worker]) -> list[dict[str, An
         statements.append(_allow(["sqs:GetQueueUrl", "sqs:SendMessage"], queues))
     if function.name in USERS:
         statements += bucket_statements()
+    if function.name == MAIL_WORKER:
+        statements += sending_statements()
     return statements
 
 

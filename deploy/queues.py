@@ -8,6 +8,10 @@ from deploy.intrinsics import NO_VALUE, attribute, reference, when
 
 # The logical id of the queue of schedule runs that failed or that Lambda dropped.
 FAILED_SCHEDULES = "FailedSchedules"
+# The worker of letters, and the logical ids of its queue and of the topic whose events come there.
+MAIL_WORKER = "send_letters"
+MAIL_QUEUE = "SendLettersQueue"
+MAIL_TOPIC = "MailEvents"
 # The longest that SQS offers, for queues as for dead letters: hits and events of ads are stored
 # nowhere else. A dead letter's time began when it was sent.
 KEPT_SECONDS = 14 * 24 * 3_600
@@ -43,6 +47,7 @@ def queue_resources(worker: Worker, stage: str) -> dict[str, Any]:
     return {
         **_queue(
             queue_id(worker),
+            _further_statements(worker),
             QueueName=worker.source.queue,
             VisibilityTimeout=visibility_timeout_seconds(worker.source, stage),
             RedrivePolicy=redrive,
@@ -57,10 +62,24 @@ def failed_schedules(prefix: str) -> dict[str, Any]:
 
 
 def _dead_letters(name: str, queue_name: str) -> dict[str, Any]:
-    return _queue(name, QueueName=queue_name)
+    return _queue(name, [], QueueName=queue_name)
 
 
-def _queue(name: str, **properties: Any) -> dict[str, Any]:
+def _further_statements(worker: Worker) -> list[Any]:
+    """Return the statements of a queue's policy that let SNS send to it."""
+    if worker.name != MAIL_WORKER:
+        return []
+    tells = {
+        "Effect": "Allow",
+        "Principal": {"Service": "sns.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": attribute(queue_id(worker)),
+        "Condition": {"ArnEquals": {"aws:SourceArn": reference(MAIL_TOPIC)}},
+    }
+    return [when("SendsMail", tells)]
+
+
+def _queue(name: str, further: list[Any], **properties: Any) -> dict[str, Any]:
     """Return an encrypted queue that accepts only TLS."""
     plain = {
         "Effect": "Deny",
@@ -69,7 +88,7 @@ def _queue(name: str, **properties: Any) -> dict[str, Any]:
         "Resource": attribute(name),
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
     }
-    policy = {"Version": "2012-10-17", "Statement": [plain]}
+    policy = {"Version": "2012-10-17", "Statement": [plain, *further]}
     return {
         name: {
             "Type": "AWS::SQS::Queue",

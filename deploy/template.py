@@ -12,6 +12,7 @@ from deploy.dashboard import DASHBOARD_NAME, dashboard
 from deploy.declared import Command, Function, Worker, declared_functions, stage_environment
 from deploy.functions import function_additions, log_group
 from deploy.intrinsics import filled, reference
+from deploy.mail import mail_resources
 from deploy.nested import NestedStack, nested_stack
 from deploy.parameters import (
     CONDITIONS,
@@ -42,6 +43,7 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
         **api_resources(),
         **cdn_resources(),
         **bucket_resources(),
+        **mail_resources(),
         **failed_schedules(prefix),
     }
     for worker in workers:

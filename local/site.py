@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib.settings import Settings
-from local import articles, demo, shop_pages
+from local import articles, demo, mailbox, shop_pages
 from local.articles import Read
 from local.demo_articles import FOLDER, NAME
 from local.tokens import mint
@@ -71,6 +71,8 @@ class Site:
         path: str = environ["PATH_INFO"]
         if path == "/demo/token":
             return self._token(environ)
+        if path == mailbox.ADDRESS and not _is_own(environ):
+            return _REFUSED
         accepts_html = "text/html" in environ.get("HTTP_ACCEPT", "")
         is_page = path.startswith(("/articles/", TOWN)) or shop_pages.is_of_shop(path)
         is_own = path.startswith(("/site/", "/demo/")) or is_page or (path == "/" and accepts_html)
@@ -83,7 +85,7 @@ class Site:
         return self._page(path, environ, read)
 
     def _page(self, path: str, environ: Mapping[str, Any], read: Read) -> _Answer:
-        found = _shown(path, read)
+        found = self._mailbox() if path == mailbox.ADDRESS else _shown(path, read)
         shown = found or (f"No such page · {_NAME}", _NO_PAGE, [])
         if isinstance(shown, articles.Moved):
             location = {"Location": articles.place_of(shown.address)}
@@ -100,6 +102,9 @@ class Site:
         headers = {"Content-Security-Policy": POLICY, "Vary": "Accept"}
         status = HTTPStatus.OK if found else HTTPStatus.NOT_FOUND
         return _Answer("text/html", page, status, headers)
+
+    def _mailbox(self) -> tuple[str, str, list[str]]:
+        return f"{mailbox.TITLE} · {_NAME}", mailbox.page(self._settings.mail_folder), []
 
     def _token(self, environ: Mapping[str, Any]) -> _Answer:
         """Give one of the town's people a token, to a page of this machine alone."""
@@ -154,18 +159,25 @@ def _host(environ: Mapping[str, Any]) -> str:
     return host if _OWN_HOST.fullmatch(host) else f"127.0.0.1:{environ['SERVER_PORT']}"
 
 
-def _is_local(environ: Mapping[str, Any]) -> bool:
-    """Return whether a page of this machine asks.
+def _is_own(environ: Mapping[str, Any]) -> bool:
+    """Return whether a browser of this machine asks, by a name of this machine.
 
     The name in Host tells a page whose own name was made to lead here; a proxy names whom it asks
-    for; and JSON is nothing that a page of another site may send without asking first.
+    for.
     """
     return (
         environ.get("REMOTE_ADDR") == "127.0.0.1"
         and _OWN_HOST.fullmatch(environ.get("HTTP_HOST", "")) is not None
         and not {"HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR"} & environ.keys()
-        and environ.get("CONTENT_TYPE") == "application/json"
     )
+
+
+def _is_local(environ: Mapping[str, Any]) -> bool:
+    """Return whether a page of this machine asks.
+
+    JSON is nothing that a page of another site may send without asking first.
+    """
+    return _is_own(environ) and environ.get("CONTENT_TYPE") == "application/json"
 
 
 def _sub(environ: Mapping[str, Any]) -> str:

@@ -69,6 +69,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         # One process serves what many containers would.
         "PLAZA_MAX_POOL_SIZE": os.environ.get("PLAZA_MAX_POOL_SIZE") or str(2 * HTTP_THREADS),
         "PLAZA_PAYMENTS": _payments(os.environ),
+        "PLAZA_MAIL_FOLDER": os.environ.get("PLAZA_MAIL_FOLDER") or str(folder / "mail"),
     }
     own_database = not environment.get("PLAZA_MONGODB_URI")
     if own_database:

@@ -154,6 +154,7 @@ def settings(mongodb_uri: str) -> Settings:
         prepayment=False,
         queue_prefix="plaza-test-",
         payments="fake",
+        mail_from="plaza@plaza.example",
     )
 
 

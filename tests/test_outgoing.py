@@ -17,6 +17,8 @@ from chalicelib.assets.blobs.s3 import S3Blobs
 from chalicelib.comments.spam_check.akismet import Akismet
 from chalicelib.errors import Unavailable
 from chalicelib.key_sets import KeySet
+from chalicelib.mail import couriers
+from chalicelib.mail.couriers import PostedLetter, SesCourier
 from chalicelib.messaging import Queues
 from chalicelib.shop.payments.stripe import StripeProvider
 from deploy.declared import ROOT
@@ -53,12 +55,19 @@ def read_blob(_url: str) -> None:
     S3Blobs("bucket").read("blob", 0, 1)
 
 
+def send_letter(_url: str) -> None:
+    letter = PostedLetter("trial", "ann@plaza.example", "Hello", "Hello.", "en", "key")
+    if SesCourier("plaza@plaza.example").carry(letter) == "unknown":
+        raise Unavailable
+
+
 _MODULES = {
     "messaging/queues.py",
     "shop/payments/stripe.py",
     "comments/spam_check/akismet.py",
     "key_sets.py",
     "assets/blobs/s3.py",
+    "mail/couriers.py",
 }
 _OPENS = re.compile(
     r"\bHTTPS?Connection\(|\burlopen\(|\bcreate_connection\(|\bboto3\.client\(|\bPyJWKClient\("
@@ -70,6 +79,7 @@ WAYS: dict[str, Callable[[str], None]] = {
     "Akismet": ask_akismet,
     "an identity provider": find_key,
     "S3": read_blob,
+    "SES": send_letter,
 }
 
 
@@ -94,8 +104,10 @@ def _aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setenv(name, "none")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     s3._client.cache_clear()
+    couriers._client.cache_clear()
     yield
     s3._client.cache_clear()
+    couriers._client.cache_clear()
 
 
 @pytest.fixture

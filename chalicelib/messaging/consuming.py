@@ -4,10 +4,10 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from bson.errors import BSONError
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pymongo.errors import PyMongoError
 
 from chalicelib import deadlines
@@ -17,6 +17,8 @@ from chalicelib.messaging.queues import CORRELATION, NEWER, AnyMessage, Message
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 
+# A message, or what another sender than Plaza puts into a queue.
+Received = TypeVar("Received", bound=BaseModel)
 # Refused documents, and the failures of code that meets a value that it did not expect.
 _CAUSED_BY_MESSAGES = (
     *(NotInserted, BSONError, ArithmeticError, AssertionError, AttributeError, LookupError),
@@ -36,8 +38,8 @@ class Poisoned(Exception):
 
 def consume(
     event: dict[str, Any],
-    messages: TypeAdapter[AnyMessage],
-    handle: Callable[[AnyMessage], None],
+    messages: TypeAdapter[Received],
+    handle: Callable[[Received], None],
 ) -> dict[str, Any]:
     """Handle each record of an SQS event; return the ids of failed records.
 

@@ -62,6 +62,12 @@ LATE_PAYMENTS = Metrics({"late_payments": "Count"})
 REFUNDS_FAILED = Metrics({"refunds_failed": "Count"})
 # Payments that a buyer's bank has taken back.
 DISPUTES = Metrics({"disputes": "Count"})
+# Letters by their ends. Given up: SES may have it or not, or SES took it at no time.
+LETTERS = Metrics(
+    {"letters_sent": "Count", "letters_refused": "Count", "letters_given_up": "Count"}
+)
+# Letters that came back, and that readers called spam.
+MAIL_EVENTS = Metrics({"letters_bounced": "Count", "letters_complained_of": "Count"})
 
 ALL = (
     REQUEST,
@@ -77,4 +83,6 @@ ALL = (
     LATE_PAYMENTS,
     REFUNDS_FAILED,
     DISPUTES,
+    LETTERS,
+    MAIL_EVENTS,
 )

@@ -9,6 +9,7 @@ from chalicelib.assets import jobs as assets
 from chalicelib.comments import jobs as comments
 from chalicelib.content import jobs as content
 from chalicelib.jobs.schedules import Functions
+from chalicelib.mail import jobs as mail
 from chalicelib.marks import jobs as marks
 from chalicelib.shop import jobs as shop
 from chalicelib.social import jobs as social
@@ -21,5 +22,5 @@ FUNCTIONS: Functions = {
     "content_schedules": content.SCHEDULES,
     "shop_schedules": shop.SCHEDULES,
     # Each of these sends overdue messages again, every minute.
-    "social_schedules": (*social.SCHEDULES, *marks.SCHEDULES),
+    "social_schedules": (*social.SCHEDULES, *marks.SCHEDULES, *mail.SCHEDULES),
 }

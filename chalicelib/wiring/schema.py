@@ -31,6 +31,7 @@ from chalicelib.content.publishing import addresses
 from chalicelib.database import Collection, Family
 from chalicelib.http import idempotency
 from chalicelib.jobs import outbox
+from chalicelib.mail import rows as mail
 from chalicelib.marks import shapes as marks
 from chalicelib.settings import Settings
 from chalicelib.shop import settings as shop_settings
@@ -135,6 +136,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     assets.LIBRARIES,
     assets.FILES,
     assets.CHUNKS,
+    mail.LETTERS,
+    mail.REFUSALS,
     limits.LIMITS,
     idempotency.KEYS,
     *analytics.COLLECTIONS,

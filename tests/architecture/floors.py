@@ -33,7 +33,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("identity", "runtime"),
     ("jobs", "limits"),
     ("http",),
-    ("atom", "happenings", "people", "sites"),
+    ("atom", "happenings", "mail", "people", "sites"),
     ("marks",),
     ("assets.errors", "assets.kinds", "assets.shapes", "web"),
     ("assets.avif", "assets.exif", "assets.ranges"),

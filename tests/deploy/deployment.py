@@ -38,6 +38,8 @@ NOT_IN_MOTO = frozenset(
         *("AWS::CloudWatch::Alarm", "AWS::Lambda::EventInvokeConfig"),
         *("AWS::CloudFront::Distribution", "AWS::CloudFront::CachePolicy"),
         *("AWS::CloudFront::OriginRequestPolicy", "AWS::S3::BucketPolicy"),
+        *("AWS::SES::ConfigurationSet", "AWS::SES::ConfigurationSetEventDestination"),
+        *("AWS::SNS::TopicPolicy", "AWS::SNS::Subscription"),
     }
 )
 # moto makes none of the alarms in one of them; cfn-lint reads them.
@@ -150,6 +152,8 @@ class Deployment:
         parameters["SecretVersion"] = made["VersionId"]
         # Of a resource that is not made, but that another names, moto keeps nothing to describe.
         parameters["MakeAssetBucket"] = "true"
+        # Of a statement that is left out, moto makes an empty one.
+        parameters["MailFrom"] = "plaza@plaza.example"
         s3.put_object(Bucket=BUCKET, Key="template.json", Body=json.dumps(template))
         self.client("cloudformation").create_stack(
             StackName=STACK,

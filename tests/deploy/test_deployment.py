@@ -216,6 +216,9 @@ def as_list(value: str | list[str]) -> list[str]:
 
 
 _QUEUES = r"arn:aws:sqs:us-east-1:\d+:plaza-prod-[a-z-]+"
+_SES = (
+    r"arn:aws:ses:us-east-1:\d+:(identity/(plaza@)?plaza\.example|configuration-set/plaza-prod-.+)"
+)
 _BUCKET = r"arn:aws:s3:::plaza-prod-assetbucket-[a-z0-9]+(/\*)?"
 
 
@@ -230,7 +233,7 @@ def test_a_policy_names_its_actions_and_resources(deployment: Deployment, name: 
         elif action.startswith("logs:"):
             assert resource.removesuffix(":*").endswith(f":log-group:{log_group}")
         else:
-            assert re.fullmatch(rf"{_QUEUES}|{_BUCKET}", resource)
+            assert re.fullmatch(rf"{_QUEUES}|{_BUCKET}|{_SES}", resource)
 
 
 def test_a_worker_reads_its_own_queue_alone(deployment: Deployment) -> None:

@@ -21,6 +21,7 @@ from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.database import Document, open_database
 from chalicelib.jobs.schedules import event_of
+from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.shop.categories.messages import Relist
@@ -51,6 +52,7 @@ GOOD_MESSAGES: dict[str, Message] = {
     "move_assets": MoveAssets(owner="settled"),
     "count_hits": Hits(site="gone", kind="view", hits=()),
     "count_marks": CountMark(mark_id="post:gone@gone"),
+    "send_letters": SendLetter(letter="gone"),
     "content": TellDiscussion(site="gone", node_id="gone"),
     "resume_orders": ResumeOrder(order="gone"),
     "catalogue": Relist(site="gone", category="gone"),

@@ -125,6 +125,8 @@ def live(office: Office, author: str, store: str) -> None:
     if author == "ann":
         stocked(client)
     bought(client)
+    root = client.as_("root", roles=["admin"])
+    assert root.post("/mail/trials", email="ann@plaza.example").status == 202
 
 
 @pytest.mark.bounds(

@@ -26,8 +26,10 @@ from deploy.declared import (
     declared_functions,
 )
 from deploy.functions import rate
+from deploy.mail import CONFIGURATION_SET_NAME
 from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
+from deploy.queues import MAIL_QUEUE
 from deploy.template import ALARMS, DASHBOARD
 from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
@@ -337,6 +339,8 @@ SECRET_CHARACTERS = {
 
 
 OTHER_CHARACTERS = {"AWS::NoValue": 0, "AssetBucket": 63}
+# SES takes no longer name.
+MOST_OF_A_CONFIGURATION_SET = 64
 STACK_CHARACTERS = 36
 
 
@@ -352,6 +356,8 @@ def most_characters(template: Any, value: Any) -> int:
             most = parameter.get("MaxLength") or max(map(len, parameter["AllowedValues"]))
         case {"Fn::If": [_, *choices]}:
             most = max(most_characters(template, each) for each in choices)
+        case {"Fn::Sub": text} if text == CONFIGURATION_SET_NAME:
+            most = MOST_OF_A_CONFIGURATION_SET
         case {"Fn::Sub": str(text)}:
             most = SECRET_CHARACTERS[text.split(":SecretString:")[1].split(":")[0]]
         case _:
@@ -421,8 +427,9 @@ def test_no_queue_is_reached_without_tls(template: Any) -> None:
     assert len(queues) == 2 * len(WORKERS) + 1
     for queue in queues:
         policy = resources[f"{queue}Policy"]["Properties"]
-        (statement,) = policy["PolicyDocument"]["Statement"]
+        statement, *further = policy["PolicyDocument"]["Statement"]
         assert policy["Queues"] == [{"Ref": queue}]
+        assert bool(further) == (queue == MAIL_QUEUE)
         assert statement == {
             "Effect": "Deny",
             "Principal": "*",

@@ -16,6 +16,7 @@ from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.happenings import Happened
+from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
@@ -325,6 +326,14 @@ def _resume_order(world: World) -> Effect:
     with world.silence():
         order = check_out(world.client, cart, agreement()).json["order"]["id"]
     return lambda: world.stored("shop.order", order)["state"], "done"
+
+
+@shows(SendLetter)
+def _send_letter(world: World) -> Effect:
+    root = world.client.as_("root", roles=["admin"])
+    with world.silence():
+        root.post("/mail/trials", email="ann@plaza.example")
+    return world.letters, ["ann@plaza.example"]
 
 
 @shows(AdEvent)

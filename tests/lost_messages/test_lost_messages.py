@@ -1,6 +1,7 @@
 """Every message that SQS does not take: the call succeeds, and the effect comes once, later."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from chalice.app import Chalice
@@ -27,14 +28,16 @@ def akismet() -> Iterator[AkismetStandIn]:
 
 
 @pytest.fixture
-def settings(settings: Settings, akismet: AkismetStandIn) -> Settings:
-    """Posts become actions, of which a team is told, and comments are checked."""
+def settings(settings: Settings, akismet: AkismetStandIn, tmp_path: Path) -> Settings:
+    """Posts become actions, of which a team is told; comments are checked; letters are files."""
     return settings.model_copy(
         update={
             "action_sites": ("default",),
             "action_scope": "team",
             "akismet_key": SecretStr(KEY),
             "akismet_url": akismet.url,
+            "mail_from": "",
+            "mail_folder": str(tmp_path),
         }
     )
 

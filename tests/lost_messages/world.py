@@ -3,6 +3,8 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from email import message_from_bytes
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,6 +64,11 @@ class World:
             self.clock.advance(minutes=10)
             self.run_schedules()
             self.workers.drain()
+
+    def letters(self) -> list[str]:
+        """Return the addresses of the letters that were sent."""
+        files = Path(self.runtime.settings.mail_folder).glob("*.eml")
+        return [str(message_from_bytes(each.read_bytes())["To"]) for each in files]
 
     def count(self, collection: str, **where: Any) -> int:
         return self.runtime.database[collection].count_documents(where)

@@ -10,6 +10,7 @@ from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.happenings import Happened
+from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
@@ -78,5 +79,6 @@ _EXAMPLES: tuple[Message, ...] = (
     CountMark(mark_id="post:aaneGAECAwQFBgcI@ann"),
     Relist(site="harbour-post", category="novels"),
     Rewrite(site="harbour-post"),
+    SendLetter(letter="aaneGAECAwQFBgcI"),
 )
 EXAMPLES = {recorded_name(type(each)): each for each in _EXAMPLES}

@@ -56,6 +56,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "jobs.resending.sweep: find content.node",
         "jobs.resending.sweep: update content.node",
         "jobs.resending.sweep: find feed.action",
+        "jobs.resending.sweep: find mail.letter",
+        "mail.letters.tend: update mail.letter",
         "jobs.resending.sweep: find mark",
         "jobs.resending.sweep: find shop.errand",
         "jobs.resending.sweep: find social.errand",

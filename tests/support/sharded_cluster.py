@@ -27,6 +27,7 @@ _HEADER = struct.Struct("<iiii")
 _OP_REPLY, _OP_QUERY, _OP_MSG = 1, 2004, 2013
 _START_TIMEOUT_SECONDS = 60
 _OF_A_REPLICA_SET = ("setName", "setVersion", "hosts", "primary", "me", "secondary", "electionId")
+_MOST_COLLECTIONS = 1_000
 _MAJORITY = {"w": "majority"}
 
 
@@ -107,7 +108,9 @@ class _Router(socketserver.ThreadingTCPServer):
             return self._shard_collection(database, collection, command["key"])
         if command["$db"] == "config":
             asked = {key: value for key, value in command.items() if key in (name, "filter")}
-            return self.config["config"].command(asked)
+            # A second batch would be asked for by `getMore`, whose collection is left out here.
+            whole = {"batchSize": _MOST_COLLECTIONS} if name == "find" else {}
+            return self.config["config"].command({**asked, **whole})
         return None
 
     def _shard_collection(self, database: str, name: str, key: Document) -> Mapping[str, Any]:

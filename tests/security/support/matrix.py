@@ -11,6 +11,7 @@ from tests.security.support.rows.analytics import ANALYTICS
 from tests.security.support.rows.assets import ASSETS
 from tests.security.support.rows.comments import COMMENTS
 from tests.security.support.rows.content import CONTENT
+from tests.security.support.rows.mail import MAIL
 from tests.security.support.rows.orders import ORDERS
 from tests.security.support.rows.shop import SHOP
 from tests.security.support.rows.social import SOCIAL
@@ -25,4 +26,5 @@ FEATURES = {
     "shop": SHOP,
     "orders": ORDERS,
     "analytics": ANALYTICS,
+    "mail": MAIL,
 }

@@ -1,0 +1,169 @@
+"""Ways of letters: to Amazon SES, or into a folder of this machine."""
+
+import threading
+from email.message import EmailMessage
+from functools import lru_cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from chalicelib import outgoing
+from chalicelib.errors import Unavailable
+from chalicelib.settings import Settings
+
+# Whether the provider has accepted a letter, will never accept it, or may have accepted it.
+Outcome = Literal["sent", "rejected", "unknown"]
+# SES mostly answers within a second.
+SECONDS = 10.0
+_CONNECT_SECONDS, _READ_SECONDS = 2.0, 8.0
+_WAY = outgoing.Way()
+_REJECTED = frozenset({"MessageRejected", "BadRequestException"})
+# A tag of letters at SES, which comes back with its events.
+ADDRESS_TAG = "address"
+
+
+class PostedLetter(NamedTuple):
+    """A letter as a courier takes it; `address_key` is the hash of `to`."""
+
+    id: str
+    to: str
+    subject: str
+    text: str
+    language: str
+    address_key: str
+
+    def __repr__(self) -> str:
+        """Return nothing personal, for logs and traces."""
+        return f"PostedLetter({self.id!r}, ...)"
+
+
+class Courier(Protocol):
+    """A way of letters."""
+
+    def carry(self, letter: PostedLetter) -> Outcome:
+        """Hand a letter on; raises Unavailable if it certainly was not accepted."""
+
+
+def courier_of(settings: Settings) -> Courier | None:
+    """Return the deployment's courier; None: it sends no mail."""
+    if settings.mail_from:
+        return SesCourier(settings.mail_from, settings.mail_configuration_set)
+    if settings.mail_folder:
+        return FolderCourier(Path(settings.mail_folder))
+    return None
+
+
+class SesCourier:
+    """Amazon SES, version 2 of its API."""
+
+    def __init__(self, sender: str, configuration_set: str = "") -> None:
+        self._sender = sender
+        self._configuration_set = configuration_set
+
+    def carry(self, letter: PostedLetter) -> Outcome:
+        """Send a letter, once: SES has no key by which it would know a repeat."""
+        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
+
+        asked, has_begun = self._request(letter), threading.Event()
+
+        def send(client: Any) -> None:
+            has_begun.set()
+            client.send_email(**asked)
+
+        try:
+            client = _client()
+            _WAY.call(SECONDS, lambda: send(client))
+        except ClientError as error:
+            # SES's message may quote the address: no error has it as its cause.
+            return _outcome_of(error)
+        except (BotoCoreError, ResponseParserError, TimeoutError) as error:
+            if not has_begun.is_set() or _never_arrived(error):
+                raise Unavailable from None
+            return "unknown"
+        return "sent"
+
+    def _request(self, letter: PostedLetter) -> dict[str, Any]:
+        subject, text = (
+            {"Data": each, "Charset": "UTF-8"} for each in (letter.subject, letter.text)
+        )
+        simple = {
+            "Subject": subject,
+            "Body": {"Text": text},
+            "Headers": [{"Name": "Content-Language", "Value": letter.language}],
+        }
+        named = {"ConfigurationSetName": self._configuration_set}
+        return {
+            "FromEmailAddress": self._sender,
+            "Destination": {"ToAddresses": [letter.to]},
+            "Content": {"Simple": simple},
+            "EmailTags": [{"Name": ADDRESS_TAG, "Value": letter.address_key}],
+            **(named if self._configuration_set else {}),
+        }
+
+
+def _outcome_of(error: Any) -> Outcome:
+    """Return the outcome of an answer that is an error; raises Unavailable for a passing one."""
+    response: Any = error.response
+    if response.get("Error", {}).get("Code") in _REJECTED:
+        return "rejected"
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    if status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS} or (
+        HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+    ):
+        raise Unavailable from None
+    return "unknown"
+
+
+def _never_arrived(error: Exception) -> bool:
+    """Return whether a request certainly did not reach SES."""
+    from botocore import exceptions
+
+    return isinstance(
+        error,
+        (
+            exceptions.ConnectionError,
+            exceptions.NoCredentialsError,
+            exceptions.PartialCredentialsError,
+            exceptions.NoRegionError,
+            exceptions.ParamValidationError,
+        ),
+    )
+
+
+@lru_cache(maxsize=1)
+def _client() -> Any:
+    """Return the container's client; imported late, since one worker alone needs it."""
+    import boto3
+    from botocore.config import Config
+
+    name: Any = "sesv2"
+    return boto3.client(
+        name,
+        config=Config(
+            connect_timeout=_CONNECT_SECONDS,
+            read_timeout=_READ_SECONDS,
+            # A repeat could be a second letter.
+            retries={"mode": "standard", "total_max_attempts": 1},
+        ),
+    )
+
+
+class FolderCourier:
+    """A folder of this machine, a file for each letter; for trying."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def carry(self, letter: PostedLetter) -> Outcome:
+        """Write a letter as a file, whole or not at all."""
+        message = EmailMessage()
+        message["To"], message["Subject"] = letter.to, letter.subject
+        message.set_content(letter.text)
+        message["Content-Language"] = letter.language
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = self._folder / f"{letter.id}.eml"
+        unfinished = file.with_suffix(".part")
+        unfinished.write_bytes(message.as_bytes())
+        unfinished.rename(file)
+        return "sent"

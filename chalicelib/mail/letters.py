@@ -1,0 +1,175 @@
+"""Queuing letters, and sending each at most once."""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pymongo import ReturnDocument
+
+from chalicelib.database import Document, insert_missing
+from chalicelib.errors import Unavailable
+from chalicelib.jobs import resending
+from chalicelib.mail import events
+from chalicelib.mail.addressing import address_keys
+from chalicelib.mail.couriers import Courier, PostedLetter, courier_of
+from chalicelib.mail.errors import MailOff
+from chalicelib.mail.messages import SendLetter
+from chalicelib.mail.rows import KEPT, LETTERS, RESENDING, UNTIL_SENT, Letter, State
+from chalicelib.observability import metrics
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+# No reader waits longer for a letter; what it says may be out of date.
+WORTH_SENDING = timedelta(hours=1)
+# A worker that began is over: Lambda ends it after half a minute.
+OUTLIVES_WORKER = timedelta(minutes=5)
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+MAX_TEXT_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True, repr=False)
+class Draft:
+    """A letter to queue.
+
+    - `id`: 1 to 100 characters of base64url, the same for every repeat of its cause.
+    - `kind`: what it is about, for logs.
+    - `to`: an address in `addressing.ascii_form`.
+    - `language`: a tag of BCP 47.
+    """
+
+    id: str
+    kind: str
+    to: str
+    subject: str
+    text: str
+    language: str
+
+    def __post_init__(self) -> None:
+        """Check the form; raises ValueError, without quoting the letter."""
+        heads = (self.kind, self.to, self.subject, self.language)
+        if not self.to.isascii() or any(_CONTROLS.search(each) for each in heads):
+            raise ValueError("a letter's heads are lines, and its address is ASCII")
+        if not _ID.fullmatch(self.id) or len(self.text) > MAX_TEXT_CHARACTERS:
+            raise ValueError("a letter's id or its text is too long, or of another form")
+
+
+def is_on(runtime: Runtime) -> bool:
+    """Return whether the deployment sends letters."""
+    return courier_of(runtime.settings) is not None
+
+
+def queue(runtime: Runtime, draft: Draft) -> None:
+    """Store a letter and send its message; a letter with the same id stays as it is.
+
+    The worker finds out whether the address takes mail: a caller does the same for every
+    address. Raises MailOff and Misconfigured.
+    """
+    if not is_on(runtime):
+        raise MailOff
+    now = runtime.now()
+    letter: Letter = {
+        "_id": draft.id,
+        "kind": draft.kind,
+        "state": "waiting",
+        "address_keys": address_keys(draft.to, runtime.settings.signing_keys),
+        "queued": now,
+        "expires": now + KEPT,
+        "to": draft.to,
+        "subject": draft.subject,
+        "text": draft.text,
+        "language": draft.language,
+        "due": now + _lease(runtime),
+    }
+    insert_missing(LETTERS.of(runtime.database), [letter])
+    # If it is lost, the schedule sends another.
+    runtime.queues.send(SendLetter(letter=draft.id))
+
+
+def send(runtime: Runtime, letter_id: str) -> None:
+    """Send a letter that waits, to an address that takes mail; otherwise do nothing.
+
+    Raises Unavailable while the provider takes no letters; the letter waits on.
+    """
+    courier = courier_of(runtime.settings)
+    letter = None if courier is None else _claim(runtime, letter_id)
+    if courier is None or letter is None:
+        return
+    is_wanted = events.takes_mail(runtime, letter["address_keys"])
+    _end(runtime, letter, _carry(runtime, courier, letter) if is_wanted else "unwanted")
+
+
+def _carry(runtime: Runtime, courier: Courier, letter: Letter) -> State:
+    written = PostedLetter(
+        letter["_id"],
+        letter["to"],
+        letter["subject"],
+        letter["text"],
+        letter["language"],
+        letter["address_keys"][0],
+    )
+    try:
+        return courier.carry(written)
+    except Unavailable:
+        rows, due = LETTERS.of(runtime.database), runtime.now() + _lease(runtime)
+        waiting: Document = {"$set": {"state": "waiting", "due": due}, "$unset": {"claimed": ""}}
+        rows.update_one({"_id": letter["_id"], "state": "sending"}, waiting)
+        raise
+
+
+def _claim(runtime: Runtime, letter_id: str) -> Letter | None:
+    """Begin to send a letter; None: another worker did, or it is at an end.
+
+    Once `sending` it never waits again, unless its worker knows that SES has not accepted it.
+    """
+    claimed = {"$set": {"state": "sending", "claimed": runtime.now()}, "$unset": {"due": ""}}
+    return LETTERS.of(runtime.database).find_one_and_update(
+        {"_id": letter_id, "state": "waiting"}, claimed, return_document=ReturnDocument.AFTER
+    )
+
+
+def _end(runtime: Runtime, letter: Letter, state: State) -> None:
+    """Note a letter's end, and forget its address and its text."""
+    of_worker = {"_id": letter["_id"], "state": "sending"}
+    LETTERS.of(runtime.database).update_one(of_worker, _end_update(state))
+    fields = {"kind": letter["kind"], "outcome": state, **_counts(state)}
+    log.info("letter", extra={"fields": fields, "metrics": metrics.LETTERS})
+
+
+def _counts(state: State) -> dict[str, int]:
+    return {
+        "letters_sent": int(state == "sent"),
+        "letters_refused": int(state in {"rejected", "unwanted"}),
+        "letters_given_up": int(state in {"unknown", "late"}),
+    }
+
+
+def _end_update(state: State) -> Document:
+    return {"$set": {"state": state}, "$unset": dict.fromkeys(UNTIL_SENT, "")}
+
+
+def tend(runtime: Runtime) -> dict[str, int]:
+    """Send messages again for letters that wait, and end overdue letters.
+
+    Returns the numbers of the letters that a worker left while sending, and of the late ones.
+    """
+    now, found = runtime.now(), LETTERS.of(runtime.database)
+    left = {"state": "sending", "claimed": {"$lte": now - OUTLIVES_WORKER}}
+    late = {"state": "waiting", "due": {"$exists": True}, "queued": {"$lte": now - WORTH_SENDING}}
+    ended: dict[State, int] = {
+        "unknown": found.update_many(left, _end_update("unknown")).modified_count,
+        "late": found.update_many(late, _end_update("late")).modified_count,
+    }
+    for state, letters in ended.items():
+        if letters:
+            counts = {name: number * letters for name, number in _counts(state).items()}
+            fields = {"outcome": state, **counts}
+            log.error("letters", extra={"fields": fields, "metrics": metrics.LETTERS})
+    resending.sweep(
+        runtime, found, RESENDING, lambda rows: (SendLetter(letter=row["_id"]) for row in rows)
+    )
+    return {"letters_unknown": ended["unknown"], "letters_late": ended["late"]}
+
+
+def _lease(runtime: Runtime) -> timedelta:
+    return timedelta(milliseconds=runtime.settings.lease_ms)

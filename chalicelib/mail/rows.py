@@ -1,0 +1,75 @@
+"""Documents of letters, and of addresses that take none."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel
+
+from chalicelib.database import Collection
+from chalicelib.database.validators import AtMost
+from chalicelib.jobs.resending import Resending
+
+# `waiting` and `sending` letters end in one of the others:
+# - `sent`: the provider has accepted it;
+# - `rejected`: the provider will never accept it;
+# - `unwanted`: its address takes no mail;
+# - `unknown`: the provider may have accepted it or not, and Plaza never sends it again;
+# - `late`: no provider took it in time.
+State = Literal["waiting", "sending", "sent", "rejected", "unwanted", "unknown", "late"]
+# A deployment has a few signing keys while it rotates them.
+MAX_KEYS = 10
+# Longer than a message can be in a queue and its dead letters: a repeat finds the row.
+KEPT = timedelta(days=15)
+
+
+class Letter(TypedDict):
+    """A letter; a repeat of its cause has the same `_id`.
+
+    `address_keys` are the keyed hashes of its address, the first by the key that signs. `to`,
+    `subject`, `text` and `language` end with the sending. The schedule sends its message
+    again at `due`; a worker began to send at `claimed`.
+    """
+
+    _id: str
+    kind: str
+    state: State
+    address_keys: Annotated[list[str], AtMost(MAX_KEYS)]
+    queued: datetime
+    expires: datetime
+    to: NotRequired[str]
+    subject: NotRequired[str]
+    text: NotRequired[str]
+    language: NotRequired[str]
+    due: NotRequired[datetime]
+    claimed: NotRequired[datetime]
+    resends: NotRequired[int]
+    resent_by: NotRequired[str]
+
+
+# Fields of a letter only while it is not at an end.
+UNTIL_SENT = (
+    *("to", "subject", "text", "language"),
+    *("due", "claimed", "resends", "resent_by"),
+)
+LETTERS = Collection(
+    "mail.letter",
+    Letter,
+    indexes=(
+        IndexModel([("due", ASCENDING)], sparse=True),
+        IndexModel("claimed", sparse=True),
+        IndexModel("expires", expireAfterSeconds=0),
+    ),
+    shard_key={"_id": "hashed"},
+)
+RESENDING = Resending(at="due", where={"state": "waiting"})
+
+
+class MailRefusal(TypedDict):
+    """An address that takes no mail; `_id` is its keyed hash, and nothing says whose it is."""
+
+    _id: str
+    why: Literal["bounced", "complained"]
+    at: datetime
+
+
+REFUSALS = Collection("mail.refusal", MailRefusal, shard_key={"_id": "hashed"})
