@@ -142,7 +142,7 @@ def _react(client: Client, comment: str) -> None:
     """Have two people react to a comment, and flag it."""
     offered = [{"key": "heart", "emoji": "+"}]
     owner = client.as_("paula", roles=["admin"])
-    assert owner.put("/sites/default/comments/settings", reactions=offered).status == 200
+    assert owner.patch("/sites/default/comments/settings", reactions=offered).status == 200
     for who in ("bob", "cy"):
         path = f"/nodes/threads/comments/{comment}/reactions/heart"
         assert client.as_(who).put(path).status == 200
@@ -154,6 +154,7 @@ def _discuss(builder: Builder) -> str:
     """Discuss a page with threads, one without, and one that is moderated; return a thread."""
     owner = builder.client.as_("paula", roles=["admin"])
     told = {"title": "A page", "url": "https://blog.example/page"}
+    assert owner.patch("/sites/default/comments/settings", search=True).status == 200
     assert owner.put("/nodes/threads", **told, threaded=True).status == 201
     assert owner.put("/nodes/flat", **told, threaded=False).status == 201
     assert owner.put("/nodes/moderated", **told, moderation="before").status == 201
@@ -224,6 +225,7 @@ def listings(world: World) -> dict[str, Listing]:
         "threaded comments, newest first": Listing(bob, "/nodes/threads/comments?order=newest&"),
         "comments, best first": Listing(bob, "/nodes/threads/comments?order=best&"),
         "comments of a person": Listing(bob, "/sites/default/people/ann/comments?"),
+        "comments with words": Listing(bob, "/sites/default/search?q=so+it&"),
         "featured comments": Listing(bob, "/nodes/threads/comments?order=featured&"),
         "flat comments": Listing(bob, "/nodes/flat/comments?"),
         "thread": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/thread?"),
