@@ -34,7 +34,7 @@ NODES = Collection(
         IndexModel("metadata.authors", sparse=True),
         # Finds the node of a page, and lists those of a site; and finds nodes of 0.3.0.
         IndexModel([("site", ASCENDING), ("url_key", ASCENDING), ("_id", ASCENDING)]),
-        IndexModel("url_key", partialFilterExpression={"url_key": None}),
+        IndexModel("url_key"),
         IndexModel("vacant.due", partialFilterExpression={"vacant.due": {"$type": "date"}}),
     ),
 )
