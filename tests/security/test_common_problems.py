@@ -24,6 +24,7 @@ NEEDED = {
     "address": "page",
     "type": "application_rating",
     "site": "alpha",
+    "q": "lighthouse",
 }
 # A part of a path that no type takes: some bound nothing but its length.
 HUGE = "%00" * 2_000
