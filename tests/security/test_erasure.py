@@ -51,6 +51,9 @@ NOBODY_THERE = {
         *("hit.visitor", "hit.due", "hit.vote", "hit.late"),
     },
     "its ids are digests under a secret, and expire": {"limit", "idempotency", "comments.seen"},
+    "letters go to addresses and not to people, and forget them (tests/mail)": {
+        *("mail.letter", "mail.refusal"),
+    },
     "what the application keeps, under its own ids": {"feed.ref"},
     "blobs by their ids, under which assets and uploads name them": {
         "asset.files",

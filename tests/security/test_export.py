@@ -21,7 +21,7 @@ from tests.support.workers import Workers
 NOT_SHOWN = {
     *("blocked by", "blocked", "muted by", "comment entries", "blocked at sites"),
     *("claimed comments", "pending comments", "mentions in comments"),
-    *("acts on somebody", "batches on somebody", "asset_library"),
+    *("acts on somebody", "batches on somebody", "asset_library", "words of comments"),
     *(f"sessions by {level}" for level in ("hour", "day", "week", "month", "year")),
 }
 # What no test of this file plants; see tests/social/personal_data and decision 0076.
