@@ -161,7 +161,7 @@ def seed_subscribers(runtime: Runtime, size: int, name: str) -> str:
 
 
 def _seed_people(runtime: Runtime, user_ids: Sequence[str]) -> None:
-    place = PLACE.model_dump()
+    place = {**people.NOWHERE, "team": PLACE.team, "department": PLACE.department}
     since = {"since": runtime.now() - timedelta(days=1), "until": people.OPEN}
     runtime.database[people.PLACES.name].insert_many(
         [{"user_id": user_id, **since, **place} for user_id in user_ids], ordered=False
