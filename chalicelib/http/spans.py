@@ -1,9 +1,30 @@
 """Spans of reports, whose bounds are instants or dates."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from typing import Final
 
 from chalicelib import time_zones
 from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.time_zones import Period
+
+# The longest span of a report, so that its read is bounded.
+MAX_SPAN: Final[dict[Period, timedelta]] = {
+    "minute": timedelta(days=2),
+    "hour": timedelta(days=62),
+    "day": timedelta(days=800),
+    "week": timedelta(days=3_700),
+    "month": timedelta(days=3_700),
+    "year": timedelta(days=37_000),
+}
+
+
+def check(start: datetime | date, end: datetime | date, by: Period, time_zone: str = "UTC") -> None:
+    """Raise ValueError unless a report starts before it ends, and spans no more than `MAX_SPAN`."""
+    first, last = time_zones.instant(start, time_zone), time_zones.instant(end, time_zone)
+    if not first < last <= first + MAX_SPAN[by]:
+        raise ValueError(
+            f"a report by {by} must start before it ends and span at most {MAX_SPAN[by].days} days"
+        )
 
 
 def span(start: datetime | date, end: datetime | date, time_zone: str) -> tuple[datetime, datetime]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -33,15 +33,6 @@ _SOURCES: dict[Period, Collection[StoredReport]] = {
     "week": WEEKS,
     "month": MONTHS,
     "year": YEARS,
-}
-# The longest span of a report, so that its read is bounded.
-MAX_SPAN: dict[Period, timedelta] = {
-    "minute": timedelta(days=2),
-    "hour": timedelta(days=62),
-    "day": timedelta(days=800),
-    "week": timedelta(days=3_700),
-    "month": timedelta(days=3_700),
-    "year": timedelta(days=37_000),
 }
 # An ad unit's id is its campaign's own, and a zone's its site's.
 _GROUP_FIELDS: dict[Group | None, tuple[str, ...]] = {

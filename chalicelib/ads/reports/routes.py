@@ -9,12 +9,10 @@ from pydantic import Field, model_validator
 from pymongo.database import Database
 from typing_extensions import TypedDict
 
-from chalicelib import time_zones
 from chalicelib.ads.ids import CampaignId, PartId, advertiser_of
 from chalicelib.ads.permissions import check_advertiser
 from chalicelib.ads.reports import queries
 from chalicelib.ads.reports.queries import (
-    MAX_SPAN,
     Group,
     Money,
     Owner,
@@ -23,11 +21,10 @@ from chalicelib.ads.reports.queries import (
 )
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, ReportTooLarge
-from chalicelib.http import Ok, PageQuery, Request, Route, Text, responses
+from chalicelib.http import Ok, PageQuery, Request, Route, Text, responses, spans
 from chalicelib.http.callers import Advertiser, Publisher
 from chalicelib.http.paging import Cursors, Next
 from chalicelib.http.responses import MAX_BYTES
-from chalicelib.http.spans import span
 from chalicelib.instants import Bound
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
@@ -62,12 +59,7 @@ class ReportQuery(PageQuery):
     @model_validator(mode="after")
     def _check_span(self) -> Self:
         # The view looks the campaign's zone up: its dates are up to 14 hours from those of UTC.
-        start, end = (time_zones.instant(each, self.tz or "UTC") for each in (self.start, self.end))
-        if not start < end <= start + MAX_SPAN[self.by]:
-            raise ValueError(
-                f"a report by {self.by} must start before it ends and span at most "
-                f"{MAX_SPAN[self.by].days} days"
-            )
+        spans.check(self.start, self.end, self.by, self.tz or "UTC")
         return self
 
 
@@ -249,7 +241,7 @@ def declare(route: Route, zone_of: ZoneOf) -> None:
 
 
 def _scope(owner: Owner, owner_id: str, query: ReportQuery, money: Money, tz: str) -> ReportScope:
-    bounds = span(query.start, query.end, tz)
+    bounds = spans.span(query.start, query.end, tz)
     return ReportScope(owner, owner_id, *bounds, query.by, query.group, money, tz)
 
 

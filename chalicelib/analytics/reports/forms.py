@@ -7,19 +7,17 @@ from typing import Annotated, Any, NotRequired, Self
 from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib import time_zones
 from chalicelib.analytics.hits import DIMENSIONS, Device, Kind, StoredHit
 from chalicelib.analytics.reports.people import MAX_PATHS as MAX_CURRENT_PATHS
 from chalicelib.analytics.reports.people import Now
-from chalicelib.analytics.reports.report import BY_DAYS, MAX_SPAN, Group, Report, Row
+from chalicelib.analytics.reports.report import BY_DAYS, Group, Report, Row
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.analytics.visitors.paths import Path, PathName
 from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
-from chalicelib.http import MAX_PAGE, Input, PageQuery, Text
+from chalicelib.http import MAX_PAGE, Input, PageQuery, Text, spans
 from chalicelib.http.batches import batch_of
 from chalicelib.http.paging import Next
 from chalicelib.http.responses import MAX_BYTES
-from chalicelib.http.spans import span
 from chalicelib.instants import Bound, Instant
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownName
@@ -50,12 +48,7 @@ class SpanQuery(PageQuery):
     @model_validator(mode="after")
     def _check_span(self) -> Self:
         # The view looks the site's zone up: its dates are up to 14 hours from those of UTC.
-        start, end = (time_zones.instant(each, self.tz or "UTC") for each in (self.start, self.end))
-        if not start < end <= start + MAX_SPAN[self.by]:
-            raise ValueError(
-                f"a report by {self.by} must start before it ends and span at most "
-                f"{MAX_SPAN[self.by].days} days"
-            )
+        spans.check(self.start, self.end, self.by, self.tz or "UTC")
         return self
 
 
@@ -101,7 +94,7 @@ class StatsQuery(SpanQuery, NameQuery):
         Raises InvalidRequest for a span that is empty there.
         """
         tz = self.tz or time_zone
-        bounds = span(self.start, self.end, tz)
+        bounds = spans.span(self.start, self.end, tz)
         named = next((name for group, name in self.names.items() if group != "path"), None)
         group = self.group if named is None else next(iter(self.names))
         return Report(site, *bounds, self.by, tz, self.path, group, named)

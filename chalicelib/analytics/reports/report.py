@@ -1,7 +1,7 @@
 """A reader's report, and the shape of its rows."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal, TypedDict
 
@@ -10,15 +10,6 @@ from chalicelib.analytics.hits import day_of
 from chalicelib.time_zones import Period
 
 Group = Literal["path", "referrer", "campaign", "device", "country"]
-# The longest span of a report, so that its read is bounded.
-MAX_SPAN: Final[dict[Period, timedelta]] = {
-    "minute": timedelta(days=2),
-    "hour": timedelta(days=62),
-    "day": timedelta(days=800),
-    "week": timedelta(days=3_700),
-    "month": timedelta(days=3_700),
-    "year": timedelta(days=37_000),
-}
 BY_DAYS: Final[tuple[Period, ...]] = ("day", "week", "month", "year")
 
 

@@ -8,7 +8,6 @@ from typing_extensions import TypedDict
 
 from chalicelib.analytics import permissions
 from chalicelib.analytics.errors import NoUserReports, UnknownSite
-from chalicelib.analytics.reports.report import MAX_SPAN
 from chalicelib.analytics.sessions import periods as sessions_periods
 from chalicelib.analytics.sessions.periods import (
     MAX_PAGES,
@@ -18,7 +17,7 @@ from chalicelib.analytics.sessions.periods import (
     StoredPeriod,
 )
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
-from chalicelib.http import MAX_PAGE, Ok, PageQuery, Request, Route
+from chalicelib.http import MAX_PAGE, Ok, PageQuery, Request, Route, spans
 from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import Cursors, Next
 from chalicelib.instants import Bound
@@ -47,12 +46,7 @@ class SessionsQuery(PageQuery):
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        start, end = _instant(self.start), _instant(self.end)
-        if not start < end <= start + MAX_SPAN[self.by]:
-            raise ValueError(
-                f"a report by {self.by} must start before it ends and span at most "
-                f"{MAX_SPAN[self.by].days} days"
-            )
+        spans.check(self.start, self.end, self.by)
         return self
 
     def report(self, site: str) -> SessionReport:
