@@ -7,17 +7,17 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.comments import nodes
 from chalicelib.comments.answers import AuthorAnswer
 from chalicelib.comments.entries.rows import revision_of
 from chalicelib.comments.errors import NotEnabled
 from chalicelib.comments.forms import CommentId
 from chalicelib.comments.latest.listing import CommentedAnswer
 from chalicelib.comments.latest.permalinks import permalink
+from chalicelib.comments.latest.rows import place_of, position_of, read, visible_nodes
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.comments.stores.collected import collect
+from chalicelib.comments.stores.collected import Place
 from chalicelib.comments.terms.finding import TermsQuery, find
 from chalicelib.comments.terms.plain import EXCERPT_CHARACTERS, excerpt, plain_text
 from chalicelib.comments.terms.rows import row_of, words_of
@@ -26,7 +26,6 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Ok, PageQuery, Request, Route
 from chalicelib.http.paging import Cursors, Next
 from chalicelib.identity import Principal
-from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
 from chalicelib.words import tokens
@@ -111,13 +110,11 @@ def search(
         raise NotEnabled
     words = _words(query.q)
     cursors = Cursors(f"search:{site}:{' '.join(words)}", runtime.settings.signing_keys)
-    place = cursors.position(query)
-    after = (moment(place[0]), place[1]) if place else None
+    after = position_of(cursors.position(query))
     user_id = caller.id if caller else None
     found = find(runtime.database, TermsQuery(site, words, user_id, after, query.limit))
     shown = _read(runtime, site, found.rows, words, caller)
-    last = [milliseconds(found.last[0]), found.last[1]] if found.last else None
-    return {"comments": shown, "next": cursors.following(last)}
+    return {"comments": shown, "next": cursors.following(place_of(found.last))}
 
 
 def _words(text: str) -> list[str]:
@@ -140,24 +137,24 @@ def _read(
     """Return the comments of rows that the caller sees as visible, without blocked authors'."""
     if not rows:
         return []
-    wanted: dict[str, list[str]] = {}
-    for row in rows:
-        node_id, _, comment_id = row["_id"].rpartition("/")
-        wanted.setdefault(node_id, []).append(comment_id)
-    where = {"_id": {"$in": list(wanted)}, **nodes.OCCUPIED}
-    read = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
-    now = runtime.now()
-    known = {node["_id"]: node for node in read if nodes.is_visible(node, caller, now)}
-    comments = collect(runtime.database, list(known.values()), wanted)
+    places = [_place_of(row) for row in rows]
+    known = visible_nodes(runtime, {node_id for node_id, _ in places}, caller)
+    wanted = [(known[node_id], comment_id) for node_id, comment_id in places if node_id in known]
+    comments = read(runtime, wanted)
     sees, shown = _Sight(runtime, site, caller), list[FoundComment]()
-    for row in rows:
-        node_id, _, comment_id = row["_id"].rpartition("/")
-        comment = comments.get((node_id, comment_id))
+    for place, row in zip(places, rows, strict=True):
+        comment = comments.get(place)
         if comment is not None and sees.as_visible(comment):
-            found = _answer(known[node_id], comment, words)
-            if found is not None and _has_words(known[node_id], comment, row, words):
+            node = known[place[0]]
+            found = _answer(node, comment, words)
+            if found is not None and _has_words(node, comment, row, words):
                 shown.append(found)
     return shown
+
+
+def _place_of(row: Mapping[str, Any]) -> Place:
+    node_id, _, comment_id = row["_id"].rpartition("/")
+    return node_id, comment_id
 
 
 class _Sight:

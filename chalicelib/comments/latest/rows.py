@@ -157,9 +157,14 @@ def _look_up(
     wanted = {entry["node_id"] for entry in entries} - known.keys()
     if not wanted:
         return
-    where = {"_id": {"$in": sorted(wanted)}, **nodes.OCCUPIED}
-    now = runtime.now()
     known |= dict.fromkeys(wanted)
-    for node in nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS):
-        if nodes.is_visible(node, caller, now):
-            known[node["_id"]] = node
+    known |= visible_nodes(runtime, wanted, caller)
+
+
+def visible_nodes(
+    runtime: Runtime, ids: Collection[str], caller: Principal | None
+) -> dict[str, Node]:
+    """Return the nodes of these ids that a caller sees, by their ids."""
+    where = {"_id": {"$in": sorted(ids)}, **nodes.OCCUPIED}
+    found, now = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS), runtime.now()
+    return {node["_id"]: node for node in found if nodes.is_visible(node, caller, now)}

@@ -20,6 +20,7 @@ from chalicelib.database import Document, only_duplicates
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
 
 # Longer than any function runs: a step that has not ended by then has crashed.
 _LEASE = timedelta(minutes=16)
@@ -110,7 +111,7 @@ def _index(runtime: Runtime, change: SearchChange) -> int:
     """Index the comments of the next nodes of a site."""
     total, room = Difference(), runtime.bounds.comments.indexed_at_once
     after = change["after"]
-    found = _nodes_after(runtime, after, _NODES_AT_ONCE)
+    found = _nodes_after(runtime, after, _NODES_AT_ONCE, change["_id"])
     for node in found:
         after = node["_id"]
         if node["site"] != change["_id"]:
@@ -144,8 +145,16 @@ def _end(runtime: Runtime, change: SearchChange) -> None:
     SEARCH_CHANGES.of(runtime.database).delete_one(same)
 
 
-def _nodes_after(runtime: Runtime, after: str, most: int) -> list[Node]:
-    found = nodes.NODES.of(runtime.database).find({"_id": {"$gt": after}}, nodes.WITHOUT_COMMENTS)
+def _nodes_after(runtime: Runtime, after: str, most: int, site: str = DEFAULT_SITE) -> list[Node]:
+    """Return the next nodes by their ids; with a site, the ids begin with its name.
+
+    The default site's nodes stand among all others, since their ids need not name it.
+    """
+    ids: Document = {"$gt": after}
+    if site != DEFAULT_SITE:
+        # The semicolon follows the colon.
+        ids = {"$gt": max(after, f"{site}:"), "$lt": f"{site};"}
+    found = nodes.NODES.of(runtime.database).find({"_id": ids}, nodes.WITHOUT_COMMENTS)
     return list(found.sort("_id", ASCENDING).limit(most))
 
 

@@ -62,6 +62,22 @@ def test_comments_from_before_are_indexed_in_the_background(
     assert SEARCH_CHANGES.of(runtime.database).count_documents({}) == 0
 
 
+@pytest.mark.usefixtures("switched_on")
+def test_a_site_is_indexed_in_one_run_whatever_nodes_other_sites_have(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = client.as_("root", roles=["admin"])
+    for name in ("alpha", "blo", "blog-2", "blogs", "page"):
+        for number in range(2):
+            node = f"{name}-{number}" if name == "page" else f"{name}:{number}"
+            assert root.put(f"/nodes/{node}", title="One", url="https://a.example/").status == 201
+    monkeypatch.setattr(upkeep, "_NODES_AT_ONCE", 6)
+
+    assert upkeep.index_due(runtime) == 15
+
+    assert SEARCH_CHANGES.of(runtime.database).count_documents({}) == 0
+
+
 @pytest.mark.bounds(comments={"indexed_at_once": 4})
 @pytest.mark.usefixtures("switched_on")
 def test_each_run_indexes_a_bounded_part_and_the_next_goes_on(
