@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.contract import Contract
-from tests.support.runs import is_whole
+from tests.support.runs import ENDED, is_whole
 
 # What every operation declares, and no test need provoke of each: one does of one.
 _OF_ANY_OPERATION = frozenset({"500 internal", "503 unavailable"})
@@ -27,10 +27,10 @@ class ContractCheck:
         self._contract.seen.update(getattr(node, "workeroutput", {}).get("seen_answers", ()))
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Note what nobody saw, in a whole run that has passed."""
+        """Note what nobody saw in a whole run, whether it passes or fails."""
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["seen_answers"] = sorted(self._contract.seen)
-        elif is_whole(session.config) and exitstatus == pytest.ExitCode.OK:
+        elif is_whole(session.config) and exitstatus in ENDED:
             declared = self._contract.declared() - self._contract.seen
             self._unseen = sorted(
                 each for each in declared if each.partition(" ")[2] not in _OF_ANY_OPERATION

@@ -2,6 +2,9 @@
 
 import pytest
 
+# A run that came to its end: one that was interrupted knows nothing of the tests it left out.
+ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+
 
 def is_whole(config: pytest.Config) -> bool:
     """Return whether all tests were to be run."""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pymongo import monitoring
 
-from tests.support.runs import is_whole
+from tests.support.runs import ENDED, is_whole
 from tests.support.shard_listener import ShardListener
 
 
@@ -39,7 +39,7 @@ class ShardCheck:
         """Fail a whole run in which an exception of the shard keys was of no use."""
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["used_exceptions"] = sorted(self._listener.used)
-        elif is_whole(session.config) and exitstatus == pytest.ExitCode.OK:
+        elif is_whole(session.config) and exitstatus in ENDED:
             self._unused = self._listener.unused()
             if self._unused:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -298,7 +298,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.export._documents: find comments.origin",
         "people.export._documents: find comments.log",
         "people.export._documents: find comments.person",
-        "people.export._documents: find comments.pending",
         "people.export._documents: find content.node",
         "people.export._documents: find content.revision",
         "people.export._documents: find content.asset",
