@@ -76,7 +76,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
         "comments.repair",
     ),
     ("comments.acts", "comments.search", "comments.spam"),
-    ("comments.batches",),
+    ("comments.batches", "comments.importing"),
     ("comments.jobs", "comments.routes"),
 )
 ADS: tuple[tuple[str, ...], ...] = (

@@ -1,0 +1,1 @@
+"""Discussions of other systems, read from the files that these systems export."""
