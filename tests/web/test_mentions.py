@@ -237,6 +237,8 @@ def test_the_list_fits_a_phone_and_breaks_no_rule(
     area = page.locator("textarea")
     area.press_sequentially("@an")
     expect(offered(page)).to_have_count(3)
+    # Its styles come with its file.
+    expect(offered(page).first).to_have_css("outline-style", "solid")
 
     assert page.evaluate(WIDER) == 0
     assert in_both_schemes(page, axe) == []

@@ -1,11 +1,13 @@
 // @ts-check
 /** Completing the name of somebody who takes part in a discussion, after an `@`: loaded by the first one. */
-import { h } from "./element.js";
+import { h, sheet } from "./element.js";
 import { whenTyped } from "./keyboard.js";
+import css from "./completion.css";
 
 /** @typedef {import("./form.js").Person} Person */
 /** @typedef {{start: number, query: string}} Asked What stands after the last `@` before the caret, and where that begins. */
 
+const STYLES = sheet(css);
 const WAIT_MS = 150;
 /** What an `@` after a letter begins is an address, but in scripts that write without spaces; `comments/scripts.py` has them. */
 const AT = /(?:^|[^\p{L}\p{N}_]|[\p{sc=Bopo}\p{sc=Hang}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Khmr}\p{sc=Laoo}\p{sc=Mymr}\p{sc=Thai}\p{sc=Tibt}\p{sc=Yiii}])(@([^\s@][^@\n]{0,40}))$/u;
@@ -108,6 +110,8 @@ export function complete(area, search, chosen) {
 
   area.setAttribute("aria-autocomplete", "list");
   area.setAttribute("aria-controls", id);
+  const root = /** @type {ShadowRoot} */ (area.getRootNode());
+  root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, STYLES])];
   area.after(list);
   area.addEventListener("input", look);
   area.addEventListener("keydown", whenTyped(key), true);
