@@ -44,7 +44,7 @@ def groups(stage: Stage) -> Iterator[list[Case]]:
     yield [Worker(stage.runtime, name, pages).case() for pages in PAGES_READ for name in NAMES]
     yield [_end_to_end(stage.with_database("beacons").runtime)]
     yield list(_reports(stage.with_database("reports").runtime))
-    for size in stage.sizes(10_000, 100_000, 1_000_000):
+    for size in stage.sizes(10_000, 100_000):
         yield [_sessions(stage.with_database(f"day-{size}").runtime, size)]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
+import pymongo
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
@@ -26,6 +27,9 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 
 PAUSE = timedelta(minutes=30)
+# One aggregate makes a whole day's sessions: those of a million hits took 51 s on a busy machine,
+# and their sums 200 s. Other operations may take 20 s, and the schedule's function 900 s.
+DAY_TIMEOUT_SECONDS = 600
 
 
 def make(database: Database[Document], log: Log, span: Span, making: str) -> None:
@@ -176,8 +180,9 @@ def _make(runtime: Runtime, due: Due) -> bool:
     logs = together.logs_of(database, found) if found else []
     # A site in a move waits until all its hits are in one log.
     if found and len(logs) == 1 and day >= kept_since(found, now) and logs[0].holds(day):
-        make(database, logs[0], Span(site, day, until), new_id(now, runtime.random))
-        rolling.roll_up(database, site, day)
+        with pymongo.timeout(DAY_TIMEOUT_SECONDS):
+            make(database, logs[0], Span(site, day, until), new_id(now, runtime.random))
+            rolling.roll_up(database, site, day)
     elif len(logs) > 1:
         DUE.of(database).update_one({"_id": due["_id"]}, {"$unset": {"leased_until": ""}})
         return False

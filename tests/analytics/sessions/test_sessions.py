@@ -5,14 +5,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from pymongo.monitoring import CommandStartedEvent
 
 from chalicelib.analytics.logs import moving
 from chalicelib.analytics.sessions import making
 from chalicelib.analytics.sessions.periods import SESSIONS, end_of, start_of
 from chalicelib.analytics.settings import SITES
+from chalicelib.database import OPERATION_TIMEOUT_MS
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import LOGS, SITE, at, count, site, view
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 from tests.support.http_client import Client
 
 MORNING = at("2026-03-01 08:00")
@@ -72,6 +75,31 @@ def test_hits_out_of_order_and_of_many_batches_make_the_same_sessions(blog: Runt
         ("v0:1", "/0", "/10", 6, 70),
         ("v1:1", "/1", "/11", 6, 70),
     ]
+
+
+class Patience(Commands):
+    """Remembers how long MongoDB may take for each command that reads or changes sessions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most_ms: list[int] = []
+
+    def started(self, event: CommandStartedEvent) -> None:
+        command = event.command
+        is_merge = any("$merge" in stage for stage in command.get("pipeline", ()))
+        if is_merge or str(command[event.command_name]).startswith("hit.session"):
+            self.most_ms.append(command.get("maxTimeMS", 0))
+
+
+def test_a_day_of_many_hits_has_longer_than_other_operations(blog: Runtime) -> None:
+    count(blog, view(1, MORNING, "/1"))
+    patience = Patience()
+
+    with listening(blog, patience) as heard:
+        making.make_due(heard)
+
+    assert len(patience.most_ms) >= 3
+    assert min(patience.most_ms) > 10 * OPERATION_TIMEOUT_MS
 
 
 def test_a_late_hit_joins_two_sessions_and_none_is_left_over(
