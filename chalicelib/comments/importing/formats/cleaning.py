@@ -1,0 +1,108 @@
+"""Foreign texts in the form that Plaza stores: printable, with plain newlines, within bounds."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from chalicelib.comments.importing.formats.moments import unwrapped
+from chalicelib.comments.importing.shapes import (
+    MAX_SAMPLE_CHARACTERS,
+    ImportedAuthor,
+    Skipped,
+)
+
+MAX_LINE_CHARACTERS = 500
+MAX_URL_CHARACTERS = 2_000
+MAX_EMAIL_CHARACTERS = 254
+# Counts of votes above it are a mistake of the file.
+MOST_VOTES = 10**9
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_EMAIL = re.compile(r"[^\s@<>\"]+@[^\s@<>\"]+")
+_NO_URL = re.compile(r"[\s\x00-\x1f\x7f<>\"\\^`{|}]")
+_TRUE = frozenset({"true", "1", "yes"})
+
+
+def text_of(value: Any) -> str:
+    """Return a text of many lines, without control characters and halves of surrogate pairs."""
+    if not isinstance(value, str):
+        return "" if value is None or isinstance(value, Mapping | list | bool) else str(value)
+    return _CONTROLS.sub("", value.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
+
+
+def line_of(value: Any, most: int = MAX_LINE_CHARACTERS) -> str:
+    """Return a text on one line, cut to its bound."""
+    return " ".join(text_of(value).split())[:most].rstrip()
+
+
+def key_of(value: Any) -> str:
+    """Return an id as a text; empty for none."""
+    value = unwrapped(value)
+    if isinstance(value, Mapping):
+        value = value.get("$oid")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return line_of(value)
+
+
+def email_of(value: Any) -> str | None:
+    """Return an email address in lower case; None for any other text."""
+    text = line_of(value, MAX_EMAIL_CHARACTERS + 1).lower()
+    return text if len(text) <= MAX_EMAIL_CHARACTERS and _EMAIL.fullmatch(text) else None
+
+
+def url_of(value: Any) -> str | None:
+    """Return an absolute address or a path; None for any other text."""
+    text = text_of(value).strip()
+    if text.startswith("//"):
+        text = f"https:{text}"
+    if not text or len(text) > MAX_URL_CHARACTERS or _NO_URL.search(text):
+        return None
+    if text.startswith("/"):
+        return text
+    try:
+        parts = urlsplit(text)
+        is_url = parts.scheme.lower() in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        return None
+    return text if is_url else None
+
+
+def number_of(value: Any) -> int:
+    """Return a count; 0 for a text that is no number, and the bound above it."""
+    value = unwrapped(value)
+    try:
+        number = float(value) if isinstance(value, str | int | float) else 0.0
+    except (ValueError, OverflowError):
+        return 0
+    return int(max(-MOST_VOTES, min(MOST_VOTES, number))) if number == number else 0  # noqa: PLR0124
+
+
+def is_true(value: Any) -> bool:
+    """Return whether a value means yes, in any form that the formats have."""
+    value = unwrapped(value)
+    return value.strip().lower() in _TRUE if isinstance(value, str) else bool(value)
+
+
+def author_of(
+    name: Any, *, account: Any = None, email: Any = None, is_email_verified: bool = False
+) -> ImportedAuthor | None:
+    """Return an author; None if the file has neither a name, nor an account, nor an address."""
+    address = email_of(email)
+    author = ImportedAuthor(
+        account=key_of(account) or None,
+        name=line_of(name),
+        email=address,
+        is_email_verified=is_email_verified and address is not None,
+    )
+    return author if author.account or author.name or author.email else None
+
+
+def votes_of_score(score: int) -> tuple[int, int]:
+    """Return the votes for and against of which only the difference is known."""
+    return max(score, 0), max(-score, 0)
+
+
+def skip(reason: str, where: str, sample: Any) -> Skipped:
+    """Return what is left out, with a sample of its first characters."""
+    return Skipped(reason=reason, where=where, sample=line_of(sample, MAX_SAMPLE_CHARACTERS))

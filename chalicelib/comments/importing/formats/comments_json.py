@@ -1,0 +1,73 @@
+"""The steps that all formats of JSON have: read records, keep their faults, start threads."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from chalicelib.comments.importing.formats.cleaning import skip, text_of
+from chalicelib.comments.importing.formats.html_markdown import markdown_of
+from chalicelib.comments.importing.formats.json_values import TOO_LARGE, Found, JsonFile, Path
+from chalicelib.comments.importing.formats.spools import Seen
+from chalicelib.comments.importing.shapes import ImportedThread, Item
+
+Record = Mapping[str, Any]
+_IS_HTML = re.compile(
+    r"\s*<(?:p|div|blockquote|ul|ol|pre|h[1-6]|span)\b.*>\s*", re.DOTALL | re.IGNORECASE
+)
+
+
+class Unusable(Exception):
+    """A record that does not come over, with the code of the reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def record_of(found: Found) -> Record:
+    """Return a value as a record; raises Unusable."""
+    if found.value is TOO_LARGE:
+        raise Unusable("too_large")
+    if not isinstance(found.value, Mapping):
+        raise Unusable("no_record")
+    return found.value
+
+
+def items_of(found: Found, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
+    """Yield the items of a record, or the reason why it has none."""
+    try:
+        yield from make(record_of(found))
+    except Unusable as fault:
+        yield skip(fault.reason, f"line {found.line}", found.sample)
+
+
+def every_value(
+    file: JsonFile, paths: Collection[Path], ends: Collection[Path] = ()
+) -> Iterator[Found]:
+    """Yield the parts at these paths of all values of a file; raises BrokenFile for no value."""
+    if not file.next_character():
+        raise file.fail("the file is empty")
+    while file.next_character():
+        yield from file.find(paths, ends)
+
+
+class Threads:
+    """The threads of records that repeat their page."""
+
+    def __init__(self) -> None:
+        self._seen = Seen()
+
+    def start(
+        self, key: str, url: str | None, title: str = "", *, locked: bool = False
+    ) -> Iterator[ImportedThread]:
+        """Yield a thread at its first record; raises Unusable without a key."""
+        if not key:
+            raise Unusable("no_address")
+        if self._seen.is_new(key):
+            yield ImportedThread(key=key, url=url, title=title, locked=locked)
+
+
+def markdown_or_html(value: Any) -> str:
+    """Return a text of Markdown; HTML, which some systems have in its place, becomes Markdown."""
+    text = text_of(value)
+    return markdown_of(text) if _IS_HTML.fullmatch(text) else text

@@ -1,0 +1,70 @@
+"""The formats by name, and the format of a file by its beginning."""
+
+import re
+from collections.abc import Mapping
+
+from chalicelib.comments.importing.formats import (
+    artalk,
+    commento,
+    disqus,
+    github,
+    isso,
+    own_lines,
+    remark42,
+    twikoo,
+    waline,
+    wordpress,
+)
+from chalicelib.comments.importing.formats.streams import uncompressed_head
+from chalicelib.comments.importing.shapes import Parser
+
+# What `detect` wants to read of a file.
+HEAD_BYTES = 16_384
+PARSERS: Mapping[str, Parser] = {
+    "plaza": own_lines.parse,
+    "disqus": disqus.parse,
+    "wordpress": wordpress.parse,
+    "isso": isso.parse,
+    "remark42": remark42.parse,
+    "commento": commento.parse,
+    "twikoo": twikoo.parse,
+    "waline": waline.parse,
+    "artalk": artalk.parse,
+    "github": github.parse,
+}
+# Marks of a format, the surest first, in the beginning without blanks.
+_MARKS = (
+    ("disqus", re.compile(r"<disqus\b")),
+    ("wordpress", re.compile(r"<rss\b.*wordpress\.org/export/", re.DOTALL)),
+    ("plaza", re.compile(r'\{"plaza":\d')),
+    ("remark42", re.compile(r'\{"version":\d+,"(?:users|posts)":')),
+    ("waline", re.compile(r'\{.*?"(?:type":"waline|Comment":\[)', re.DOTALL)),
+    ("commento", re.compile(r'\{.*?"(?:commentHex|commenterHex|commenters)":', re.DOTALL)),
+    ("github", re.compile(r'\[?\{"data":\{"repository":')),
+    ("artalk", re.compile(r'\[?\{.*?"(?:page_key|is_pending)":', re.DOTALL)),
+    ("twikoo", re.compile(r'\[?\{.*?"(?:isSpam|mailMd5)":', re.DOTALL)),
+    ("isso", re.compile(r'\[\{.*?"(?:remote_addr|comments)":', re.DOTALL)),
+    ("twikoo", re.compile(r'\[?\{.*?"nick":.*?"href":', re.DOTALL)),
+    ("waline", re.compile(r'\[\{.*?"objectId":', re.DOTALL)),
+)
+_BLANKS = re.compile(r"[\s\ufeff]+")
+
+
+def detect(head: bytes) -> str | None:
+    """Return the name of the format of a file that begins so; None for an unknown format."""
+    head = uncompressed_head(head)
+    if head.startswith(isso.SQLITE):
+        return "isso"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = head[: len(head) // 2 * 2].decode("utf-16", errors="replace")
+    else:
+        text = head.decode(errors="replace")
+    # Within a tag of XML a blank matters; there is none in the marks of JSON.
+    bare = text if text.lstrip("\ufeff \r\n\t").startswith("<") else _BLANKS.sub("", text)
+    bare = bare.lstrip("\ufeff \r\n\t")
+    is_xml = bare.startswith("<")
+    for name, mark in _MARKS:
+        found = mark.search(bare) if is_xml else mark.match(bare)
+        if found and is_xml == mark.pattern.startswith("<"):
+            return name
+    return None

@@ -1,0 +1,262 @@
+"""HTML of other systems as Markdown that Plaza shows alike; no HTML survives.
+
+A sanitizer with a browser's parser repairs the HTML first, so that here every tag has its end.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from html import unescape
+
+import nh3
+
+from chalicelib.comments.importing.formats.markdown_lines import Line, Mark
+from chalicelib.markdown import MOST_NESTED, is_absolute
+
+# Longer texts lose their tags: the time of a browser's parser grows faster than some texts.
+MAX_HTML_CHARACTERS = 200_000
+_MARKS: dict[str, Mark] = {
+    **dict.fromkeys(("b", "strong"), "**"),
+    **dict.fromkeys(("i", "em", "cite"), "*"),
+    **dict.fromkeys(("s", "strike", "del"), "~~"),
+}
+_HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
+_CODES = frozenset({"code", "kbd", "samp", "tt"})
+_BLOCKS = frozenset(
+    "p div section article header footer figure figcaption details summary table tr dl dt dd "  # noqa: SIM905
+    "address center fieldset main nav aside".split()
+)
+_CONTAINERS = frozenset({"blockquote", "ul", "ol", "li"})
+_FRAMES = frozenset({"iframe", "embed", "video", "audio", "source"})
+_TAGS = {"a", "br", "hr", "img", "pre", "td", "th"}
+_TAGS |= {*_MARKS, *_HEADINGS, *_CODES, *_BLOCKS, *_CONTAINERS, *_FRAMES}
+_ATTRIBUTES = {
+    "a": {"href"},
+    "img": {"src", "alt"},
+    "ol": {"start"},
+    **{each: {"src"} for each in _FRAMES},
+}
+_SCHEMES = {"http", "https", "mailto"}
+_MOST_DIGITS = 9
+_TAG = re.compile(r'<(/?)([a-z0-9]+)((?:\s+[a-z-]+="[^"]*")*)\s*/?>')
+_ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
+_ANY_TAG = re.compile(r"<[^<>]*>")
+_TICKS = re.compile("`{3,}")
+# The pictures in place of emoji, whose alternative text is the emoji.
+_EMOJI = re.compile(r"[^\x00-\x7f]{1,10}")
+
+
+def _same(url: str) -> str:
+    return url
+
+
+def markdown_of(html: str, *, breaks: bool = False, link: Callable[[str], str] = _same) -> str:
+    """Return HTML as Markdown.
+
+    breaks: newlines are line breaks, and empty lines part paragraphs, as in WordPress.
+    link: changes the addresses of links.
+    """
+    if len(html) > MAX_HTML_CHARACTERS:
+        html = _ANY_TAG.sub("", html)
+    elif "<" in html:
+        html = nh3.clean(
+            html, tags=_TAGS, attributes=_ATTRIBUTES, link_rel=None, url_schemes=_SCHEMES
+        )
+    writer = _Writer(breaks=breaks, link=link)
+    after = 0
+    for tag in _TAG.finditer(html):
+        writer.write(unescape(html[after : tag.start()]))
+        after = tag.end()
+        if tag[1]:
+            writer.end(tag[2])
+        else:
+            writer.start(tag[2], _attributes(tag[3]))
+    writer.write(unescape(html[after:]))
+    return writer.markdown()
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name: unescape(value) for name, value in _ATTRIBUTE.findall(text)}
+
+
+@dataclass(slots=True)
+class _Container:
+    """A quote, a list or an item, with the blocks in it."""
+
+    tag: str
+    start: int = 1
+    blocks: list[str] = field(default_factory=list)
+
+
+class _Writer:
+    """Markdown, while its HTML is read."""
+
+    def __init__(self, *, breaks: bool, link: Callable[[str], str]) -> None:
+        self._breaks, self._link = breaks, link
+        self._containers = [_Container("")]
+        self._line = Line()
+        self._prefix = ""
+        # The open tags of emphasis and links, each with its beginning on a new line.
+        self._inline: list[tuple[str, Callable[[Line], None]]] = []
+        # The text of code, and the tag that ends it.
+        self._raw: list[str] | None = None
+        self._raw_tag = ""
+        self._too_deep = 0
+
+    def write(self, text: str) -> None:
+        """Append a text."""
+        if self._raw is not None:
+            self._raw.append(text)
+        elif not self._breaks:
+            self._line.write(text)
+        else:
+            first, *lines = text.split("\n")
+            self._line.write(first)
+            for each in lines:
+                self._break()
+                self._line.write(each)
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Read the start of an element."""
+        if self._raw is not None:
+            self._raw.append("\n" if tag == "br" else "")
+        elif tag in _MARKS:
+            self._open(tag, partial(Line.open, mark=_MARKS[tag]))
+        elif tag == "a":
+            self._start_link(attributes.get("href", ""))
+        elif tag in _CODES or tag == "pre":
+            self._start_code(tag)
+        elif tag == "br":
+            self._break()
+        else:
+            self._start_other(tag, attributes)
+
+    def _start_other(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "img":
+            self._write_picture(attributes.get("src", ""), attributes.get("alt", ""))
+        elif tag in _FRAMES:
+            self._write_frame(attributes.get("src", ""))
+        elif tag in {"td", "th"}:
+            self._line.write(" ")
+        else:
+            self._start_block(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        """Read the end of an element."""
+        if self._raw is not None:
+            if tag == self._raw_tag:
+                self._end_code("".join(self._raw))
+        elif self._inline and self._inline[-1][0] == tag:
+            self._inline.pop()
+            self._line.close()
+        elif tag in _CONTAINERS:
+            self._end_container()
+        elif tag in _BLOCKS or tag in _HEADINGS:
+            self._flush()
+
+    def markdown(self) -> str:
+        """Return all blocks."""
+        self._flush()
+        while len(self._containers) > 1:
+            self._end_container()
+        return "\n\n".join(self._containers[0].blocks)
+
+    def _start_block(self, tag: str, attributes: dict[str, str]) -> None:
+        self._flush()
+        self._prefix = _HEADINGS.get(tag, "")
+        if tag == "hr":
+            self._add("---")
+        elif tag in _CONTAINERS:
+            if self._too_deep or len(self._containers) > MOST_NESTED:
+                self._too_deep += 1
+                return
+            start = attributes.get("start", "1")
+            is_number = start.isascii() and start.isdigit() and len(start) < _MOST_DIGITS
+            self._containers.append(_Container(tag, int(start) if is_number else 1))
+
+    def _end_container(self) -> None:
+        self._flush()
+        if self._too_deep:
+            self._too_deep -= 1
+            return
+        closed = self._containers.pop()
+        if closed.tag == "li":
+            self._containers[-1].blocks.append("\n\n".join(closed.blocks))
+        elif closed.blocks:
+            self._add("\n".join(_lines_of(closed)))
+
+    def _add(self, block: str) -> None:
+        self._containers[-1].blocks.append(block)
+
+    def _flush(self) -> None:
+        """End the paragraph; what is open in it begins again in the next."""
+        for _ in self._inline:
+            self._line.close()
+        if not self._line.is_empty:
+            text = self._line.markdown()
+            self._add(self._prefix + (text.replace("\n", " ") if self._prefix else text))
+        self._prefix = ""
+        self._line = Line()
+        for _tag, begin in self._inline:
+            begin(self._line)
+
+    def _break(self) -> None:
+        if not self._line.is_empty and self._line.ends_with_break:
+            self._flush()
+        else:
+            self._line.break_line()
+
+    def _open(self, tag: str, begin: Callable[[Line], None]) -> None:
+        self._inline.append((tag, begin))
+        begin(self._line)
+
+    def _start_link(self, url: str) -> None:
+        url = self._link(url.strip())
+        if is_absolute(url):
+            self._open("a", partial(Line.open_link, url=url))
+
+    def _start_code(self, tag: str) -> None:
+        if tag == "pre":
+            self._flush()
+        self._raw = []
+        self._raw_tag = tag
+
+    def _end_code(self, code: str) -> None:
+        self._raw = None
+        if self._raw_tag != "pre":
+            self._line.write_code(code)
+            return
+        code = code.strip("\n")
+        if code.strip():
+            ticks = max([2, *map(len, _TICKS.findall(code))]) + 1
+            self._add(f"{'`' * ticks}\n{code}\n{'`' * ticks}")
+
+    def _write_picture(self, url: str, words: str) -> None:
+        if _EMOJI.fullmatch(words) or not is_absolute(url) or url.startswith("mailto:"):
+            self._line.write(words)
+        else:
+            self._line.write_picture(url, words)
+
+    def _write_frame(self, url: str) -> None:
+        """Write a link in place of a frame, a film or a sound."""
+        url = f"https:{url}" if url.startswith("//") else url
+        if is_absolute(url):
+            self._line.open_link(url)
+            self._line.write(url)
+            self._line.close()
+
+
+def _lines_of(container: _Container) -> Iterator[str]:
+    """Yield the lines of a quote or a list."""
+    if container.tag == "blockquote":
+        for line in "\n\n".join(container.blocks).split("\n"):
+            yield f"> {line}".rstrip()
+        return
+    for number, item in enumerate(filter(None, container.blocks), container.start):
+        # A minus is no bullet in a text with lines that begin with a plus.
+        mark = "* " if container.tag == "ul" else f"{number}. "
+        first, *others = item.split("\n")
+        yield mark + first
+        for line in others:
+            yield f"{' ' * len(mark)}{line}".rstrip()

@@ -1,0 +1,161 @@
+"""Isso: its SQLite database, and the JSON of its generic import."""
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from typing import Any, BinaryIO, cast
+from urllib.parse import unquote_plus
+
+from chalicelib.comments.importing.formats.cleaning import (
+    author_of,
+    key_of,
+    line_of,
+    number_of,
+    skip,
+    text_of,
+    url_of,
+)
+from chalicelib.comments.importing.formats.comments_json import Record, Unusable
+from chalicelib.comments.importing.formats.json_groups import groups
+from chalicelib.comments.importing.formats.moments import moment_of
+from chalicelib.comments.importing.formats.streams import chunks
+from chalicelib.comments.importing.shapes import (
+    BrokenFile,
+    ImportedComment,
+    ImportedState,
+    ImportedThread,
+    Item,
+)
+
+SQLITE = b"SQLite format 3\x00"
+_PENDING, _DELETED = 2, 4
+_ROWS = """
+    SELECT threads.id AS tid, threads.uri, threads.title, comments.id, parent, created, modified,
+        mode, text, author, email, likes, dislikes
+    FROM comments LEFT JOIN threads ON threads.id = comments.tid
+    ORDER BY comments.tid, comments.id
+"""
+
+
+def parse(stream: BinaryIO) -> Iterator[Item]:
+    """Yield the threads of a database or of a file of JSON, each with its comments."""
+    parts = chunks(stream)
+    first = next(parts, b"")
+    if first.startswith(SQLITE):
+        yield from _database(first, parts)
+    else:
+        yield from _generic(cast("BinaryIO", Joined(first, parts)))
+
+
+class Joined:
+    """Chunks of bytes as a stream."""
+
+    def __init__(self, first: bytes, others: Iterator[bytes]) -> None:
+        self._first = first
+        self._others = others
+
+    def read(self, _size: int = -1) -> bytes:
+        """Return the next chunk."""
+        first, self._first = self._first, b""
+        return first or next(self._others, b"")
+
+
+def _database(first: bytes, others: Iterator[bytes]) -> Iterator[Item]:
+    with tempfile.NamedTemporaryFile(suffix=".db") as copy:
+        copy.write(first)
+        for chunk in others:
+            copy.write(chunk)
+        copy.flush()
+        if copy.tell() < _bytes_of(first):
+            raise BrokenFile("the database", "the file ends early")
+        try:
+            address = f"file:{copy.name}?mode=ro&immutable=1"
+            with closing(sqlite3.connect(address, uri=True)) as database:
+                yield from _rows(database)
+        except sqlite3.Error as fault:
+            raise BrokenFile("the database", str(fault)) from None
+
+
+def _bytes_of(head: bytes) -> int:
+    """Return the size of a database by its head: the pages of SQLite, and their size."""
+    page_bytes = int.from_bytes(head[16:18], "big")
+    # 1 is 65,536, which has no room there.
+    return int.from_bytes(head[28:32], "big") * (page_bytes if page_bytes > 1 else 1 << 16)
+
+
+def _rows(database: sqlite3.Connection) -> Iterator[Item]:
+    database.text_factory = lambda value: value.decode(errors="replace")
+    database.row_factory = sqlite3.Row
+    # A foreign file may have views and triggers of its own.
+    database.execute("PRAGMA trusted_schema = OFF")
+    thread = None
+    for row in database.execute(_ROWS):
+        record = {name: row[name] for name in row.keys()}  # noqa: SIM118
+        where = f"comment {record['id']}"
+        if record["tid"] is None:
+            yield skip("unknown_thread", where, record["text"])
+            continue
+        if thread is None or thread.key != str(record["tid"]):
+            thread = ImportedThread(
+                key=str(record["tid"]),
+                url=url_of(record["uri"]),
+                title=line_of(record["title"]),
+                locked=False,
+            )
+            yield thread
+        try:
+            yield _comment(record, thread.key)
+        except Unusable as fault:
+            yield skip(fault.reason, where, record["text"])
+
+
+def _generic(stream: BinaryIO) -> Iterator[Item]:
+    for group in groups(stream, [("*",)], ("id", "title"), ("comments", "*")):
+        uri = group.head.get("id")
+        key = key_of(uri)
+        if not key:
+            yield skip("no_address", f"line {group.line}", group.head.get("title"))
+            continue
+        title = line_of(unquote_plus(text_of(group.head.get("title"))))
+        yield ImportedThread(key=key, url=url_of(uri), title=title, locked=False)
+        yield from group.items(partial(_items, thread=key))
+
+
+def _items(record: Record, thread: str) -> Iterator[Item]:
+    yield _comment(record, thread)
+
+
+def _comment(record: Record, thread: str) -> ImportedComment:
+    posted = moment_of(record.get("created"))
+    key = key_of(record.get("id"))
+    if not key:
+        raise Unusable("no_id")
+    if posted is None:
+        raise Unusable("no_time")
+    state = _state(record)
+    is_deleted = state == "deleted"
+    edited = moment_of(record.get("modified"))
+    return ImportedComment(
+        thread=thread,
+        key=key,
+        parent=_parent(record.get("parent")),
+        posted=posted,
+        edited=edited if edited and edited > posted else None,
+        author=None if is_deleted else author_of(record.get("author"), email=record.get("email")),
+        text="" if is_deleted else text_of(record.get("text")),
+        state=state,
+        ups=max(number_of(record.get("likes")), 0),
+        downs=max(number_of(record.get("dislikes")), 0),
+        votes=(),
+    )
+
+
+def _state(record: Record) -> ImportedState:
+    mode = number_of(record.get("mode", 1))
+    return "pending" if mode == _PENDING else "deleted" if mode == _DELETED else "visible"
+
+
+def _parent(value: Any) -> str | None:
+    return key_of(value) or None

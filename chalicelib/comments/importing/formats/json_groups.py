@@ -1,0 +1,57 @@
+"""Objects of JSON with their comments inside, whether these come before or after other fields."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from chalicelib.comments.importing.formats.comments_json import Record, every_value, items_of
+from chalicelib.comments.importing.formats.json_values import (
+    END,
+    TOO_LARGE,
+    Found,
+    JsonFile,
+    Path,
+)
+from chalicelib.comments.importing.formats.spools import Spool
+from chalicelib.comments.importing.shapes import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An object's own fields, the line of its end, and the comments inside it."""
+
+    head: dict[str, Any]
+    line: int
+    members: Spool
+
+    def items(self, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
+        """Yield the items of each comment, or the reason why it has none."""
+        for line, sample, is_too_large, value in self.members.take():
+            found = Found((), TOO_LARGE if is_too_large else value, line, sample)
+            yield from items_of(found, make)
+
+
+def groups(
+    stream: BinaryIO, places: Collection[Path], fields: Collection[str], members: Path
+) -> Iterator[Group]:
+    """Yield the objects at some paths, with these fields and members; read each at once.
+
+    members: the path of the comments inside an object. Raises BrokenFile.
+    """
+    paths = {(*place, name) for place in places for name in fields}
+    paths |= {(*place, *members) for place in places}
+    head: dict[str, Any] = {}
+    with Spool() as spool:
+        for found in every_value(JsonFile(stream), paths, places):
+            if found.value is END:
+                yield Group(head, found.line, spool)
+                head = {}
+                # Members that the reader left.
+                for _ in spool.take():
+                    pass
+            elif found.path[-1] in fields and found.path[-len(members) :] != members:
+                head[found.path[-1]] = None if found.value is TOO_LARGE else found.value
+            else:
+                is_too_large = found.value is TOO_LARGE
+                value = None if is_too_large else found.value
+                spool.add([found.line, found.sample, is_too_large, value])

@@ -1,0 +1,244 @@
+"""A paragraph of Markdown from its words and marks, so that Plaza shows the words as they are.
+
+Marks that Plaza's dialect (`chalicelib.comments.dialect`) would show as characters are left out.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from chalicelib.comments.scripts import is_spaced, is_unspaced
+
+Mark = Literal["*", "**", "~~"]
+
+_URL = re.compile(
+    r"(?<![^\W_])(?:https?://|www\.(?=[\w-]+\.\w))[^\W_][\w.-]*(?::\d{1,5})?"
+    r"(?:[/?#][^\s<>\"`\[\]{}|\\^*()]*)?",
+    re.IGNORECASE,
+)
+# A backslash makes these characters text; before an opening bracket it would be an arm: "\_(".
+_SPECIAL = re.compile(
+    r"[*`\[\]]|_(?!\()|~(?=~)|(?<=~)~|<(?=[A-Za-z/!?])|&(?=#?\w{1,31};)",
+)
+_ARM = re.compile(r"_(?=\()")
+_BACKSLASH = re.compile(r"\\(?=[!#&)*+\-.<>@\[\\\]_`|~]|$)")
+_ANY_SPECIAL = re.compile(r"[\\*`\[\]_~<&]")
+_WITHIN_WORD = re.compile(r"(?<=[^\W_])\\_(?=[^\W_])")
+# At the begin of a line.
+_LINE_MARK = re.compile(r">|[-+](?=\s|$)|-(?=[-\s]*$)|#(?=#{0,5}(?:\s|$))")
+_LINE_NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
+_TICKS = re.compile("`+")
+_ENTITY = re.compile(r"&(?=#?\w{1,31};)")
+# Between two stars they are the mouth of a face: "*_*".
+_MOUTHS = frozenset("._")
+# In an alternative text, Plaza's parser knows no backslashes.
+_OF_PICTURES = re.compile(r"[\\*`\[\]_~<>&!]")
+
+
+@dataclass(slots=True, eq=False)
+class _Span:
+    """An emphasis, while it is not certain that its marks work."""
+
+    mark: Mark
+    is_dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edge:
+    """The opening or the closing mark of a span."""
+
+    span: _Span
+    is_opening: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Link:
+    """A link whose text is under way."""
+
+    url: str
+
+
+class Line:
+    """The words and marks of a paragraph, in order; blanks between them are one space."""
+
+    def __init__(self) -> None:
+        self._parts: list[str | _Edge] = []
+        self._waiting: list[_Edge | _Link] = []
+        self._open: list[_Span | _Link] = []
+        self._space = False
+
+    @property
+    def ends_with_break(self) -> bool:
+        """Whether nothing is visible after the last line break, or at all."""
+        return not self._parts or self._parts[-1] == "\n"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is visible."""
+        return not self._parts
+
+    def write(self, text: str) -> None:
+        """Append a text."""
+        words = " ".join(text.split())
+        if not words:
+            self._space = self._space or bool(text)
+            return
+        self._space = self._space or text[0].isspace()
+        self._begin()
+        self._parts.append(escape(words, begins_line=self._begins_line()))
+        self._space = text[-1].isspace()
+
+    def break_line(self) -> None:
+        """Append a line break."""
+        self._space = False
+        if self._parts:
+            self._parts.append("\n")
+
+    def write_code(self, code: str) -> None:
+        """Append code."""
+        code = " ".join(code.split())
+        if not code:
+            return
+        self._begin()
+        ticks = max(map(len, _TICKS.findall(code)), default=0) + 1
+        if ticks == 1 and is_spaced(self._last_character()):
+            # One backtick within a word is an apostrophe.
+            ticks = 2
+        pad = " " if code.startswith("`") or code.endswith("`") else ""
+        self._parts.append(f"{'`' * ticks}{pad}{code}{pad}{'`' * ticks}")
+
+    def write_picture(self, url: str, words: str) -> None:
+        """Append a picture."""
+        self._begin()
+        self._escape_exclamation()
+        named = _OF_PICTURES.sub(_entity, " ".join(words.split()))
+        self._parts.append(f"![{named}]({_destination(url)})")
+
+    def open(self, mark: Mark) -> None:
+        """Begin an emphasis."""
+        span = _Span(mark)
+        if any(isinstance(each, _Span) and each.mark == mark for each in self._open):
+            span.is_dropped = True
+        self._open.append(span)
+        self._waiting.append(_Edge(span, is_opening=True))
+
+    def open_link(self, url: str) -> None:
+        """Begin a link."""
+        link = _Link(url)
+        self._open.append(link)
+        self._waiting.append(link)
+
+    def close(self) -> None:
+        """End the latest emphasis or link that is open; without words in it, it vanishes."""
+        opened = self._open.pop()
+        last = self._waiting[-1] if self._waiting else None
+        if last is opened or (isinstance(last, _Edge) and last.span is opened):
+            self._waiting.pop()
+        elif isinstance(opened, _Link):
+            self._parts.append(f"]({_destination(opened.url)})")
+        else:
+            self._parts.append(_Edge(opened, is_opening=False))
+
+    def markdown(self) -> str:
+        """Return the paragraph."""
+        while self._parts and self._parts[-1] == "\n":
+            self._parts.pop()
+        for at, part in enumerate(self._parts):
+            if isinstance(part, _Edge) and not part.span.is_dropped and not self._works(at, part):
+                part.span.is_dropped = True
+        return "".join(
+            part if isinstance(part, str) else "" if part.span.is_dropped else part.span.mark
+            for part in self._parts
+        )
+
+    def _begin(self) -> None:
+        """Write the space and the opening marks before the next visible part."""
+        if self._space and not self.ends_with_break:
+            self._parts.append(" ")
+        self._space = False
+        for each in self._waiting:
+            if isinstance(each, _Link):
+                self._escape_exclamation()
+                self._parts.append("[")
+            else:
+                self._parts.append(each)
+        self._waiting.clear()
+
+    def _begins_line(self) -> bool:
+        return not self._parts or self._parts[-1] == "\n"
+
+    def _escape_exclamation(self) -> None:
+        """Escape an exclamation mark, which would make a picture of the link after it."""
+        last = self._parts[-1] if self._parts else None
+        if isinstance(last, str) and last.endswith("!"):
+            self._parts[-1] = f"{last[:-1]}\\!"
+
+    def _last_character(self) -> str:
+        last = self._parts[-1] if self._parts else ""
+        return last[-1:] if isinstance(last, str) else ""
+
+    def _works(self, at: int, edge: _Edge) -> bool:
+        """Return whether Plaza's dialect takes a mark for emphasis."""
+        before, after = self._neighbour(at, -1), self._neighbour(at, 1)
+        outer, inner = (before, after) if edge.is_opening else (after, before)
+        beside = self._parts[at - 1] if at and edge.is_opening else None
+        follows_other = isinstance(beside, _Edge) and not beside.is_opening
+        is_mouth = edge.span.mark == "*" and inner in _MOUTHS
+        return not follows_other and _is_border(outer) and inner != "" and not is_mouth
+
+    def _neighbour(self, at: int, step: int) -> str:
+        """Return the visible character beside a mark; empty at the end of a line."""
+        at += step
+        while 0 <= at < len(self._parts):
+            part = self._parts[at]
+            if isinstance(part, str):
+                return (part[-1] if step < 0 else part[0]).strip()
+            at += step
+        return ""
+
+
+def _entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"
+
+
+def _is_border(character: str) -> bool:
+    if not character or is_unspaced(character):
+        return True
+    return unicodedata.category(character)[0] == "P"
+
+
+def escape(words: str, *, begins_line: bool = False) -> str:
+    """Return a text on one line as Markdown that shows it."""
+    escaped = _escape_around_urls(words) if _ANY_SPECIAL.search(words) else words
+    if not begins_line:
+        return escaped
+    if _LINE_MARK.match(words):
+        return f"\\{escaped}"
+    return _LINE_NUMBER.sub(r"\1\\\2", escaped, count=1) if _LINE_NUMBER.match(words) else escaped
+
+
+def _escape_around_urls(words: str) -> str:
+    parts, after = [], 0
+    for url in _URL.finditer(words):
+        parts += [_escape_text(words[after : url.start()]), url[0]]
+        after = url.end()
+    return "".join([*parts, _escape_text(words[after:])])
+
+
+def _escape_text(text: str) -> str:
+    text = _BACKSLASH.sub("\0", text)
+    text = _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
+    text = _WITHIN_WORD.sub("_", _ARM.sub("&#95;", text))
+    return text.replace("\0", "&#92;")
+
+
+def _destination(url: str) -> str:
+    """Return an address as the destination of a link."""
+    encoded = re.sub(
+        r"[\s<>\\\x00-\x1f\x7f]",
+        lambda found: "".join(f"%{each:02X}" for each in found[0].encode()),
+        url,
+    )
+    encoded = _ENTITY.sub("&amp;", encoded)
+    return f"<{encoded}>" if "(" in encoded or ")" in encoded else encoded

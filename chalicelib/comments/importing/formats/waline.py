@@ -1,0 +1,89 @@
+"""Waline: the JSON of its export, with a table of comments and a table of users."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from chalicelib.comments.importing.formats.cleaning import (
+    author_of,
+    key_of,
+    number_of,
+    text_of,
+    url_of,
+)
+from chalicelib.comments.importing.formats.comments_json import (
+    Record,
+    Threads,
+    Unusable,
+    every_value,
+    items_of,
+    markdown_or_html,
+)
+from chalicelib.comments.importing.formats.json_values import JsonFile
+from chalicelib.comments.importing.formats.moments import moment_of
+from chalicelib.comments.importing.shapes import ImportedComment, ImportedState, Item
+
+_COMMENTS = ("data", "Comment", "*")
+# Of a database without Waline's own export around it.
+_BARE = ("*",)
+_STATES: dict[str, ImportedState] = {
+    "": "visible",
+    "approved": "visible",
+    "waiting": "pending",
+    "spam": "spam",
+}
+# Waline writes the answered person's name, with a link within its own page, before an answer.
+_ANSWERED = re.compile(r"\[@[^\]\n]*\]\(#[^)\n]*\)\s*[:\uff1a,\uff0c]?\s*")
+
+
+def parse(stream: BinaryIO) -> Iterator[Item]:
+    """Yield the comments of an export, each page before its first comment."""
+    threads = Threads()
+    for found in every_value(JsonFile(stream), {_COMMENTS, _BARE}):
+        yield from items_of(found, lambda record: _items(record, threads))
+
+
+def _items(record: Record, threads: Threads) -> Iterator[Item]:
+    path = text_of(record.get("url")).strip()
+    thread = key_of(path)
+    comment = _comment(record, thread)
+    yield from threads.start(thread, url_of(path))
+    yield comment
+
+
+def _comment(record: Record, thread: str) -> ImportedComment:
+    key = key_of(_first(record, "objectId", "id", "_id"))
+    posted = moment_of(_first(record, "insertedAt", "createdAt", "created_at"))
+    if not key:
+        raise Unusable("no_id")
+    if posted is None:
+        raise Unusable("no_time")
+    return ImportedComment(
+        thread=thread,
+        key=key,
+        # `rid` is the root of the thread, whatever it answers.
+        parent=_parent(record.get("pid")) or _parent(record.get("rid")),
+        posted=posted,
+        # A vote changes the time of the last update, too.
+        edited=None,
+        author=author_of(
+            record.get("nick"), account=_parent(record.get("user_id")), email=record.get("mail")
+        ),
+        text=_ANSWERED.sub("", markdown_or_html(record.get("comment")), count=1)
+        if record.get("pid")
+        else markdown_or_html(record.get("comment")),
+        state=_STATES.get(text_of(record.get("status")).lower(), "pending"),
+        ups=max(number_of(record.get("like")), 0),
+        downs=0,
+        votes=(),
+    )
+
+
+def _first(record: Record, *names: str) -> Any:
+    return next((record[each] for each in names if record.get(each)), None)
+
+
+def _parent(value: Any) -> str | None:
+    """Return an id; None for 0, which is nothing's."""
+    key = key_of(value)
+    return None if key in {"", "0"} else key
