@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr, StringConstraints, Valida
 
 from chalicelib import guest_tokens, signing
 from chalicelib.errors import Misconfigured, Unauthenticated
-from chalicelib.people.ids import GUEST_ID, ID_PATTERN
+from chalicelib.people.ids import GUEST_ID, ID_PATTERN, IMPORTED_ID
 from chalicelib.people.names import acceptable
 from chalicelib.settings import Settings
 
@@ -133,10 +133,10 @@ def _guest(token: str, settings: Settings, now: datetime) -> Principal:
 def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
     """Return the id of an issuer's subject: the subject if it is an id, or else its keyed hash.
 
-    It hashes a subject that looks like a hash or a guest's id too: no person can choose another's
-    id.
+    It hashes a subject that looks like a hash, a guest's id or an imported person's id too: no
+    person can choose another's id.
     """
-    is_reserved = _HASHED_ID.fullmatch(subject) or GUEST_ID.fullmatch(subject)
+    is_reserved = any(made.fullmatch(subject) for made in (_HASHED_ID, GUEST_ID, IMPORTED_ID))
     if _ID.fullmatch(subject) and not is_reserved:
         return subject
     named = json.dumps([issuer, subject]).encode()

@@ -274,3 +274,11 @@ class NameTaken(Problem):
     status = 409
     code = "name_taken"
     title = "Someone else here has this name"
+
+
+class ImportRunning(Problem):
+    """Another import of the site runs, or has ended a moment ago; `facts` tell until when."""
+
+    status = 409
+    code = "import_running"
+    title = "Another import of this site is running"

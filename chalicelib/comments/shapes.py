@@ -269,6 +269,8 @@ class Node(TypedDict):
     pinned: the ids of comments that moderators show above its first page.
     moderation, votes, order, slow_seconds: None or missing: the site's settings decide.
     opens_at, closes_at: None or missing: no bound.
+    numbering: rises when an import numbers its comments anew; missing: 0.
+    imported: the last thread that was imported into it (`chalicelib.comments.importing`).
     public_from, public_until: the time of its page in public; None or missing: no bound. Before and
         after, only the site's staff knows the node.
     """
@@ -307,6 +309,8 @@ class Node(TypedDict):
     closes_at: NotRequired[datetime | None]
     public_from: NotRequired[datetime | None]
     public_until: NotRequired[datetime | None]
+    numbering: NotRequired[int]
+    imported: NotRequired[str]
 
 
 class CommentPlace(NamedTuple):

@@ -14,6 +14,7 @@ from chalicelib.analytics import schema as analytics
 from chalicelib.assets import shapes as assets
 from chalicelib.comments import nodes, seen
 from chalicelib.comments.entries import rows as entry_rows
+from chalicelib.comments.importing import rows as import_rows
 from chalicelib.comments.log import rows as comment_log
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import rows as comment_people
@@ -88,6 +89,9 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     comment_settings.SITES,
     search_changes.SEARCH_CHANGES,
     comment_terms.TERMS,
+    import_rows.IMPORTS,
+    import_rows.THREADS,
+    import_rows.STAGED,
     comment_log.BATCHES,
     comment_log.LOG,
     comment_people.PEOPLE,

@@ -50,6 +50,9 @@ NOBODY_THERE = {
         *("hit.site", "hit.salt", "hit.series", "hit.seen", "hit.day", "hit.source", "hit.names"),
         *("hit.visitor", "hit.due", "hit.vote", "hit.late"),
     },
+    "people of other systems, whose ids no account has; the rows go when the import ends": {
+        *("comments.import", "comments.staged", "comments.staged_thread"),
+    },
     "its ids are digests under a secret, and expire": {"limit", "idempotency", "comments.seen"},
     "letters go to addresses and not to people, and forget them (tests/mail)": {
         *("mail.letter", "mail.refusal"),

@@ -88,6 +88,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.graph.memberships.recount: find social.user",
     ),
     "a thing's marks: a range, which the shard key is made for": (
+        "comments.importing.exporting._marks: find mark",
         "marks.reading.list_reactors: find mark",
         "marks.reading.list_flags: find mark",
         "marks.decisions.decide: find mark",
@@ -176,6 +177,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "nodes of a site by their addresses: a node lies where its id puts it": (
         "comments.discussion.by_page.find: find comments.node",
+        "comments.importing.applying.find_node: find comments.node",
+        "comments.importing.exporting.nodes_of: find comments.node",
         "comments.latest.sitemap._digits: aggregate comments.node",
         "comments.latest.sitemap.document: aggregate comments.node",
     ),

@@ -28,8 +28,8 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
 # Crockford's base32: no letter that reads like another letter or a digit.
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_ID_CHARACTERS = 10
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+ID_CHARACTERS = 10
 
 
 class CommentDraft(NamedTuple):
@@ -54,7 +54,7 @@ class CommentDraft(NamedTuple):
 
 def new_comment_id(rng: random.Random) -> str:
     """Return ten random characters: 50 bits, unique within a node."""
-    return "".join(rng.choices(_ALPHABET, k=_ID_CHARACTERS))
+    return "".join(rng.choices(ALPHABET, k=ID_CHARACTERS))
 
 
 def draft(

@@ -131,9 +131,15 @@ def listing_of(
     """Return the listing of a node for a query in an order by time."""
     order = order_of(query, rights)
     assert is_timed(order)  # noqa: S101 - the caller lists other orders elsewhere
-    scope, keys = f"{node['_id']}:{order}:{node['threaded']}", runtime.settings.signing_keys
+    scope = f"{node['_id']}:{order}:{node['threaded']}{numbers_of(node)}"
+    keys = runtime.settings.signing_keys
     onwards, back = Cursors(f"comments:{scope}", keys), Cursors(f"comments before:{scope}", keys)
     return TimedListing(node, rights.viewer, query, order, onwards, back, read)
+
+
+def numbers_of(node: Node) -> str:
+    """Return the end of a cursor's scope: an import ends cursors of former numbers."""
+    return f":{node['numbering']}" if node.get("numbering") else ""
 
 
 def fitting(rows: Sequence[Comment]) -> int:
@@ -151,7 +157,8 @@ def fitting(rows: Sequence[Comment]) -> int:
 
 def featured_page(runtime: Runtime, node: Node, query: CommentsQuery) -> ListingPage:
     """Return a page of the visible featured comments; raises InvalidCursor."""
-    cursors = Cursors(f"featured comments:{node['_id']}", runtime.settings.signing_keys)
+    scope = f"featured comments:{node['_id']}{numbers_of(node)}"
+    cursors = Cursors(scope, runtime.settings.signing_keys)
     position = cursors.position(query)
     after = (moment(position[0]), position[1]) if position else None
     rows = ranking.featured_comments(runtime.database, node, after, query.limit + 1)

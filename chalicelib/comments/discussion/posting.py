@@ -6,6 +6,8 @@ move (`chalicelib.comments.stores.promotion`) makes the confirmation miss. The p
 with the same id and number; if it finds its comment there, the move has copied and counted it.
 """
 
+from typing import NamedTuple
+
 from chalicelib import happenings, limits
 from chalicelib.comments import happened, nodes, opening
 from chalicelib.comments.discussion import composing, pace
@@ -81,8 +83,17 @@ def _store(
     comment = _compose(runtime, node, parent, written)
     stored_under: set[tuple[str, int]] = set()
     try:
-        for current in turns(runtime, node):
-            if current["_id"] != node["_id"]:
+        for turn in turns(runtime, node):
+            current = turn
+            if current.get("numbering") != node.get("numbering"):
+                again = _renumber(runtime, current, comment, written)
+                if again is None:
+                    continue
+                current, parent, comment, is_copied = again
+                if is_copied:
+                    return PlacedComment(current, comment)
+                node = current
+            elif current["_id"] != node["_id"]:
                 queue.settle(runtime.database, current, comment)
                 entries.settle(runtime.database, current, comment)
             added = _add(runtime, current, comment)
@@ -90,21 +101,63 @@ def _store(
                 _give_back(runtime, current, comment["id"])
                 written = written.with_another_id(runtime)
                 comment = _compose(runtime, node, parent, written)
-            if added in (None, Added.COLLISION):
+            if added is None or added is Added.COLLISION:
                 continue
-            generation = (current["_id"], current["generation"])
-            copied = added is Added.DUPLICATE and generation not in stored_under
-            if copied or added is Added.COUNTED:
-                return PlacedComment(current, comment)
-            stored_under.add(generation)
-            change, raised = counts_change(None, comment["state"]), nodes.version_change(comment)
-            if nodes.count(runtime.database, current, change, raised):
+            if _is_confirmed(runtime, current, comment, added, stored_under):
                 return PlacedComment(current, comment)
     except UnknownNode:
         queue.remove(runtime.database, node, comment["id"])
         entries.remove(runtime.database, node, comment)
         raise
     raise Unavailable("The discussion is being moved")
+
+
+def _is_confirmed(
+    runtime: Runtime,
+    node: Node,
+    comment: Comment,
+    added: Added,
+    stored_under: set[tuple[str, int]],
+) -> bool:
+    """Return whether a stored comment is counted, here or by the move that copied it."""
+    generation = (node["_id"], node["generation"])
+    copied = added is Added.DUPLICATE and generation not in stored_under
+    if copied or added is Added.COUNTED:
+        return True
+    stored_under.add(generation)
+    change, raised = counts_change(None, comment["state"]), nodes.version_change(comment)
+    return nodes.count(runtime.database, node, change, raised)
+
+
+class _Renumbered(NamedTuple):
+    """A comment among the new numbers of its node; `is_copied`: the import has taken it along."""
+
+    node: Node
+    parent: Comment | None
+    comment: Comment
+    is_copied: bool
+
+
+def _renumber(
+    runtime: Runtime, current: Node, comment: Comment, written: CommentDraft
+) -> _Renumbered | None:
+    """Place a comment anew after an import numbered its node's comments; None: a move holds it."""
+    there = ask(runtime, current, lambda store, now: store.get(now, comment["id"]))
+    if there is not None:
+        return _Renumbered(current, None, there, is_copied=True)
+    author, parent_id = written.author, written.new.parent
+    now = runtime.now()
+    node = nodes.take_seq(runtime.database, current["_id"], now, moderated_sites(author))
+    if node is None:
+        return None
+    parent = None
+    if parent_id is not None:
+        parent = ask(runtime, node, lambda store, read: store.get(read, parent_id))
+    again = written._replace(comment_id=comment["id"])
+    placed = composing.place(runtime, node, parent, again)
+    queue.settle(runtime.database, node, placed)
+    entries.settle(runtime.database, node, placed)
+    return _Renumbered(node, parent, placed, is_copied=False)
 
 
 def preview(runtime: Runtime, new: Preview, author: Principal) -> str:

@@ -10,7 +10,7 @@ a thread that fell past it comes again.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from chalicelib.comments.discussion.paging import ListingPage, fitting
+from chalicelib.comments.discussion.paging import ListingPage, fitting, numbers_of
 from chalicelib.comments.discussion.places import with_places
 from chalicelib.comments.entries import ranking
 from chalicelib.comments.entries.ranking import RankedRoot
@@ -45,7 +45,8 @@ def page(
     runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, order: RankedOrder
 ) -> ListingPage:
     """Return a page by rank; raises InvalidCursor."""
-    cursors = Cursors(f"ranked comments:{node['_id']}:{order}", runtime.settings.signing_keys)
+    scope = f"ranked comments:{node['_id']}:{order}{numbers_of(node)}"
+    cursors = Cursors(scope, runtime.settings.signing_keys)
     position = cursors.position(query)
     after = None if position is None else _Place(*position)
     listing = _Listing(runtime, node, rights, query.limit)
@@ -87,7 +88,7 @@ class _Listing(NamedTuple):
             return _Read(comments, places, after, has_more=True)
         beyond = (after.key, after.seq) if after else None
         page = ranking.RootsPage(self.node, order, beyond, room + 1)
-        roots = ranking.roots(self.runtime.database, page, self._own())
+        roots = self._numbered(ranking.roots(self.runtime.database, page, self._own()))
         whole, cut = _choose(roots, len(comments), self.limit)
         comments += self._threads(whole)
         if cut is not None:
@@ -96,6 +97,15 @@ class _Listing(NamedTuple):
         places |= {root.seq: _Place(root.key, root.seq, None) for root in chosen}
         last = places[chosen[-1].seq] if chosen else after
         return _Read(comments, places, last, has_more=len(roots) > len(chosen))
+
+    def _numbered(self, roots: list[RankedRoot]) -> list[RankedRoot]:
+        """Return roots with their numbers, which entries have only some time after an import."""
+        if not roots or "imported" not in self.node:
+            return roots
+        ids = [root.id for root in roots]
+        found = ask(self.runtime, self.node, lambda store, now: store.get_many(now, ids))
+        seqs = {comment["id"]: comment["seq"] for comment in found}
+        return [root._replace(seq=seqs.get(root.id, root.seq)) for root in roots]
 
     def _own(self) -> ranking.OwnRoots | None:
         """Return the part of the ranking that differs for the caller; None for most callers."""

@@ -20,6 +20,7 @@ from chalicelib.comments.discussion.paging import (
     fitting,
     is_ranked,
     listing_of,
+    numbers_of,
     order_of,
 )
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, Tags, tags_of
@@ -143,7 +144,8 @@ def list_thread(
     if not is_counted and (tag := tags.current(held, runtime.now())):
         return Listing(tag, None)
     root = find(runtime, node, comment_id, caller)
-    cursors = Cursors(f"thread:{node_id}:{comment_id}", runtime.settings.signing_keys)
+    scope = f"thread:{node_id}:{comment_id}{numbers_of(node)}"
+    cursors = Cursors(scope, runtime.settings.signing_keys)
     page = Page("oldest", query.limit + 1, cursors.position(query), rights.viewer)
     rows = _thread(runtime, node, root, page)
     before = str(page.after[-1]) if page.after else None

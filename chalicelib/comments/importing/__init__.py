@@ -1,1 +1,4 @@
-"""Discussions of other systems, read from the files that these systems export."""
+"""Discussions from the files of other systems into Plaza's nodes, and from there into files.
+
+Public face: `rows`.
+"""

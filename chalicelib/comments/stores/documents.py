@@ -3,6 +3,7 @@
 MongoDB Applied Design Patterns, "Storing Comments": "One Document per Comment".
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -220,21 +221,25 @@ class DocumentStore:
         for batch in batches:
             self._comments.insert_many([_new_row(node, comment) for comment in batch])
             for comment in batch:
-                had[comment["id"]] = _replies(comment)
+                if any(counts := _replies(comment)):
+                    had[comment["id"]] = counts
                 if comment["parent_id"]:
                     replies[comment["parent_id"]] += 1
-                    change = invisible_change(None, comment["state"])
-                    invisible[comment["parent_id"]] += change
-        repairs = [
-            UpdateOne(
-                _key(node, comment_id),
-                _count_reply(replies[comment_id] - number, invisible[comment_id] - unseen),
-            )
-            for comment_id, (number, unseen) in had.items()
-            if (replies[comment_id], invisible[comment_id]) != (number, unseen)
-        ]
-        if repairs:
-            self._comments.bulk_write(repairs, ordered=False)
+                    if invisible_change(None, comment["state"]):
+                        invisible[comment["parent_id"]] += 1
+        wrong = (
+            (comment_id, replies[comment_id] - number, invisible[comment_id] - unseen)
+            for comment_id in had.keys() | replies.keys()
+            for number, unseen in [had.get(comment_id, (0, 0))]
+        )
+        repairs = (
+            UpdateOne(_key(node, comment_id), _count_reply(number, unseen))
+            for comment_id, number, unseen in wrong
+            if number or unseen
+        )
+        # A batch at a time: a discussion may have as many parents as comments.
+        while some := list(itertools.islice(repairs, _BATCH)):
+            self._comments.bulk_write(some, ordered=False)
 
     def drop(self, node: NodeGeneration, most: int) -> bool:
         """Remove at most `most` comments of a generation; return whether more may remain."""

@@ -1,6 +1,6 @@
 """Upkeep of rows of words: it indexes sites that switch search on, and repairs after crashes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from pymongo import ASCENDING, DeleteOne, ReturnDocument, UpdateOne
@@ -38,6 +38,14 @@ def repair(runtime: Runtime, node: Node) -> Difference:
 def verify(runtime: Runtime, node: Node) -> Difference:
     """Return the difference between a node's rows and its comments, without a change."""
     return _compare(runtime, node, is_repairing=False)
+
+
+def add_missing(runtime: Runtime, node: Node, comments: Sequence[Comment]) -> None:
+    """Store the rows of these comments of a node that have none, if its site is searched."""
+    if not is_searched(runtime, node["site"]):
+        return
+    rows = [row for comment in comments if (row := row_of(node, comment)) is not None]
+    _write(runtime, node, [_insertion(row) for row in rows])
 
 
 def compare_nodes(

@@ -1,0 +1,268 @@
+"""A file's threads and comments as rows, under Plaza's rules for texts, names and times.
+
+A file is as hostile as any call: it names no account, and no time that is yet to come.
+"""
+
+import contextlib
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from chalicelib.comments.forms import MAX_TEXT_CHARACTERS, NodeSettings, Text
+from chalicelib.comments.importing.identities import (
+    OWN_FORMAT,
+    OWN_ID,
+    PageAddresses,
+    Source,
+    comment_id,
+    node_id,
+    person_id,
+    thread_id,
+    voter_id,
+)
+from chalicelib.comments.importing.rows import MAX_BALLOTS, Ballot, StagedComment, StagedThread
+from chalicelib.comments.importing.shapes import (
+    ImportedAuthor,
+    ImportedComment,
+    ImportedThread,
+)
+from chalicelib.comments.shapes import MAX_PINNED, MAX_REASONS, Author, Reason, State
+from chalicelib.instants import Instant
+from chalicelib.marks.shapes import MAX_REACTIONS, is_key
+from chalicelib.people.names import acceptable
+from chalicelib.texts import Line, Url, drop_controls
+
+# An import that takes longer begins anew.
+_KEPT = timedelta(days=7)
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+# The mark of a text that is cut at the bound of texts.
+_CUT = "\n\n\N{HORIZONTAL ELLIPSIS}"
+_CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_NOBODY = "Anonymous"
+_MOST_VOTES = 2**31 - 1
+_TEXT: TypeAdapter[str] = TypeAdapter(Text)
+_LINE: TypeAdapter[str] = TypeAdapter(Line)
+_URL: TypeAdapter[str] = TypeAdapter(Url)
+_INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
+_REASONS: frozenset[str] = frozenset(get_args(Reason))
+# The settings of a node that Plaza's own lines have, and `NodeSettings` checks.
+_SETTINGS = (
+    *("store", "threaded", "max_depth", "moderation", "votes", "order", "slow_seconds"),
+    *("opens_at", "closes_at"),
+)
+_TIMES = ("opens_at", "closes_at", "public_from", "public_until")
+
+
+class UnusablePart(Exception):
+    """Nothing of a part of the file can come over, for a reason with a stable code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class FileConversion(NamedTuple):
+    """The rules of an import: its source and run, addresses, reserved names, and latest time."""
+
+    source: Source
+    run: str
+    addresses: PageAddresses
+    reserved: tuple[str, ...]
+    at: datetime
+
+    def thread(self, thread: ImportedThread, number: int) -> StagedThread:
+        """Return the row of a thread; raises UnusablePart without an address or an id."""
+        url = self._url(thread)
+        key = thread_id(thread.key)
+        return {
+            "_id": f"{self.run}/{key}",
+            "run": self.run,
+            "thread": key,
+            "number": number,
+            "node_id": node_id(self.source, thread, url),
+            "url": url,
+            "title": _line(thread.title) or _line(url) or key,
+            "locked": thread.locked,
+            "settings": _settings(thread.own or {}),
+            "is_done": False,
+            "counts": {},
+            "samples": [],
+            "expires": self.at + _KEPT,
+        }
+
+    def comment(self, comment: ImportedComment) -> tuple[StagedComment, list[str]]:
+        """Return the row of a comment, and the codes of what it lost; raises UnusablePart."""
+        lost: list[str] = []
+        posted = self._time(comment.posted, lost)
+        is_gone = comment.state == "deleted"
+        text = None if is_gone else _text(comment.text, lost)
+        own = comment.own or {}
+        key = thread_id(comment.thread)
+        made = comment_id(self.source, comment.thread, comment.key)
+        above = _answered(comment, own)
+        parent = comment_id(self.source, comment.thread, above) if above else None
+        ballots = _ballots(self.source, comment, own)
+        row: StagedComment = {
+            "_id": f"{self.run}/{key}/{made}",
+            "run": self.run,
+            "thread": key,
+            "id": made,
+            "parent": parent,
+            "posted": posted,
+            "order": _order(comment, own),
+            "edited": None if is_gone or not comment.edited else self._time(comment.edited, []),
+            "author": None if is_gone else self._author(comment, lost),
+            "text": text,
+            "state": cast("State", comment.state),
+            "reasons": _reasons(comment, own),
+            "up": _rest(comment.ups, ballots, 1),
+            "down": _rest(comment.downs, ballots, -1),
+            "ballots": ballots,
+            "expires": self.at + _KEPT,
+        }
+        if featured := _instant(own.get("featured")):
+            row["featured"] = min(featured, self.at)
+        return row, lost
+
+    def _url(self, thread: ImportedThread) -> str:
+        try:
+            url = self.addresses.of(thread.url)
+            checked = _URL.validate_python(url) if url else ""
+        except ValueError:
+            raise UnusablePart("bad_address") from None
+        is_path = bool(thread.url) and "://" not in (thread.url or "")
+        if not checked and self.source.format != OWN_FORMAT:
+            raise UnusablePart("path_without_base" if is_path else "no_address")
+        return checked
+
+    def _time(self, time: datetime, lost: list[str]) -> datetime:
+        """Return a time to the millisecond, at the latest the beginning of the import."""
+        if time < _EARLIEST:
+            raise UnusablePart("bad_time")
+        if time > self.at:
+            lost.append("future")
+            return self.at
+        return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
+
+    def _author(self, comment: ImportedComment, lost: list[str]) -> Author:
+        author = comment.author or ImportedAuthor(
+            account=None, name="", email=None, is_email_verified=False
+        )
+        name = acceptable(author.name[:100], self.reserved, is_staff=False)
+        if name is None:
+            if author.name.strip():
+                lost.append("renamed")
+            name = _NOBODY
+        return {"id": person_id(self.source, comment.thread, author), "name": name}
+
+
+def _answered(comment: ImportedComment, own: Mapping[str, Any]) -> str | None:
+    """Return the key of the comment that a comment answers, which decides its parent."""
+    told = own.get("reply_to")
+    return told if isinstance(told, str) else comment.parent
+
+
+def _order(comment: ImportedComment, own: Mapping[str, Any]) -> str:
+    """Return the place of a comment among others of its time: its number, or its key."""
+    seq = own.get("seq")
+    if isinstance(seq, int):
+        return f"{seq:020}"
+    # Numbers as texts: 10 comes after 9.
+    return comment.key.zfill(20) if comment.key.isdecimal() else comment.key[:100]
+
+
+def _text(text: str, lost: list[str]) -> str:
+    """Return a text that Plaza may store; raises UnusablePart."""
+    whole = _CONTROLS_BUT_LINES.sub("", text)
+    if len(whole) > MAX_TEXT_CHARACTERS:
+        lost.append("cut")
+        whole = whole[: MAX_TEXT_CHARACTERS - len(_CUT)].rstrip() + _CUT
+    try:
+        return _TEXT.validate_python(whole)
+    except ValidationError as error:
+        is_empty = not whole.strip()
+        raise UnusablePart("empty" if is_empty else error.errors()[0]["type"]) from None
+
+
+def _line(text: str) -> str | None:
+    with contextlib.suppress(ValidationError):
+        return _LINE.validate_python(str(drop_controls(text))[:200])
+    return None
+
+
+def _instant(value: Any) -> datetime | None:
+    with contextlib.suppress(ValidationError):
+        return _INSTANT.validate_python(value)
+    return None
+
+
+def _settings(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a node's own line that hold; others have their defaults."""
+    kept: dict[str, Any] = {}
+    for name in _SETTINGS:
+        if own.get(name) is None:
+            continue
+        page = {"title": "A page", "url": "https://page.example/"}
+        with contextlib.suppress(ValidationError):
+            NodeSettings.model_validate({**page, name: own[name]})
+            kept[name] = own[name]
+    for name in _TIMES:
+        if found := _instant(own.get(name)):
+            kept[name] = found
+    told = own.get("pinned")
+    pinned = told if isinstance(told, list) else []
+    if known := [each for each in pinned if isinstance(each, str) and OWN_ID.fullmatch(each)]:
+        kept["pinned"] = known[:MAX_PINNED]
+    return kept
+
+
+def _reasons(comment: ImportedComment, own: Mapping[str, Any]) -> list[Reason]:
+    """Return why a comment is held: as told, or else by its state."""
+    if own:
+        told = own.get("reasons")
+        # The service that checked for spam is not asked again.
+        reasons = [each for each in told if each != "checking"] if isinstance(told, list) else []
+        known = [each for each in reasons if isinstance(each, str) and each in _REASONS]
+        return cast("list[Reason]", known[:MAX_REASONS])
+    by_state: Mapping[str, list[Reason]] = {"pending": ["before"], "spam": ["spam_check"]}
+    return by_state.get(comment.state, [])
+
+
+def _ballots(source: Source, comment: ImportedComment, own: Mapping[str, Any]) -> list[Ballot]:
+    """Return the ballot of each named person, at most MAX_BALLOTS of them."""
+    made: dict[str, Ballot] = {}
+    for account, value in comment.votes[:MAX_BALLOTS]:
+        by = voter_id(source, account)
+        made[by] = {"by": by, "vote": _sign(value), "reactions": []}
+    for account, keys in _reactions(own):
+        by = voter_id(source, account)
+        if by in made or len(made) < MAX_BALLOTS:
+            made.setdefault(by, {"by": by, "vote": 0, "reactions": []})["reactions"] = keys
+    return list(made.values())
+
+
+def _reactions(own: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return pairs of an account and the keys of its reactions, as far as they hold."""
+    told = own.get("reactions")
+    found: list[tuple[str, list[str]]] = []
+    for pair in told if isinstance(told, list) else []:
+        if not (isinstance(pair, list | tuple) and len(pair) == 2):  # noqa: PLR2004 - a pair
+            continue
+        account, keys = pair
+        if isinstance(account, str) and isinstance(keys, list):
+            known = [each for each in keys if isinstance(each, str) and is_key(each)]
+            found.append((account, list(dict.fromkeys(known))[:MAX_REACTIONS]))
+    return found
+
+
+def _sign(value: int) -> Literal[-1, 0, 1]:
+    return 1 if value > 0 else -1 if value < 0 else 0
+
+
+def _rest(total: int, ballots: list[Ballot], sign: int) -> int:
+    """Return the votes of one kind without a named voter."""
+    named = sum(1 for each in ballots if each["vote"] == sign)
+    return min(max(0, total - named), _MOST_VOTES)

@@ -1,0 +1,162 @@
+"""The discussions of a site as lines of a file, in Plaza's own format (docs/imports.md)."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pymongo import ASCENDING
+
+from chalicelib.comments import nodes
+from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.rows import ENTRIES, key_of
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import Moved
+from chalicelib.comments.stores import store_of
+from chalicelib.database import Document
+from chalicelib.errors import Unavailable
+from chalicelib.marks.shapes import MARKS, marks_on
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
+
+VERSION = 1
+_BATCH = 500
+_NODES_AT_ONCE = 100
+_ATTEMPTS = 5
+_SETTINGS = ("store", "threaded", "max_depth", "moderation", "votes", "order", "slow_seconds")
+_TIMES = ("opens_at", "closes_at", "public_from", "public_until")
+_MARKED = dict.fromkeys(("up", "down", "base", "reactions", "featured"), 1)
+
+Line = dict[str, Any]
+
+
+def lines_of(runtime: Runtime, site: str) -> Iterator[Line]:
+    """Yield the lines of a site's export: the head, each node with its comments, and the counts.
+
+    A discussion is as of one moment, and the export is not. Raises Unavailable for a node that is
+    moved again and again.
+    """
+    at = _instant(runtime.now())
+    yield {"plaza": VERSION, "kind": "export", "site": site, "at": at}
+    counted = {"node": 0, "comment": 0}
+    for node in nodes_of(runtime, site):
+        for line in _node_lines(runtime, node):
+            counted[line["kind"]] += 1
+            yield line
+    yield {"kind": "end", "nodes": counted["node"], "comments": counted["comment"]}
+
+
+def nodes_of(runtime: Runtime, site: str) -> Iterator[Node]:
+    """Yield the nodes of a site by their ids."""
+    after = ""
+    while True:
+        # The default site's nodes stand among all others, since their ids need not name it.
+        ids: Document = {"$gt": after}
+        if site != DEFAULT_SITE:
+            ids = {"$gt": max(after, f"{site}:"), "$lt": f"{site};"}
+        where = {"_id": ids, "site": site, **nodes.OCCUPIED}
+        found = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
+        page = list(found.sort("_id", ASCENDING).limit(_NODES_AT_ONCE))
+        yield from page
+        if len(page) < _NODES_AT_ONCE:
+            return
+        after = page[-1]["_id"]
+
+
+def batches_of(runtime: Runtime, node: Node) -> Iterator[list[Comment]]:
+    """Yield the comments of a node in batches, as of the generation that it was read with."""
+    exported = itertools.chain.from_iterable(store_of(runtime, node).export(node))
+    while batch := list(itertools.islice(exported, _BATCH)):
+        yield batch
+
+
+def _node_lines(runtime: Runtime, node: Node) -> Iterator[Line]:
+    for _ in range(_ATTEMPTS):
+        current = nodes.look(runtime.database, node["_id"])
+        if current is None or "vacant" in current:
+            return
+        batches = batches_of(runtime, current)
+        try:
+            # A move fails the first batch: an embedded discussion has no other.
+            first = next(batches, [])
+        except Moved:
+            continue
+        yield _node_line(current)
+        for batch in itertools.chain([first] if first else [], batches):
+            yield from _comment_lines(runtime, current, batch)
+        return
+    raise Unavailable("The discussion is being moved")
+
+
+def _node_line(node: Node) -> Line:
+    fields: Mapping[str, Any] = node
+    return {
+        "kind": "node",
+        "id": node["_id"],
+        "url": node["url"] or None,
+        "title": node["title"],
+        "locked": node["locked"],
+        **{name: fields.get(name) for name in _SETTINGS},
+        **{name: _instant(fields.get(name)) for name in _TIMES},
+        "pinned": node.get("pinned", []),
+    }
+
+
+def _comment_lines(runtime: Runtime, node: Node, batch: Sequence[Comment]) -> Iterator[Line]:
+    keys = [key_of(node, comment["id"])["_id"] for comment in batch]
+    where = {"site": node["site"], "_id": {"$in": keys}}
+    found: Any = ENTRIES.of(runtime.database).find(where, _MARKED)
+    entries = {row["_id"].rpartition("/")[2]: row for row in found}
+    for comment in batch:
+        yield _comment_line(runtime, node, comment, entries.get(comment["id"], {}))
+
+
+def _comment_line(runtime: Runtime, node: Node, comment: Comment, entry: Mapping[str, Any]) -> Line:
+    votes, reactions = _marks(runtime, node, comment, entry)
+    base = entry.get("base") or {"up": 0, "down": 0}
+    line: Line = {
+        "kind": "comment",
+        "id": comment["id"],
+        "seq": comment["seq"],
+        "parent": comment["parent_id"],
+        "slug": comment["slug"],
+        "posted": _instant(comment["posted"]),
+        "edited": _instant(comment["edited"]),
+        "author": comment["author"],
+        "text": comment["text"] or "",
+        "state": comment["state"],
+        "up": base["up"] + sum(1 for _, value in votes if value > 0),
+        "down": base["down"] + sum(1 for _, value in votes if value < 0),
+        "votes": votes,
+    }
+    told: Mapping[str, Any] = comment
+    line |= {
+        name: told[name] for name in ("reply_to", "reasons", "mentions", "shadow") if told.get(name)
+    }
+    times = {"spam_since": told.get("spam_since"), "featured": entry.get("featured")}
+    line |= {name: _instant(time) for name, time in times.items() if time}
+    return {**line, "reactions": reactions} if reactions else line
+
+
+def _marks(
+    runtime: Runtime, node: Node, comment: Comment, entry: Mapping[str, Any]
+) -> tuple[list[list[Any]], list[list[Any]]]:
+    """Return the votes and the reactions on a comment, each with its person.
+
+    Marks that count for their person alone are left out.
+    """
+    if not (entry.get("up") or entry.get("down") or entry.get("reactions")):
+        return [], []
+    on = marks_on(KIND, thing_id(key_of(node, comment["id"])))
+    of_thing = {**on, "shadowed": {"$ne": True}}
+    votes, reactions = [], []
+    for mark in MARKS.of(runtime.database).find(of_thing).sort("_id", ASCENDING):
+        if mark["vote"]:
+            votes.append([mark["user_id"], mark["vote"]])
+        if mark["reactions"]:
+            reactions.append([mark["user_id"], mark["reactions"]])
+    return votes, reactions
+
+
+def _instant(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,144 @@
+"""Ids of imported things, each derived from the file, so that a second import meets the first."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from pydantic import SecretStr
+
+from chalicelib import signing
+from chalicelib.comments.discussion.composing import ALPHABET, ID_CHARACTERS
+from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedThread
+from chalicelib.comments.page_urls import key_of, plain
+from chalicelib.people.ids import IMPORTED
+
+OWN_FORMAT = "plaza"
+OWN_ID = re.compile(r"[0-9A-Za-z_-]{1,32}")
+_BITS = 5
+_TAG_BYTES = 16
+_KEY_CHARACTERS = 22
+# A node's id has at most 256 characters, with its site's 64.
+_NAME_CHARACTERS = 150
+_SUFFIX_CHARACTERS = 8
+_FOREIGN = re.compile(r"[^A-Za-z0-9._~-]+")
+_DOTS = re.compile(r"\.{1,2}")
+
+
+class Source(NamedTuple):
+    """The origin of an import: its site, the format of its file, and the secret of people's ids."""
+
+    site: str
+    format: str
+    secret: SecretStr
+
+
+def digest_of(*parts: str | None) -> bytes:
+    """Return the digest of a sequence of texts, different for each sequence."""
+    return hashlib.sha256(json.dumps(parts).encode()).digest()
+
+
+def thread_id(key: str) -> str:
+    """Return the id of a thread among the rows of an import."""
+    return signing.encode(digest_of(key))[:_KEY_CHARACTERS]
+
+
+def comment_id(source: Source, thread: str, key: str) -> str:
+    """Return the id of a comment: ten characters of 50 bits, or its own in Plaza's own lines."""
+    if source.format == OWN_FORMAT and OWN_ID.fullmatch(key):
+        return key
+    number = int.from_bytes(digest_of(source.site, source.format, thread, key))
+    digits = (number >> (_BITS * place) for place in range(ID_CHARACTERS))
+    return "".join(ALPHABET[digit % len(ALPHABET)] for digit in digits)
+
+
+def person_id(source: Source, thread: str, author: ImportedAuthor) -> str:
+    """Return the id of an imported person, which no account and no guest can have.
+
+    It comes from the account in the other system, or else the mail address, or else the name within
+    its thread: people of one name are many people.
+    """
+    if author.account:
+        named = ["account", author.account]
+    elif author.email:
+        named = ["mail", author.email.strip().casefold()]
+    else:
+        named = ["name", thread, author.name]
+    return _person(source, named)
+
+
+def voter_id(source: Source, account: str) -> str:
+    """Return the id of a person whose vote the file names by their account."""
+    return _person(source, ["account", account])
+
+
+def _person(source: Source, named: list[str]) -> str:
+    message = b"import\0" + json.dumps([source.format, *named]).encode()
+    return IMPORTED + signing.encode(signing.tag(message, source.secret, _TAG_BYTES))
+
+
+def node_id(source: Source, thread: ImportedThread, url: str) -> str:
+    """Return the wanted id of a thread's node: its own, or the path of its address.
+
+    Another site's own id keeps its name at this site.
+    """
+    if source.format == OWN_FORMAT:
+        name = thread.key.partition(":")[2] or thread.key
+        return f"{source.site}:{_clean(name.split(':'), thread.key)}"
+    parts = urlsplit(url)
+    segments = [unquote(each) for each in parts.path.split("/") if each]
+    if parts.query:
+        segments.append(parts.query)
+    return f"{source.site}:{_clean(segments, url)}"
+
+
+def other_node_id(wanted: str, url: str) -> str:
+    """Return the id of a node whose wanted id another page's node has."""
+    return f"{wanted}~{key_of(url)[:_SUFFIX_CHARACTERS].replace('_', '-')}"
+
+
+def _clean(segments: list[str], whole: str) -> str:
+    """Return segments as a name; a name that loses anything ends with a digest of the whole."""
+    clean = [_FOREIGN.sub("-", each) for each in segments]
+    name = ":".join(clean)
+    if not name:
+        return "home"
+    is_same = clean == segments and len(name) <= _NAME_CHARACTERS
+    if is_same and not _DOTS.fullmatch(name):
+        return name
+    suffix = digest_of(whole).hex()[:_SUFFIX_CHARACTERS]
+    return f"{name[:_NAME_CHARACTERS]}~{suffix}"
+
+
+class PageAddresses(NamedTuple):
+    """Where the pages of the file's threads are now.
+
+    base: the address that paths without a host stand below; None: they have no address.
+    moved: the new address by the key of the old one, or by the old path.
+    """
+
+    base: str | None = None
+    moved: Mapping[str, str] = {}
+
+    def of(self, url: str | None) -> str | None:
+        """Return the present address of a page; None without one. Raises ValueError for others."""
+        if not url:
+            return None
+        found = self.moved.get(old_key(url))
+        if found is not None:
+            return found
+        if url.startswith(("http://", "https://")):
+            return plain(url)
+        if "://" in url:
+            raise ValueError("no address of a page")
+        if self.base is None:
+            return None
+        absolute = f"{self.base.rstrip('/')}/{url.lstrip('/')}"
+        return self.moved.get(old_key(absolute)) or plain(absolute)
+
+
+def old_key(url: str) -> str:
+    """Return the key of an old address or path in `PageAddresses.moved`."""
+    return key_of(url) if "://" in url else url

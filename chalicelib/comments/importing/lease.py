@@ -1,0 +1,176 @@
+"""The lease of a site's import: one worker at a time runs it, and the next goes on from there."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from pymongo import ReturnDocument
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.comments.errors import ImportRunning
+from chalicelib.comments.importing.ordering import ThreadOutcome
+from chalicelib.comments.importing.rows import (
+    IMPORTS,
+    MAX_SAMPLES,
+    STAGED,
+    THREADS,
+    Import,
+    ImportSample,
+    ImportStatus,
+    StagedThread,
+)
+from chalicelib.database import Document
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+
+# Longer than a batch takes.
+LEASE = timedelta(minutes=1)
+_REMOVED_AT_ONCE = 1_000
+
+
+class ImportTakenOver(Exception):
+    """Another worker has the import: this one was away for longer than its lease."""
+
+
+class Lease:
+    """An import of a site, for this worker alone; `read` is as it was last stored."""
+
+    def __init__(self, runtime: Runtime, read: Import) -> None:
+        self._runtime = runtime
+        self.read = read
+
+    @classmethod
+    def take(
+        cls, runtime: Runtime, site: str, wanted: Mapping[str, str], *, is_dry_run: bool
+    ) -> "Lease":
+        """Begin an import of a site, or go on with the same one; raises ImportRunning.
+
+        wanted: `format` and `digest`; an unfinished import with both the same goes on. The rows of
+        any other go.
+        """
+        now, rows = runtime.now(), IMPORTS.of(runtime.database)
+        found = rows.find_one({"_id": site})
+        same = {**wanted, "is_dry_run": is_dry_run}
+        goes_on = (
+            found is not None
+            and found["status"] != "done"
+            and all(found.get(name) == value for name, value in same.items())
+        )
+        taken: Document = {
+            "taken_by": new_id(now, runtime.random),
+            "leased_until": now + LEASE,
+        }
+        if found is not None and found["status"] != "done" and not goes_on:
+            _check_free(runtime, found)
+            remove_rows(runtime, found["run"])
+        made = {} if goes_on else _new(runtime, same)
+        # Without a former import nothing matches, and the second of two inserts is refused.
+        as_read: Document = {"_id": site, "taken_by": found["taken_by"] if found else None}
+        if found is not None:
+            _check_free(runtime, found)
+        try:
+            stored = rows.find_one_and_update(
+                as_read,
+                {"$set": {**made, **taken}, **({} if goes_on else {"$unset": {"ended": ""}})},
+                upsert=True,
+                return_document=ReturnDocument.AFTER,
+            )
+        except DuplicateKeyError:
+            # Another worker has taken it in this moment.
+            raise ImportRunning from None
+        assert stored is not None  # noqa: S101 - it was made if it was not there
+        return cls(runtime, stored)
+
+    def keep(self) -> None:
+        """Extend the lease; raises ImportTakenOver."""
+        self._set({})
+
+    def advance(
+        self, position: int, counts: Mapping[str, int], samples: Sequence[ImportSample]
+    ) -> None:
+        """Store the position in the file with the counts up to it; raises ImportTakenOver."""
+        sums = Counter(self.read["counts"]) + Counter(counts)
+        kept = [*self.read["samples"], *samples][:MAX_SAMPLES]
+        self._set({"position": position, "counts": dict(sums), "samples": kept})
+
+    def enter(self, status: ImportStatus) -> None:
+        """Begin a next part of the import; raises ImportTakenOver."""
+        self._set({"status": status})
+
+    def save(self, thread: StagedThread, outcome: ThreadOutcome) -> None:
+        """Store the outcome of a thread, before readers see its comments."""
+        self.keep()
+        fields = {"counts": dict(outcome.counts), "samples": outcome.samples}
+        key = {"_id": thread["_id"], "run": thread["run"]}
+        THREADS.of(self._runtime.database).update_one(key, {"$set": fields})
+
+    def end_thread(self, thread: StagedThread) -> None:
+        """Note that a thread is in its node."""
+        key = {"_id": thread["_id"], "run": thread["run"]}
+        THREADS.of(self._runtime.database).update_one(key, {"$set": {"is_done": True}})
+
+    def report(self) -> None:
+        """Add the outcomes of all threads to the import; raises ImportTakenOver."""
+        sums, samples = Counter(self.read["counts"]), list(self.read["samples"])
+        of_run = {"run": self.read["run"], "is_done": True}
+        found = THREADS.of(self._runtime.database).find(of_run, {"counts": 1, "samples": 1})
+        for thread in found.sort("number", 1):
+            sums.update(thread["counts"])
+            samples += thread["samples"][: MAX_SAMPLES - len(samples)]
+        self._set({"counts": dict(sums), "samples": samples, "status": "ending"})
+
+    def end(self) -> Import:
+        """Remove the rows of the import, and return it; raises ImportTakenOver."""
+        remove_rows(self._runtime, self.read["run"])
+        self._set({"status": "done", "ended": self._runtime.now(), "leased_until": _NOW})
+        return self.read
+
+    def _set(self, fields: Document) -> None:
+        now, site = self._runtime.now(), self.read["_id"]
+        until = now if fields.get("leased_until") is _NOW else now + LEASE
+        own = {"_id": site, "run": self.read["run"], "taken_by": self.read["taken_by"]}
+        stored = IMPORTS.of(self._runtime.database).find_one_and_update(
+            own,
+            {"$set": {**fields, "leased_until": until}},
+            return_document=ReturnDocument.AFTER,
+        )
+        if stored is None:
+            raise ImportTakenOver
+        self.read = stored
+
+
+_NOW = object()
+
+
+def find(runtime: Runtime, site: str) -> Import | None:
+    """Return the last import of a site."""
+    return IMPORTS.of(runtime.database).find_one({"_id": site})
+
+
+def remove_rows(runtime: Runtime, run: str) -> None:
+    """Remove the rows of an import, in steps."""
+    database = runtime.database
+    for rows in (STAGED.of(database), THREADS.of(database)):
+        while ids := [
+            row["_id"] for row in rows.find({"run": run}, {"_id": 1}).limit(_REMOVED_AT_ONCE)
+        ]:
+            rows.delete_many({"run": run, "_id": {"$in": ids}})
+
+
+def _check_free(runtime: Runtime, found: Import) -> None:
+    if found["leased_until"] > runtime.now():
+        until = found["leased_until"].isoformat(timespec="seconds")
+        raise ImportRunning(facts={"until": until})
+
+
+def _new(runtime: Runtime, same: Mapping[str, object]) -> Document:
+    now = runtime.now()
+    return {
+        **same,
+        "run": new_id(now, runtime.random),
+        "at": now,
+        "status": "staging",
+        "position": 0,
+        "counts": {},
+        "samples": [],
+    }

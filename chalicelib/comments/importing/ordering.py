@@ -1,0 +1,199 @@
+"""A node's living comments and the staged ones in one order: by time, no reply before its parent.
+
+Of a thread it holds ids in memory, and the texts of a batch.
+"""
+
+import heapq
+import itertools
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pymongo import ASCENDING
+from pymongo.database import Database
+
+from chalicelib.comments.importing.rows import (
+    MAX_SAMPLES_OF_THREAD,
+    STAGED,
+    ImportSample,
+    StagedComment,
+    StagedThread,
+)
+from chalicelib.comments.shapes import Comment
+from chalicelib.database import Document
+
+BATCH = 500
+# The ids among some that have a comment in the node.
+Present = Callable[[Sequence[str]], set[str]]
+
+
+class ThreadOutcome:
+    """The numbers of a thread's comments by outcome, and samples of what did not come as it was."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.samples: list[ImportSample] = []
+
+    def note(self, reason: str, where: str) -> None:
+        """Count an outcome, and keep a bounded number of samples."""
+        self.counts[reason] += 1
+        if len(self.samples) < MAX_SAMPLES_OF_THREAD:
+            self.samples.append({"reason": reason, "where": where})
+
+
+class MergedComment(NamedTuple):
+    """A comment in its turn: a living one, or a staged one, whose parent came before it."""
+
+    living: Comment | None = None
+    staged: StagedComment | None = None
+    parent: str | None = None
+
+
+class StagedRows(NamedTuple):
+    """The staged comments of a thread."""
+
+    database: Database[Document]
+    thread: StagedThread
+
+    def batches(self) -> Iterator[list[StagedComment]]:
+        """Yield all by their time and order."""
+        found = STAGED.of(self.database).find(self._all(), batch_size=BATCH)
+        rows = found.sort([("posted", ASCENDING), ("order", ASCENDING), ("id", ASCENDING)])
+        while batch := list(itertools.islice(rows, BATCH)):
+            yield batch
+
+    def some(self, ids: Sequence[str]) -> list[StagedComment]:
+        """Return the rows of these ids, in the order of the ids."""
+        found = {row["id"]: row for row in STAGED.of(self.database).find(self._named(ids))}
+        return [found[each] for each in ids if each in found]
+
+    def known(self, ids: Sequence[str]) -> set[str]:
+        """Return which of these ids are staged."""
+        found = STAGED.read_as(dict[str, Any], self.database).find(self._named(ids), {"id": 1})
+        return {row["id"] for row in found} if ids else set()
+
+    def parents(self, ids: Sequence[str]) -> set[str]:
+        """Return which of these ids a staged comment replies to."""
+        if not ids:
+            return set()
+        where = {**self._all(), "parent": {"$in": list(ids)}}
+        return set(STAGED.of(self.database).distinct("parent", where))
+
+    def _all(self) -> Document:
+        return {"run": self.thread["run"], "thread": self.thread["thread"]}
+
+    def _named(self, ids: Sequence[str]) -> Document:
+        return {**self._all(), "_id": {"$in": [f"{self.thread['_id']}/{each}" for each in ids]}}
+
+
+class Merge:
+    """The comments of a node and of a thread, each once; a staged comment that lives is left."""
+
+    def __init__(
+        self,
+        living: Iterable[list[Comment]],
+        staged: StagedRows,
+        present: Present,
+        outcome: ThreadOutcome,
+        *,
+        threaded: bool,
+    ) -> None:
+        self._living = living
+        self._rows = staged
+        self._present = present
+        self._outcome = outcome
+        self._threaded = threaded
+        self._came: set[str] = set()
+        # Comments by the id of the parent that has yet to come.
+        self._waiting: dict[str, list[str]] = {}
+
+    def __iter__(self) -> Iterator[MergedComment]:
+        """Yield every comment in its turn."""
+        for placed in heapq.merge(self._alive(), self._staged(), key=_time_of):
+            if placed.living is not None or self._has_turn(placed):
+                yield from self._turn(placed)
+            else:
+                row = _row_of(placed)
+                self._waiting.setdefault(placed.parent or "", []).append(row["id"])
+        yield from self._circles()
+
+    def _alive(self) -> Iterator[MergedComment]:
+        for batch in self._living:
+            for comment in batch:
+                yield MergedComment(living=comment, parent=comment["parent_id"])
+
+    def _staged(self) -> Iterator[MergedComment]:
+        for batch in self._rows.batches():
+            ids = [row["id"] for row in batch]
+            present = self._present(ids)
+            if present:
+                self._outcome.counts["present"] += len(present)
+            new = [row for row in batch if row["id"] not in present]
+            known = self._known_parents(new)
+            for row in new:
+                yield MergedComment(staged=row, parent=self._parent(row, known))
+
+    def _known_parents(self, rows: Sequence[StagedComment]) -> set[str]:
+        """Return the parents of these rows that exist, here or in the file."""
+        wanted = {row["parent"] for row in rows if row["parent"]} - self._came
+        ids = sorted(each for each in wanted if each)
+        known = self._rows.known(ids)
+        return known | self._present([each for each in ids if each not in known])
+
+    def _parent(self, row: StagedComment, known: set[str]) -> str | None:
+        parent = row["parent"]
+        if parent is None:
+            return None
+        if parent not in known and parent not in self._came:
+            self._outcome.note("unknown_parent", row["id"])
+            return None
+        if not self._threaded:
+            self._outcome.counts["flattened"] += 1
+            return None
+        return parent
+
+    def _has_turn(self, placed: MergedComment) -> bool:
+        return placed.parent is None or placed.parent in self._came
+
+    def _turn(self, placed: MergedComment) -> Iterator[MergedComment]:
+        """Yield a comment, and all that waited for it."""
+        yield placed
+        ready = deque([self._come(placed)])
+        while ready:
+            waiting = self._waiting.pop(ready.popleft(), [])
+            for first in range(0, len(waiting), BATCH):
+                for row in self._rows.some(waiting[first : first + BATCH]):
+                    late = MergedComment(staged=row, parent=row["parent"])
+                    yield late
+                    ready.append(self._come(late))
+
+    def _come(self, placed: MergedComment) -> str:
+        came = placed.living["id"] if placed.living else _row_of(placed)["id"]
+        if placed.staged is not None:
+            self._outcome.counts["imported"] += 1
+        self._came.add(came)
+        return came
+
+    def _circles(self) -> Iterator[MergedComment]:
+        """Yield what waits for itself: the first comment of each circle becomes a root."""
+        while self._waiting:
+            parent = next(iter(self._waiting))
+            first, *others = self._waiting.pop(parent)
+            if others:
+                self._waiting[parent] = others
+            for row in self._rows.some([first]):
+                self._outcome.note("circle", row["id"])
+                yield from self._turn(MergedComment(staged=row))
+
+
+def _row_of(placed: MergedComment) -> StagedComment:
+    assert placed.staged is not None  # noqa: S101 - else it is a living comment
+    return placed.staged
+
+
+def _time_of(placed: MergedComment) -> tuple[datetime, bool]:
+    """Return the key of the order; of one time, living comments come first."""
+    if placed.living is not None:
+        return placed.living["posted"], False
+    return _row_of(placed)["posted"], True

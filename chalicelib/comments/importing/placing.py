@@ -1,0 +1,148 @@
+"""Comments of a merged discussion in their new places: numbers, paths, and states of tombstones."""
+
+import html
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from chalicelib.comments.errors import CommentTooLarge
+from chalicelib.comments.importing.ordering import BATCH, MergedComment, StagedRows
+from chalicelib.comments.importing.rows import StagedComment
+from chalicelib.comments.order import segment
+from chalicelib.comments.rendered import RENDERER, render_text
+from chalicelib.comments.shapes import Comment, Node, State
+from chalicelib.comments.store import GONE
+from chalicelib.runtime import Runtime
+
+
+class CommentPath(NamedTuple):
+    """The place of a comment: its path of ids, and the same path in the order of a discussion."""
+
+    slug: str
+    full_slug: str
+
+
+# The places of comments by their ids, as far as they are loaded.
+FindPlaces = Callable[[Sequence[str]], Mapping[str, CommentPath]]
+
+
+class Placing:
+    """Gives the comments of a merged discussion their numbers, from 1 on."""
+
+    def __init__(
+        self, runtime: Runtime, node: Node, rows: StagedRows, find_places: FindPlaces
+    ) -> None:
+        self._runtime = runtime
+        self._node = node
+        self._rows = rows
+        self._find_places = find_places
+        self.last_seq = 0
+
+    def batches(self, merged: Iterable[MergedComment]) -> Iterator[list[Comment]]:
+        """Yield the comments in batches; each batch is loaded before the next is asked for."""
+        turns = iter(merged)
+        while batch := list(itertools.islice(turns, BATCH)):
+            yield self._place(batch)
+
+    def _place(self, batch: Sequence[MergedComment]) -> list[Comment]:
+        replied = self._replied(batch)
+        own = {_id_of(each) for each in batch}
+        above = {each.parent for each in batch if each.parent} - own
+        places = dict(self._find_places(sorted(above))) if above else {}
+        comments: list[Comment] = []
+        for placed in batch:
+            self.last_seq += 1
+            comment = self._comment(placed, places, replied)
+            places[comment["id"]] = CommentPath(comment["slug"], comment["full_slug"])
+            comments.append(comment)
+        return comments
+
+    def _comment(
+        self, placed: MergedComment, places: Mapping[str, CommentPath], replied: set[str]
+    ) -> Comment:
+        if placed.living is not None:
+            return self._living(placed.living, places, replied)
+        row = placed.staged
+        assert row is not None  # noqa: S101 - it is one of both
+        parent = places[placed.parent] if placed.parent else None
+        # As for a new comment: below the deepest level a reply joins the replies above it.
+        depth = self._node["max_depth"]
+        ids = parent.slug.split("/")[:depth] if parent else []
+        segments = parent.full_slug.split("/")[:depth] if parent else []
+        posted, comment_id = row["posted"], row["id"]
+        comment = Comment(
+            id=comment_id,
+            seq=self.last_seq,
+            parent_id=ids[-1] if ids else None,
+            slug="/".join([*ids, comment_id]),
+            full_slug="/".join([*segments, segment(posted, self.last_seq, comment_id)]),
+            depth=len(ids),
+            posted=posted,
+            edited=row["edited"],
+            author=row["author"],
+            text=row["text"],
+            html=None if row["text"] is None else self._html(row["text"]),
+            renderer=RENDERER,
+            state=_state(row["state"], is_replied=comment_id in replied),
+            reply_count=0,
+        )
+        if placed.parent and placed.parent != comment["parent_id"]:
+            comment["reply_to"] = placed.parent
+        return _held(comment, row, self._runtime)
+
+    def _living(
+        self, comment: Comment, places: Mapping[str, CommentPath], replied: set[str]
+    ) -> Comment:
+        own = segment(comment["posted"], self.last_seq, comment["id"])
+        above = [places[comment["parent_id"]].full_slug] if comment["parent_id"] else []
+        state = comment["state"]
+        if state == "removed" and comment["id"] in replied:
+            state = "deleted"
+        return {
+            **comment,
+            "seq": self.last_seq,
+            "full_slug": "/".join([*above, own]),
+            "state": state,
+        }
+
+    def _replied(self, batch: Sequence[MergedComment]) -> set[str]:
+        """Return which of the deleted comments of a batch have replies in the file."""
+        if not self._node["threaded"]:
+            return set()
+        return self._rows.parents([_id_of(each) for each in batch if _state_of(each) in GONE])
+
+    def _html(self, text: str) -> str:
+        try:
+            return render_text(self._runtime, self._node["site"], text, is_new=False)
+        except CommentTooLarge:
+            # As plain text, which is short enough: no comment is lost for its marks.
+            return f"<p>{html.escape(text, quote=False)}</p>\n"
+
+
+def _id_of(placed: MergedComment) -> str:
+    each = placed.living or placed.staged
+    assert each is not None  # noqa: S101 - it is one of both
+    return each["id"]
+
+
+def _state_of(placed: MergedComment) -> State:
+    each = placed.living or placed.staged
+    assert each is not None  # noqa: S101 - it is one of both
+    return each["state"]
+
+
+def _state(state: State, *, is_replied: bool) -> State:
+    """Return a staged comment's state: a deleted one without replies shows nothing."""
+    if state in GONE:
+        return "deleted" if is_replied else "removed"
+    return state
+
+
+def _held(comment: Comment, row: StagedComment, runtime: Runtime) -> Comment:
+    """Return a comment with what moderators see of its state."""
+    if row["reasons"] and comment["state"] not in GONE:
+        comment["reasons"] = row["reasons"]
+    if comment["state"] == "spam":
+        # Its time as spam here begins now; its file would have had it wiped at once.
+        comment["spam_since"] = runtime.now()
+    return comment

@@ -1,0 +1,149 @@
+"""Stored rows of a running import: the import of a site, its threads, and their comments.
+
+Nobody reads the threads and the comments but the import itself, which removes them at its end.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel
+
+from chalicelib.comments.shapes import MAX_REASONS, Author, Reason, State
+from chalicelib.database import Collection
+from chalicelib.database.validators import AtMost
+from chalicelib.marks.shapes import MAX_REACTIONS
+
+MAX_SAMPLES = 200
+MAX_SAMPLES_OF_THREAD = 20
+# More voters of a comment count as votes without voters.
+MAX_BALLOTS = 1_000
+
+# `staging`: reads the file into rows. `applying`: moves thread by thread into its node. `ending`:
+# has its report, and removes the rows.
+ImportStatus = Literal["staging", "applying", "ending", "done"]
+
+
+class ImportSample(TypedDict):
+    """A part of the file that did not come over as it was: where it is, without its text."""
+
+    reason: str
+    where: str
+
+
+class Import(TypedDict):
+    """The last import of a site; `_id` is the site.
+
+    run: distinguishes it from other imports of the site. digest: of the file and the options.
+    at: its beginning, the latest time that a comment may have.
+    position: the number of parts of the file that are staged, or decided.
+    counts: of threads and comments by their outcome.
+    taken_by, leased_until: the worker that runs it, and the end of its lease.
+    ended: from then on it is kept for some days.
+    """
+
+    _id: str
+    run: str
+    format: str
+    digest: str
+    is_dry_run: bool
+    at: datetime
+    status: ImportStatus
+    position: int
+    counts: dict[str, int]
+    samples: Annotated[list[ImportSample], AtMost(MAX_SAMPLES)]
+    taken_by: str
+    leased_until: datetime
+    ended: NotRequired[datetime]
+
+
+class StagedThread(TypedDict):
+    """A thread of an import; `_id` is `{run}/{thread}`.
+
+    thread: the digest of its key in the file. number: its place in the file.
+    node_id: the wanted id of its node, unless a node has its address.
+    settings: of the node, if the thread makes it.
+    counts, samples: the outcome of its comments, from the moment before they are shown.
+    expires: when it goes, if its import never ends.
+    """
+
+    _id: str
+    run: str
+    thread: str
+    number: int
+    node_id: str
+    url: str
+    title: str
+    locked: bool
+    settings: dict[str, Any]
+    is_done: bool
+    counts: dict[str, int]
+    samples: Annotated[list[ImportSample], AtMost(MAX_SAMPLES_OF_THREAD)]
+    expires: datetime
+
+
+class Ballot(TypedDict):
+    """A person's vote, 0 for none, and reactions."""
+
+    by: str
+    vote: Literal[-1, 0, 1]
+    reactions: Annotated[list[str], AtMost(MAX_REACTIONS)]
+
+
+class StagedComment(TypedDict):
+    """A comment of an import; `_id` is `{run}/{thread}/{id}`, so that a repeat stages it once.
+
+    parent: the id of the comment above it, which may exist nowhere.
+    order: its place among comments of the same time.
+    up, down: votes without voters.
+    """
+
+    _id: str
+    run: str
+    thread: str
+    id: str
+    parent: str | None
+    posted: datetime
+    order: str
+    edited: datetime | None
+    author: Author | None
+    text: str | None
+    state: State
+    reasons: Annotated[list[Reason], AtMost(MAX_REASONS)]
+    up: int
+    down: int
+    ballots: Annotated[list[Ballot], AtMost(MAX_BALLOTS)]
+    featured: NotRequired[datetime]
+    expires: datetime
+
+
+IMPORTS = Collection(
+    "comments.import",
+    Import,
+    indexes=(IndexModel("ended", expireAfterSeconds=90 * 86_400),),
+)
+THREADS = Collection(
+    "comments.staged_thread",
+    StagedThread,
+    indexes=(
+        IndexModel([("run", ASCENDING), ("is_done", ASCENDING), ("number", ASCENDING)]),
+        IndexModel("expires", expireAfterSeconds=0),
+    ),
+    shard_key={"run": 1, "_id": 1},
+)
+STAGED = Collection(
+    "comments.staged",
+    StagedComment,
+    indexes=(
+        IndexModel(
+            [
+                ("run", ASCENDING),
+                ("thread", ASCENDING),
+                ("posted", ASCENDING),
+                ("order", ASCENDING),
+            ]
+        ),
+        IndexModel([("run", ASCENDING), ("thread", ASCENDING), ("parent", ASCENDING)]),
+        IndexModel("expires", expireAfterSeconds=0),
+    ),
+    shard_key={"run": 1, "_id": 1},
+)

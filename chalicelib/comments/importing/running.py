@@ -1,0 +1,162 @@
+"""An import from its beginning to its end, which goes on after a crash where it ended.
+
+No post, vote or person that comes over is news: there are no notifications, no checks for spam, no
+limits and no activity.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from pydantic import SecretStr
+
+from chalicelib.comments import nodes
+from chalicelib.comments.importing import applying
+from chalicelib.comments.importing.conversion import FileConversion
+from chalicelib.comments.importing.identities import OWN_FORMAT, PageAddresses, Source
+from chalicelib.comments.importing.lease import Lease
+from chalicelib.comments.importing.ordering import ThreadOutcome
+from chalicelib.comments.importing.rows import STAGED, THREADS, Import, StagedThread
+from chalicelib.comments.importing.settling import settle
+from chalicelib.comments.importing.shapes import Item
+from chalicelib.comments.importing.staging import Staging
+from chalicelib.comments.shapes import Node
+from chalicelib.comments.store import Moved
+from chalicelib.comments.stores import promotion
+from chalicelib.errors import Unavailable
+from chalicelib.runtime import Runtime
+
+_ATTEMPTS = 3
+# As for the ids of tokens' people: without a secret of the deployment.
+_PUBLIC_SECRET = SecretStr("plaza")
+
+
+class ImportOrder(NamedTuple):
+    """An order for an import.
+
+    digest: of the file, its format and the addresses, so that the same order goes on.
+    """
+
+    site: str
+    format: str
+    digest: str
+    addresses: PageAddresses = PageAddresses()
+    is_dry_run: bool = False
+
+
+class ImportProgress(NamedTuple):
+    """The part that is running, and how far it is: parts of the file, or comments."""
+
+    part: str
+    done: int
+
+
+Tell = Callable[[ImportProgress], None]
+
+
+def _tell_nobody(_progress: ImportProgress) -> None:
+    pass
+
+
+def run(
+    runtime: Runtime,
+    wanted: ImportOrder,
+    read: Callable[[], Iterable[Item]],
+    tell: Tell = _tell_nobody,
+) -> Import:
+    """Import the parts of a file into a site; return the import with its report.
+
+    `read` begins to read the file. Raises ImportRunning, ImportTakenOver, Unavailable while a node
+    is moved, and what reading raises: the order is then to be given again, and goes on.
+    """
+    same = {"format": wanted.format, "digest": wanted.digest}
+    lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run)
+    work = _Work(runtime, wanted, lease, tell)
+    if lease.read["status"] == "staging":
+        work.stage(read())
+    if lease.read["status"] == "applying":
+        work.apply()
+        lease.report()
+    return lease.end()
+
+
+def conversion_of(runtime: Runtime, wanted: ImportOrder, run: str, at: datetime) -> FileConversion:
+    """Return the rules of an import that began at a time."""
+    settings = runtime.settings
+    secret = settings.subject_key or _PUBLIC_SECRET
+    source = Source(wanted.site, wanted.format, secret)
+    return FileConversion(source, run, wanted.addresses, settings.reserved_names, at)
+
+
+class _Work(NamedTuple):
+    """The parts of an import."""
+
+    runtime: Runtime
+    wanted: ImportOrder
+    lease: Lease
+    tell: Tell
+
+    def stage(self, items: Iterable[Item]) -> None:
+        """Make rows of the parts of a file."""
+        read = self.lease.read
+        conversion = conversion_of(self.runtime, self.wanted, read["run"], read["at"])
+        for position in Staging(self.runtime, self.lease, conversion).stage(items):
+            self.tell(ImportProgress("reading", position))
+        self.lease.enter("applying")
+
+    def apply(self) -> None:
+        """Bring each thread into its node."""
+        done = 0
+        for thread in self._threads():
+            node = self._place(thread)
+            for number in self._settle(node, thread) if node else ():
+                done += number
+                self.tell(ImportProgress("storing", done))
+            self.lease.end_thread(thread)
+            if node is not None:
+                applying.end(self.runtime, node, thread)
+                promotion.move_wanted(self.runtime, node["_id"])
+
+    def _threads(self) -> Iterator[StagedThread]:
+        """Yield the threads that are not in their nodes, in the order of the file."""
+        rows = THREADS.of(self.runtime.database)
+        waits = {"run": self.lease.read["run"], "is_done": False}
+        while (thread := rows.find_one(waits, sort=[("number", 1)])) is not None:
+            yield thread
+
+    def _place(self, thread: StagedThread) -> Node | None:
+        """Bring a thread's comments into its node; return the node unless nothing changed."""
+        node = applying.find_node(self.runtime, self.wanted.site, thread)
+        if self.wanted.is_dry_run:
+            self.lease.save(thread, applying.plan(self.runtime, node, thread))
+            return None
+        if node is None and self._makes_node(thread):
+            node = applying.make_node(self.runtime, self.wanted.site, thread)
+        if node is None:
+            self.lease.save(thread, ThreadOutcome())
+            return None
+        if applying.is_applied(node, thread):
+            return node
+        if applying.has_new(self.runtime, node, thread):
+            return applying.move(self.runtime, node["_id"], thread, self.lease)
+        self.lease.save(thread, applying.plan(self.runtime, node, thread))
+        return None
+
+    def _makes_node(self, thread: StagedThread) -> bool:
+        """Return whether a thread makes a node: with a comment, or from Plaza's own lines."""
+        if self.wanted.format == OWN_FORMAT:
+            return True
+        of_thread = {"run": thread["run"], "thread": thread["thread"]}
+        return STAGED.of(self.runtime.database).find_one(of_thread, {"_id": 1}) is not None
+
+    def _settle(self, node: Node, thread: StagedThread) -> Iterator[int]:
+        for _ in range(_ATTEMPTS):
+            try:
+                for number in settle(self.runtime, node, thread):
+                    self.lease.keep()
+                    yield number
+            except Moved:
+                node = nodes.find_moved(self.runtime.database, node["_id"])
+            else:
+                return
+        raise Unavailable("The discussion is being moved")

@@ -1,0 +1,134 @@
+"""All that stands beside imported comments: entries, queues, words of searches, and marks.
+
+It runs after the move, and makes again what a crash left unmade. It changes nothing that is right.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pymongo import UpdateOne
+
+from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.ranking import rank_keys
+from chalicelib.comments.entries.rows import (
+    ENTRIES,
+    CommentEntry,
+    key_of,
+    new_entry,
+    root_of,
+)
+from chalicelib.comments.entries.writing import RANKED
+from chalicelib.comments.importing.ordering import StagedRows
+from chalicelib.comments.importing.rows import StagedComment, StagedThread
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import GONE
+from chalicelib.comments.stores import store_of
+from chalicelib.comments.terms import upkeep as terms
+from chalicelib.database import Document, insert_missing
+from chalicelib.marks import adding
+from chalicelib.marks.adding import GivenMark
+from chalicelib.runtime import Runtime
+
+_BATCH = 500
+# The fields of an entry that an import may change.
+_RENEWED = ("seq", "thread", "state")
+
+
+def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
+    """Make all that stands beside a node's comments; yield the number of comments after each batch.
+
+    Raises Moved if another move of the node ends meanwhile.
+    """
+    rows = StagedRows(runtime.database, thread)
+    sizes = _thread_sizes(runtime, node)
+    for batch in _batches(runtime, node):
+        staged = {row["id"]: row for row in rows.some([each["id"] for each in batch])}
+        _enter(runtime, node, batch, staged, sizes)
+        for comment in batch:
+            if comment["state"] == "pending":
+                queue.settle(runtime.database, node, comment)
+        terms.add_missing(runtime, node, batch)
+        adding.add(runtime, KIND, list(_marks(node, batch, staged)))
+        yield len(batch)
+
+
+def _batches(runtime: Runtime, node: Node) -> Iterator[list[Comment]]:
+    """Yield the node's comments in small batches, whatever its store."""
+    comments = itertools.chain.from_iterable(store_of(runtime, node).export(node))
+    while batch := list(itertools.islice(comments, _BATCH)):
+        yield batch
+
+
+def _thread_sizes(runtime: Runtime, node: Node) -> Mapping[str, int]:
+    """Return the number of comments of each thread with replies, by the id of its root."""
+    sizes: Counter[str] = Counter()
+    for batch in _batches(runtime, node):
+        sizes.update(root_of(comment) for comment in batch if comment["depth"])
+    return {root: replies + 1 for root, replies in sizes.items()}
+
+
+def _enter(
+    runtime: Runtime,
+    node: Node,
+    batch: Sequence[Comment],
+    staged: Mapping[str, StagedComment],
+    sizes: Mapping[str, int],
+) -> None:
+    """Make the missing entries of a batch, and set the numbers of those that are there."""
+    entries = ENTRIES.of(runtime.database)
+    keys = [key_of(node, comment["id"])["_id"] for comment in batch]
+    where = {"site": node["site"], "_id": {"$in": keys}}
+    found: Any = entries.find(where, dict.fromkeys(("id", *_RENEWED), 1))
+    stored = {row["id"]: {name: row[name] for name in _RENEWED} for row in found}
+    made: list[CommentEntry] = []
+    changes: list[UpdateOne] = []
+    for comment in batch:
+        size, had = sizes.get(comment["id"], 1), stored.get(comment["id"])
+        if had is None:
+            made.append(_new_entry(node, comment, staged.get(comment["id"]), size))
+            continue
+        # A reply that is being posted counts in its thread before it is stored.
+        right: Document = {"seq": comment["seq"], "thread": max(size, had["thread"])}
+        if had["state"] == "removed" and comment["state"] == "deleted":
+            # It has its first reply.
+            right["state"] = "deleted"
+        if had != {**had, **right}:
+            right["thread"] = {"$max": ["$thread", size]}
+            update = [{"$set": right}, {"$set": {"ranked": RANKED}}]
+            changes.append(UpdateOne(key_of(node, comment["id"]), update))
+    insert_missing(entries, made)
+    if changes:
+        entries.bulk_write(changes, ordered=False)
+
+
+def _new_entry(
+    node: Node, comment: Comment, row: StagedComment | None, thread: int
+) -> CommentEntry:
+    """Return a comment's entry with its votes from before Plaza."""
+    entry = new_entry(node, comment, None, thread)
+    if row is None:
+        return entry
+    if row["up"] or row["down"]:
+        entry["base"] = {"up": row["up"], "down": row["down"]}
+        if comment["state"] not in GONE:
+            keys = rank_keys(row["up"], row["down"])
+            entry["best"], entry["top"], entry["contro"] = keys
+    if "featured" in row and comment["state"] not in GONE:
+        entry["featured"] = row["featured"]
+    return entry
+
+
+def _marks(
+    node: Node, batch: Sequence[Comment], staged: Mapping[str, StagedComment]
+) -> Iterator[GivenMark]:
+    for comment in batch:
+        row = staged.get(comment["id"])
+        for ballot in row["ballots"] if row else ():
+            if ballot["vote"] or ballot["reactions"]:
+                thing = thing_id(key_of(node, comment["id"]))
+                reactions = tuple(ballot["reactions"])
+                at = comment["posted"]
+                yield GivenMark(thing, ballot["by"], at, ballot["vote"], reactions)

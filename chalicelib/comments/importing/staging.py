@@ -1,0 +1,128 @@
+"""The first part of an import: the file becomes rows, in batches, whatever its size.
+
+A repeat of the file after a crash stages nothing twice: the ids of rows come from the file, and the
+counts are stored together with the number of parts that they count.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from pymongo import UpdateOne
+
+from chalicelib.comments.importing.conversion import FileConversion, UnusablePart
+from chalicelib.comments.importing.lease import Lease
+from chalicelib.comments.importing.rows import (
+    MAX_SAMPLES,
+    STAGED,
+    THREADS,
+    ImportSample,
+    StagedComment,
+    StagedThread,
+)
+from chalicelib.comments.importing.shapes import (
+    ImportedComment,
+    ImportedThread,
+    Item,
+    Skipped,
+)
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+
+BATCH = 500
+
+
+class Staging:
+    """Stages the parts of a file under the lease of its import."""
+
+    def __init__(self, runtime: Runtime, lease: Lease, conversion: FileConversion) -> None:
+        self._runtime = runtime
+        self._lease = lease
+        self._conversion = conversion
+        # Threads that have no node and never get one, by their keys.
+        self._left: set[str] = set()
+
+    def stage(self, items: Iterable[Item]) -> Iterator[int]:
+        """Stage the parts after the last stored position; yield the position after each batch.
+
+        Raises ImportTakenOver, and what the parser raises.
+        """
+        position, parts = 0, iter(items)
+        while batch := list(itertools.islice(parts, BATCH)):
+            numbered = list(enumerate(batch, position))
+            position += len(batch)
+            # The parts before the position are staged: only their threads are still of interest.
+            staged = self._lease.read["position"] >= position
+            batch_rows = _Batch(self._conversion, self._left)
+            for number, item in numbered:
+                batch_rows.take(item, number)
+            if not staged:
+                self._write(batch_rows)
+                self._lease.advance(position, batch_rows.counts, batch_rows.samples)
+            yield position
+
+    def _write(self, batch: "_Batch") -> None:
+        database = self._runtime.database
+        if batch.threads:
+            THREADS.of(database).bulk_write([_insertion(row) for row in batch.threads])
+        if batch.comments:
+            STAGED.of(database).bulk_write([_insertion(row) for row in batch.comments])
+
+
+class _Batch:
+    """The rows of some parts of a file, with the numbers of parts by their outcome."""
+
+    def __init__(self, conversion: FileConversion, left: set[str]) -> None:
+        self._conversion = conversion
+        self._left = left
+        self.threads: list[StagedThread] = []
+        self.comments: list[StagedComment] = []
+        self.counts: Counter[str] = Counter()
+        self.samples: list[ImportSample] = []
+
+    def take(self, item: Item, number: int) -> None:
+        """Make the row of a part, or note why there is none."""
+        match item:
+            case ImportedThread():
+                self._take_thread(item, number)
+            case ImportedComment():
+                self.counts["comments"] += 1
+                self._take_comment(item)
+            case Skipped():
+                self._note(item.reason, item.where)
+
+    def _take_thread(self, thread: ImportedThread, number: int) -> None:
+        self.counts["threads"] += 1
+        try:
+            self.threads.append(self._conversion.thread(thread, number))
+        except UnusablePart as unusable:
+            self._left.add(thread.key)
+            self._note(unusable.reason, thread.key)
+
+    def _take_comment(self, comment: ImportedComment) -> None:
+        if comment.thread in self._left:
+            self._note("thread_left", comment.key)
+            return
+        try:
+            row, lost = self._conversion.comment(comment)
+        except UnusablePart as unusable:
+            self._note(unusable.reason, comment.key)
+            return
+        self.comments.append(row)
+        for reason in lost:
+            self._sample(reason, comment.key)
+
+    def _note(self, reason: str, where: str) -> None:
+        self.counts["left"] += 1
+        self._sample(reason, where)
+
+    def _sample(self, reason: str, where: str) -> None:
+        self.counts[f"reason {reason}"] += 1
+        if len(self.samples) < MAX_SAMPLES:
+            self.samples.append({"reason": reason, "where": where[:200]})
+
+
+def _insertion(row: StagedThread | StagedComment) -> UpdateOne:
+    fields: Document = {**row}
+    key = {"_id": fields.pop("_id"), "run": fields.pop("run")}
+    return UpdateOne(key, {"$setOnInsert": fields}, upsert=True)

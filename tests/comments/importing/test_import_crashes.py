@@ -1,0 +1,331 @@
+"""Imports that end early, run twice at once, or meet living writers: nothing is lost or doubled."""
+
+import os
+import threading
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion import posting
+from chalicelib.comments.entries.kind import KIND
+from chalicelib.comments.errors import ImportRunning
+from chalicelib.comments.importing import applying, running, settling
+from chalicelib.comments.importing.lease import LEASE, ImportTakenOver
+from chalicelib.comments.importing.running import ImportOrder, ImportProgress
+from chalicelib.comments.importing.shapes import BrokenFile, Item
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.errors import InvalidCursor, Unavailable
+from chalicelib.marks.verification import verify
+from chalicelib.runtime import Runtime
+from tests.comments.support.crash_points import crash_everywhere
+from tests.comments.support.crashes import Crash, crash
+from tests.comments.support.discussion import Discussion, Layout
+from tests.comments.support.entries import NONE, difference, entries
+from tests.comments.support.importing import (
+    at_url,
+    bring,
+    comment,
+    everything,
+    thread,
+    told,
+)
+from tests.support.clock import START, Clock
+from tests.support.isolation import empty_collections
+
+THREADED = Layout("documents", threaded=True)
+ITEMS: list[Item] = [
+    thread(),
+    comment("1", 9, ups=2, votes=(("eve", 1),)),
+    comment("2", 8, parent="1", state="pending"),
+    comment("3", 7, parent="nobody"),
+    comment("4", 6, state="deleted", text="", author=None),
+    thread("u", "https://blog.example/other"),
+    comment("1", 5, thread="u", parent="2"),
+    comment("2", 4, thread="u"),
+]
+# All of one thread.
+FEW = ITEMS[:5]
+EVERY_STEP = os.environ.get("PLAZA_TEST_EVERY_STEP") == "1"
+
+
+def outcome(runtime: Runtime) -> Any:
+    """Return all that readers and moderators see after an import, and its report."""
+    found = {}
+    for url in runtime.database["comments.node"].distinct("url"):
+        discussion = at_url(runtime, url)
+        shown = [{**each, "can": 0, "editable_until": 0} for each in discussion.walk(by="mo")]
+        rows = sorted(
+            (row["id"], row["seq"], row["state"], row["up"], row["best"], row["thread"])
+            for row in entries(discussion).values()
+        )
+        found[url] = (told(discussion), shown, discussion.node["counts"], rows)
+        assert difference(discussion) == NONE
+    (done,) = runtime.database["comments.import"].find()
+    assert verify(runtime.database, KIND).wrong == 0
+    pending = sorted(row["_id"] for row in runtime.database["comments.pending"].find())
+    left = runtime.database["comments.staged"].count_documents({})
+    return found, pending, left, done["status"], done["counts"], done["samples"]
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("store", ["documents", "embedded"][: 2 if EVERY_STEP else 1])
+def test_an_import_that_is_killed_anywhere_goes_on_to_the_same_end(
+    runtime: Runtime, clock: Clock, mongodb_uri: str, store: Any
+) -> None:
+    def prepare() -> None:
+        empty_collections(runtime.database)
+        runtime.random.seed(7)
+        clock.time = START
+        Discussion.make(runtime, Layout(store, threaded=True)).post("living")
+
+    prepare()
+    bring(runtime, FEW)
+    unbroken = outcome(runtime)
+    prepare()
+    points = 0
+    for number in crash_everywhere(runtime, mongodb_uri, lambda ending: bring(ending, FEW)):
+        living = at_url(runtime)
+        assert "living" in living.texts()
+        assert len(living.walk(by="mo")) in {1, 4}
+        if not is_done(runtime):
+            clock.advance(minutes=2)
+            bring(runtime, FEW)
+        assert outcome(runtime) == unbroken, f"after a crash at {number}"
+        prepare()
+        points = number
+    assert points > 40
+
+
+def is_done(runtime: Runtime) -> bool:
+    """Return whether an import has ended before the crash."""
+    return runtime.database["comments.import"].count_documents({"status": "done"}) == 1
+
+
+def test_two_imports_of_a_site_do_not_run_at_once(runtime: Runtime, clock: Clock) -> None:
+    def read() -> Iterator[Item]:
+        with pytest.raises(ImportRunning) as refused:
+            bring(runtime, ITEMS)
+        assert (refused.value.status, refused.value.code) == (409, "import_running")
+        assert refused.value.facts == {"until": (clock() + LEASE).isoformat(timespec="seconds")}
+        # Another site's import is of no concern.
+        bring(runtime, ITEMS, site="other")
+        yield from ITEMS
+
+    running.run(runtime, ImportOrder("default", "isso", "of the file"), read)
+
+    assert told(at_url_of_default(runtime))[0] == ("text of 1", "visible")
+
+
+def at_url_of_default(runtime: Runtime) -> Discussion:
+    return Discussion(runtime, "default:a-page")
+
+
+def test_two_beginnings_in_one_moment_are_one_import(runtime: Runtime) -> None:
+    both, ends = threading.Barrier(2), list[str]()
+
+    def begin() -> None:
+        both.wait()
+        try:
+            bring(runtime, ITEMS)
+            ends.append("done")
+        except ImportRunning:
+            ends.append("refused")
+
+    workers = [threading.Thread(target=begin) for _ in range(2)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+
+    # The second may begin after the first, and then changes nothing.
+    assert sorted(ends) in (["done", "done"], ["done", "refused"])
+    assert len(told(at_url(runtime))) == 4
+    assert difference(at_url(runtime)) == NONE
+
+
+def test_who_was_away_for_longer_than_the_lease_stores_nothing_more(
+    runtime: Runtime, clock: Clock
+) -> None:
+    def read() -> Iterator[Item]:
+        yield from ITEMS[:2]
+        clock.time += 2 * LEASE
+        bring(runtime, ITEMS)
+        yield from ITEMS[2:]
+
+    with pytest.raises(ImportTakenOver):
+        running.run(runtime, ImportOrder("default", "isso", "of the file"), read)
+
+    assert outcome(runtime)[3] == "done"
+
+
+def test_a_file_that_breaks_off_brings_nothing(runtime: Runtime, clock: Clock) -> None:
+    def read() -> Iterator[Item]:
+        yield from ITEMS
+        raise BrokenFile("line 9", "it ends early")
+
+    with pytest.raises(BrokenFile):
+        running.run(runtime, ImportOrder("default", "isso", "of the file"), read)
+
+    assert runtime.database["comments.node"].count_documents({}) == 0
+    clock.time += 2 * LEASE
+    bring(runtime, ITEMS, digest="of the mended file")
+    assert outcome(runtime)[2] == 0
+
+
+def test_readers_see_a_discussion_before_or_after(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    discussion = Discussion.make(runtime, THREADED)
+    discussion.post("living")
+    monkeypatch.setattr(applying, "_switch", crash)
+
+    with pytest.raises(Crash):
+        bring(runtime, ITEMS)
+
+    assert discussion.texts() == ["living"]
+    clock.advance(milliseconds=runtime.settings.lease_ms)
+    assert discussion.post("goes on")["seq"] == 2
+
+
+@pytest.mark.parametrize("layout", [THREADED, Layout("embedded", threaded=True)], ids=str)
+@pytest.mark.parametrize("is_stored", [False, True], ids=["before", "after"])
+def test_a_post_that_an_import_overtakes_comes_last_and_once(
+    discussion: Discussion,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_stored: bool,
+) -> None:
+    """The import runs between the number of a post and its comment, or its confirmation."""
+    runtime = discussion.runtime
+    root = discussion.post("root")["id"]
+    clock.advance(minutes=1)
+    add = posting._add
+
+    def overtaken(over: Runtime, node: Node, made: Comment) -> Any:
+        monkeypatch.setattr(posting, "_add", add)
+        added = add(over, node, made) if is_stored else None
+        bring(runtime, ITEMS)
+        return added if is_stored else add(over, node, made)
+
+    monkeypatch.setattr(posting, "_add", overtaken)
+    posted = discussion.post("reply", root, by="bob")
+
+    texts = [text for text, _ in told(discussion)]
+    assert texts[-2:] == ["root", "reply"]
+    assert texts.count("reply") == 1
+    assert discussion.get(posted["id"])["slug"] == f"{root}/{posted['id']}"
+    assert discussion.get(root)["reply_count"] == 1
+    assert discussion.node["counts"]["visible"] == 4
+    assert difference(discussion) == NONE
+    clock.advance(minutes=1)
+    assert discussion.post("next")["seq"] == 7
+
+
+def test_posts_during_an_import_are_kept_in_order(runtime: Runtime, clock: Clock) -> None:
+    discussion = Discussion.make(runtime, THREADED)
+    discussion.post("0")
+    stop, posted = threading.Event(), list[str]()
+
+    def write() -> None:
+        while not stop.is_set():
+            clock.advance(milliseconds=1)
+            posted.append(discussion.post(str(len(posted) + 1), by="bob")["id"])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(3):
+            many = [comment(f"{number}-{each}", 90 + each) for each in range(600)]
+            bring(runtime, [thread(), *many], digest=str(number))
+    finally:
+        stop.set()
+        writer.join()
+
+    texts = [text for text, _ in told(discussion)]
+    assert len(posted) > 3
+    assert texts[1_800:] == [str(number) for number in range(len(posted) + 1)]
+    assert discussion.node["counts"]["visible"] == len(texts)
+    assert discussion.node["last_seq"] >= len(texts)
+
+
+def test_an_import_ends_cursors_of_former_numbers(runtime: Runtime) -> None:
+    discussion = Discussion.make(runtime, THREADED)
+    for number in range(3):
+        discussion.post(str(number))
+    cursors = {
+        order: discussion.page(order, limit=1)["next"] for order in ("oldest", "newest", "best")
+    }
+    assert all(cursors.values())
+
+    bring(runtime, ITEMS)
+
+    for order, cursor in cursors.items():
+        with pytest.raises(InvalidCursor):
+            discussion.page(order, limit=1, cursor=cursor)  # type: ignore[arg-type]
+
+
+def test_ranked_pages_are_whole_before_the_entries_follow(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    discussion = Discussion.make(runtime, THREADED)
+    for text in ("a", "b"):
+        root = discussion.post(text)["id"]
+        discussion.post(f"reply to {text}", root)
+    monkeypatch.setattr(running, "settle", crash)
+
+    with pytest.raises(Crash):
+        bring(runtime, ITEMS)
+
+    assert discussion.texts("best") == ["a", "reply to a", "b", "reply to b"]
+    monkeypatch.setattr(running, "settle", settling.settle)
+    clock.time += 2 * LEASE
+    bring(runtime, ITEMS)
+    assert set(discussion.texts("best")) == set(discussion.texts())
+    assert "imported" not in discussion.node
+
+
+def test_an_import_waits_for_another_move(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, THREADED)
+    monkeypatch.setattr(applying, "_MOVES_WAITED_SECONDS", 0.0)
+    held = nodes.NODES.of(runtime.database)
+    expiry = datetime(2027, 1, 1, tzinfo=runtime.now().tzinfo)
+    move = {"owner": "other", "expires_at": expiry, "generation": 1}
+    held.update_one({}, {"$set": {"moving": move, "last_generation": 1}})
+
+    with pytest.raises(Unavailable):
+        bring(runtime, ITEMS)
+
+    held.update_one({}, {"$set": {"moving": None}})
+    assert discussion.texts() == []
+
+
+def test_an_order_that_changed_begins_anew(runtime: Runtime, clock: Clock) -> None:
+    def read() -> Iterator[Item]:
+        yield from ITEMS
+        raise BrokenFile("line 9", "it ends early")
+
+    with pytest.raises(BrokenFile):
+        running.run(runtime, ImportOrder("default", "isso", "of the file"), read)
+    with pytest.raises(ImportRunning):
+        bring(runtime, ITEMS, digest="other")
+    clock.time += 2 * LEASE
+
+    bring(runtime, [thread(), comment("9", 3)], digest="other")
+
+    assert at_url(runtime).texts() == ["text of 9"]
+    assert everything(runtime)["comments.staged"] == []
+
+
+def test_progress_is_told(runtime: Runtime) -> None:
+    heard: list[ImportProgress] = []
+
+    running.run(runtime, ImportOrder("default", "isso", "x"), lambda: ITEMS, heard.append)
+
+    assert heard[0] == ImportProgress("reading", len(ITEMS))
+    assert heard[-1].part == "storing"

@@ -1,0 +1,177 @@
+"""What a file may say of texts, people, pages and times, and what its import leaves alone."""
+
+from typing import Any
+
+from chalicelib.comments.importing.identities import PageAddresses, old_key
+from chalicelib.comments.importing.shapes import Item, Skipped
+from chalicelib.comments.sites import settings
+from chalicelib.comments.sites.forms import CommentSettings
+from chalicelib.comments.terms import upkeep as terms
+from chalicelib.identity import person_id
+from chalicelib.people.ids import IMPORTED_ID
+from chalicelib.runtime import Runtime
+from tests.comments.support.discussion import Discussion, Layout
+from tests.comments.support.entries import NONE
+from tests.comments.support.importing import (
+    TOUCHED,
+    URL,
+    at_url,
+    author,
+    bring,
+    brought,
+    comment,
+    everything,
+    thread,
+)
+from tests.support.clock import START, Clock
+
+THREADED = Layout("documents", threaded=True)
+
+
+def test_texts_names_and_times_keep_to_the_rules_of_posts(runtime: Runtime) -> None:
+    items = [
+        comment("nul", 9, text="a\x00b \x07c"),
+        comment("long", 8, text="word " * 5_000),
+        comment("nothing", 7, text=" \u200b "),
+        comment("future", -60 * 24 * 365),
+        comment("staff", 6, author=author("Moderator")),
+        comment("nobody", 5, author=None),
+        comment("old", 60 * 24 * 365 * 90),
+    ]
+
+    done = bring(runtime, [thread(), *items])
+
+    shown = at_url(runtime).walk()
+    assert [each["text"][:8] for each in shown] == [
+        "ab c",
+        "word wor",
+        "text of ",
+        "text of ",
+        "text of ",
+    ]
+    assert len(shown[1]["text"]) <= 10_000
+    assert [each["author"]["name"] for each in shown[2:4]] == ["Anonymous", "Anonymous"]
+    # No later post has to wait for a time that is yet to come.
+    assert shown[4]["posted_at"] == START
+    assert done["counts"]["left"] == 2
+    assert {each["reason"] for each in done["samples"]} == {
+        *("cut", "invisible_text", "future", "renamed", "bad_time"),
+    }
+
+
+def test_people_are_told_apart(runtime: Runtime) -> None:
+    items: list[Item] = [
+        thread(),
+        comment("1", 9, author=author("John")),
+        comment("2", 8, author=author("John", account="7")),
+        comment("3", 7, author=author("Johnny", account="7")),
+        comment("4", 6, author=author("John", email="J@x.example")),
+        comment("5", 5, author=author("J", email="j@x.example ")),
+        thread("u", "https://blog.example/b"),
+        comment("6", 4, thread="u", author=author("John")),
+    ]
+
+    bring(runtime, items)
+
+    ids = [
+        row["author"]["id"] for row in runtime.database["comments.comment"].find().sort("posted")
+    ]
+    assert all(IMPORTED_ID.fullmatch(each) for each in ids)
+    assert [ids.index(each) for each in ids] == [0, 1, 1, 3, 3, 5]
+
+
+def test_no_account_can_have_the_id_of_an_imported_person(runtime: Runtime) -> None:
+    discussion = brought(runtime, comment("1"))
+    imported = discussion.walk()[0]["author"]["id"]
+
+    assert person_id("https://issuer.example", imported, None) != imported
+    assert person_id("https://issuer.example", "i_short", None) == "i_short"
+
+
+def test_an_import_is_no_news(runtime: Runtime, clock: Clock) -> None:
+    before = everything(runtime)
+
+    bring(runtime, [thread(), comment("1", 5), comment("2", 4, parent="1", state="pending")])
+
+    after = everything(runtime)
+    assert {name for name in after if after[name] != before.get(name, [])} <= TOUCHED
+    assert after["comments.staged"] == after["comments.staged_thread"] == []
+    del clock
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing(runtime: Runtime) -> None:
+    Discussion.make(runtime, THREADED).post("living")
+    items: list[Item] = [
+        thread(),
+        comment("1", 9, parent="nobody"),
+        comment("2", 8),
+        Skipped(reason="pingback", where="line 7", sample="a text"),
+    ]
+    before = everything(runtime, ["comments.import"])
+
+    dry = bring(runtime, items, is_dry_run=True)
+
+    assert everything(runtime, ["comments.import"]) == before
+    wet = bring(runtime, items)
+    assert dry["counts"] == wet["counts"]
+    assert dry["samples"] == wet["samples"]
+    assert wet["counts"]["left"] == 1
+    # Where it was, and no word of its text.
+    assert {"reason": "pingback", "where": "line 7"} in wet["samples"]
+
+
+def test_pages_are_found_by_their_present_addresses(runtime: Runtime) -> None:
+    made = Discussion.make(runtime, THREADED, node_id="by-hand", url="https://new.example/moon")
+    addresses = PageAddresses(
+        base="https://blog.example/",
+        moved={old_key("https://old.example/moon?utm_source=x"): "https://new.example/moon"},
+    )
+    items: list[Any] = [
+        thread("1", "http://old.example/moon".replace("http:", "https:")),
+        comment("1", 9, thread="1"),
+        thread("2", "/2024/\u00fcber uns/"),
+        comment("2", 8, thread="2"),
+        thread("3", None),
+        comment("3", 7, thread="3"),
+        thread("4", "ftp://x.example/"),
+        comment("4", 6, thread="4"),
+        thread("5", "https://[half"),
+        comment("5", 5, thread="5"),
+        thread("6", "https://blog.example/"),
+        comment("6", 4, thread="6"),
+        thread("7", "https://blog.example/..?q=1"),
+        comment("7", 3, thread="7"),
+    ]
+
+    done = bring(runtime, items, addresses=addresses)
+
+    assert made.texts() == ["text of 1"]
+    ids = sorted(row["_id"] for row in runtime.database["comments.node"].find())
+    assert ids[0] == "by-hand"
+    assert ids[-1] == "default:home"
+    assert all(":" in each and each.isascii() for each in ids[1:])
+    assert len(ids) == 4
+    assert done["counts"]["left"] == 6
+    assert {each["reason"] for each in done["samples"]} >= {"no_address", "thread_left"}
+
+
+def test_two_threads_of_one_page_share_its_discussion(runtime: Runtime) -> None:
+    items: list[Item] = [
+        thread("1", f"{URL}#comments"),
+        thread("2", URL),
+        comment("1", 9, thread="1"),
+        comment("1", 8, thread="2"),
+    ]
+
+    bring(runtime, items)
+
+    assert at_url(runtime).texts() == ["text of 1", "text of 1"]
+
+
+def test_searches_find_imported_comments(runtime: Runtime) -> None:
+    settings.put(runtime, "default", CommentSettings(search=True))
+
+    discussion = brought(runtime, comment("1", text="About the ferry"))
+
+    assert runtime.database["comments.term"].count_documents({"terms": "ferry"}) == 1
+    assert terms.verify(runtime, discussion.node) == NONE
