@@ -78,6 +78,9 @@ FIRST_VISITS = Limit("first_visits", burst=3, every=timedelta(hours=8), of_perso
 GUESTS = Limit("guests", burst=1, every=timedelta(minutes=10), of_person=False)
 # Letters to an address that a person names: three at once from a person, then one each 20 minutes.
 MAIL = Limit("mail", burst=3, every=timedelta(minutes=20))
+# Letters to a mailbox, whoever asks for them, and of a site, whatever mailboxes they go to.
+LETTERS = Limit("letters", burst=3, every=timedelta(minutes=20), of_person=False)
+SITE_LETTERS = Limit("site_letters", burst=200, every=timedelta(seconds=10), of_person=False)
 # Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
@@ -107,6 +110,8 @@ ALL = (
     FIRST_VISITS,
     GUESTS,
     MAIL,
+    LETTERS,
+    SITE_LETTERS,
     INVENTORY,
     MONEY,
     ASSETS,
@@ -159,6 +164,17 @@ def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str 
         return
     allowances = _allowances(limit, caller, address, factor, runtime.settings.signing_keys)
     count(runtime, allowances)
+
+
+def take_for(runtime: Runtime, limit: Limit, thing: str) -> None:
+    """Count a write against the allowance of a thing, such as a site; raises TooFast as `take`.
+
+    `thing` names neither a person nor an address.
+    """
+    factor = runtime.settings.limits
+    if factor is not None:
+        row_id = f"{limit.name}:={thing}"
+        count(runtime, [scale(row_id, limit.burst, limit.every, factor)])
 
 
 def count(runtime: Runtime, allowances: Sequence[Allowance]) -> None:

@@ -13,6 +13,7 @@ from app import create_app
 from bench.stage import Stage
 from chalicelib.ads.tracking import conversion_keys
 from chalicelib.comments.batches import running
+from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
 from chalicelib.social.activity.actions.actions import ACTIONS
 from chalicelib.social.posts.posts import POSTS
 from local import recruiting as _recruiting  # noqa: F401 - registers types
@@ -165,6 +166,23 @@ def _fail(world: World, collection: str, thing: str) -> None:
         raise LookupError(thing)
 
 
+def _link(world: World) -> dict[str, str]:
+    """Make the link of a letter to a guest."""
+    token = world.fresh().ljust(43, "A")
+    link: Confirmation = {
+        "_id": token_hash(token),
+        "site": OWN_SITE,
+        "person": f"g_{'a' * 22}",
+        "name": "Ferry passenger",
+        "email_key": "k" * 43,
+        "return_to": "https://alpha.example/",
+        "language": "en",
+        "expires": world.runtime.now() + LIFETIME,
+    }
+    CONFIRMATIONS.of(world.runtime.database).insert_one(link)
+    return {"token": token}
+
+
 # Calls that succeed where those of the matrix are refused, or need a worker before.
 _FURTHER = (
     Row("GET /users/me/assets/{asset}", {200: "admin"}, made=_own_asset),
@@ -198,6 +216,15 @@ _FURTHER = (
     Row("POST /actions/{action}/fan-out", {204: "admin"}, made=_fail_action),
     Row("POST /moderation/batches/{batch}/undo", {202: "admin"}, made=_end_batch),
     Row("GET /previews/{token}", {200: "anonymous"}, made=_preview),
+    *(
+        Row(
+            f"{method} /sites/{{site}}/guests/confirmation",
+            {status: "anonymous"},
+            query="?token={token}",
+            made=_link,
+        )
+        for method, status in (("GET", 200), ("POST", 302))
+    ),
 )
 # Signed by Stripe over a body that the document does not describe.
 _WEBHOOK = "POST /payments/stripe/webhook"

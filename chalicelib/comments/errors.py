@@ -282,3 +282,11 @@ class ImportRunning(Problem):
     status = 409
     code = "import_running"
     title = "Another import of this site is running"
+
+
+class UnknownLink(Problem):
+    """A letter has no such link, or its reader has used it, or it is too old."""
+
+    status = 404
+    code = "unknown_link"
+    title = "This link has been used already, or is too old"

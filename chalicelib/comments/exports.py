@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.comments.log.rows import Act, Batch
+from chalicelib.comments.people.links import Confirmation
 from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node, State
 from chalicelib.comments.spam_check.origins import Origin
@@ -70,6 +71,7 @@ def person(row: Person) -> list[ExportEntry]:
             first_at=row["first_at"],
             picture=row.get("picture"),
             blocked=row.get("blocked", []),
+            address_confirmed_at=row.get("confirmed_at"),
         )
     ]
 
@@ -90,3 +92,9 @@ def act(row: Act) -> list[ExportEntry]:
     """Return an act of the person as a moderator, without its target."""
     fields = {"site": row["site"], "at": row["at"], "action": row["action"]}
     return [entry("moderation_act", **fields, reason=row["reason"])]
+
+
+def link(row: Confirmation) -> list[ExportEntry]:
+    """Return a letter's link that its reader has not used: the letter alone has the address."""
+    fields = {"site": row["site"], "name": row["name"], "return_to": row["return_to"]}
+    return [entry("link_in_letter", **fields, language=row["language"], expires=row["expires"])]

@@ -16,6 +16,7 @@ from chalicelib.comments.marking import flags
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import counting, guests
 from chalicelib.comments.repair import repair_counts
+from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores import promotion
@@ -40,6 +41,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
         "names_keyed": guests.add_missing_keys(runtime),
+        "confirmed_released": confirming.sweep(runtime),
         "addresses_keyed": by_page.add_missing_keys(runtime),
         "spam_wiped": checking.wipe_overdue(runtime),
         "acts_cleared": acts.sweep(runtime),

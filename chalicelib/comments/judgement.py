@@ -87,11 +87,15 @@ class JudgedText(NamedTuple):
 
 
 class WriterStanding(NamedTuple):
-    """The standing of a text's author: the site's trust, and the number of approved comments."""
+    """The standing of a text's author: the site's trust, and the number of approved comments.
+
+    `is_unconfirmed`: a guest without a confirmed address.
+    """
 
     is_moderator: bool
     trust: int = 0
     approved: int = 0
+    is_unconfirmed: bool = False
 
 
 class Judgement(NamedTuple):
@@ -118,6 +122,8 @@ def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Jud
         return Judgement("spam", reasons)
     if written.is_checked and not writer.is_moderator:
         reasons.append("checking")
+    if writer.is_unconfirmed and site.get("guests") == "email":
+        reasons.append("unconfirmed")
     return Judgement("pending" if reasons else "visible", reasons)
 
 

@@ -18,7 +18,8 @@ from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED, key_of
 from chalicelib.comments.log.rows import BATCHES, LOG
 from chalicelib.comments.moderation.queue import PENDING
-from chalicelib.comments.people.rows import PEOPLE, taken_key
+from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME
+from chalicelib.comments.people.rows import PEOPLE, taken_key_expression
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName
 from chalicelib.comments.spam_check.origins import ORIGINS
 from chalicelib.comments.store import WIPED
@@ -80,6 +81,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         *_entry_traces(database, user_id),
         *_moderation_traces(database, user_id),
         Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),
+        Trace("links in letters", CONFIRMATIONS.of(database), {"person": user_id}, exports.link),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
         Trace(
             "blocked at sites",
@@ -156,7 +158,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     )
     PEOPLE.of(runtime.database).update_many(
         {"user_id": user_id, "name": {"$ne": name}},
-        {"$set": {"name": name, "taken_key": taken_key(user_id, name)}},
+        [{"$set": {"name": {"$literal": name}, "taken_key": taken_key_expression(user_id, name)}}],
     )
     named_by = {"$set": {"by_name": name}}
     BATCHES.of(runtime.database).update_many({"by": user_id}, named_by)
@@ -212,6 +214,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     early = {"at": {"$lte": until}} if until else {}
     ORIGINS.of(runtime.database).delete_many({"person": user_id, **early})
     TERMS.of(runtime.database).delete_many({"author_id": user_id, **posted})
+    asked = {"expires": {"$lte": until + LIFETIME}} if until else {}
+    CONFIRMATIONS.of(runtime.database).delete_many({"person": user_id, **asked})
     _forget(runtime.database, user_id)
     _unname_acts(runtime.database, user_id, until)
     # A person without a post has no first post: moderators made the document.

@@ -62,6 +62,7 @@ from chalicelib.comments.people import admission, member_routes
 from chalicelib.comments.people import routes as people_routes
 from chalicelib.comments.people.guests import admitting
 from chalicelib.comments.shapes import Node, PlacedComment
+from chalicelib.comments.sign_in import routes as sign_in_routes
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.spam_check.origins import Sender
@@ -100,7 +101,7 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_changes(route)
     vote_routes.declare(route)
     people_routes.declare(admitting(router(blueprint, runtime, "Moderation")))
-    people_routes.declare_guests(plain)
+    sign_in_routes.declare(plain)
     latest_routes.declare(plain)
     latest_routes.declare_feeds(plain)
     latest_routes.declare_of_nodes(route)

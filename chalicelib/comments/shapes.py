@@ -43,6 +43,8 @@ Reason = Literal[
     "checking",
     "unchecked",
     "spam_check",
+    # Its author, a guest, has not confirmed an e-mail address.
+    "unconfirmed",
 ]
 MAX_REASONS = 8
 # The queue of a comment that waits: its site held it back, or readers flagged it.
@@ -53,8 +55,11 @@ Queue = Literal[WaitingQueue, "spam"]
 FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
 # Repeated texts: allowed, or a matter for the judge.
 Repeats = Literal["allow", "judge"]
-# Whether readers without an account write: `name`, under a name that they choose.
-Guests = Literal["off", "name"]
+# Whether readers without an account write: `name`, under a name that they choose; `email`, once
+# they have confirmed an e-mail address, too.
+Guests = Literal["off", "name", "email"]
+# The origins of a site's pages.
+MAX_ORIGINS = 20
 MAX_BADGES = 5
 MAX_BADGE_CHARACTERS = 20
 # The longest note of a moderator about a person.
@@ -240,6 +245,7 @@ class CommentSite(TypedDict):
     avatar_hosts: NotRequired[Annotated[list[str], AtMost(MAX_AVATAR_HOSTS)] | None]
     first_visits: NotRequired[Annotated[list[str], AtMost(MAX_PREFIXES)]]
     guests: NotRequired[Guests]
+    origins: NotRequired[Annotated[list[str], AtMost(MAX_ORIGINS)]]
     search: NotRequired[bool]
 
 

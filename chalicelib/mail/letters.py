@@ -59,11 +59,12 @@ def is_on(runtime: Runtime) -> bool:
     return courier_of(runtime.settings) is not None
 
 
-def queue(runtime: Runtime, draft: Draft) -> None:
+def queue(runtime: Runtime, draft: Draft, *, is_withheld: bool = False) -> None:
     """Store a letter and send its message; a letter with the same id stays as it is.
 
     The worker finds out whether the address takes mail: a caller does the same for every
-    address. Raises MailOff and Misconfigured.
+    address, and for a withheld letter, which no worker sends. Raises MailOff and
+    Misconfigured.
     """
     if not is_on(runtime):
         raise MailOff
@@ -71,16 +72,14 @@ def queue(runtime: Runtime, draft: Draft) -> None:
     letter: Letter = {
         "_id": draft.id,
         "kind": draft.kind,
-        "state": "waiting",
+        "state": "unwanted" if is_withheld else "waiting",
         "address_keys": address_keys(draft.to, runtime.settings.signing_keys),
         "queued": now,
         "expires": now + KEPT,
-        "to": draft.to,
-        "subject": draft.subject,
-        "text": draft.text,
-        "language": draft.language,
-        "due": now + _lease(runtime),
     }
+    if not is_withheld:
+        letter["to"], letter["subject"], letter["text"] = draft.to, draft.subject, draft.text
+        letter["language"], letter["due"] = draft.language, now + _lease(runtime)
     insert_missing(LETTERS.of(runtime.database), [letter])
     # If it is lost, the schedule sends another.
     runtime.queues.send(SendLetter(letter=draft.id))

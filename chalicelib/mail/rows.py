@@ -12,7 +12,7 @@ from chalicelib.jobs.resending import Resending
 # `waiting` and `sending` letters end in one of the others:
 # - `sent`: the provider has accepted it;
 # - `rejected`: the provider will never accept it;
-# - `unwanted`: its address takes no mail;
+# - `unwanted`: its address takes no mail, or no more of it now;
 # - `unknown`: the provider may have accepted it or not, and Plaza never sends it again;
 # - `late`: no provider took it in time.
 State = Literal["waiting", "sending", "sent", "rejected", "unwanted", "unknown", "late"]

@@ -17,6 +17,7 @@ from chalicelib.comments.entries import rows as entry_rows
 from chalicelib.comments.importing import rows as import_rows
 from chalicelib.comments.log import rows as comment_log
 from chalicelib.comments.moderation import queue
+from chalicelib.comments.people import links
 from chalicelib.comments.people import rows as comment_people
 from chalicelib.comments.sites import search_changes
 from chalicelib.comments.sites import settings as comment_settings
@@ -97,6 +98,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     comment_people.PEOPLE,
     seen.SEEN,
     origins.ORIGINS,
+    links.CONFIRMATIONS,
     content_settings.SITES,
     content_nodes.NODES,
     tag_counts.TAG_COUNTS,

@@ -66,6 +66,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.moderation",),
     ("comments.lifecycle",),
     ("comments.discussion",),
+    ("comments.sign_in",),
     (
         "comments.attached",
         "comments.latest",

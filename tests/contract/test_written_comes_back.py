@@ -272,7 +272,8 @@ def test_all_settings_of_comments_come_back(client: Client) -> None:
         "flags_hold": 9,
         "spam_check_url": url,
         "first_visits": [url],
-        "guests": "name",
+        "guests": "email",
+        "origins": ["https://harbour.example"],
         "search": True,
         "avatar_hosts": ["pictures.example"],
     }

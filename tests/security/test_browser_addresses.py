@@ -50,6 +50,7 @@ ADDRESSES = {
     "GET /previews/{token}",
     "GET /sites/{site}/comments.atom",
     "GET /sites/{site}/discussions.xml",
+    "GET /sites/{site}/guests/confirmation",
     "GET /sites/{site}/people/{user}/avatar",
     "GET /sites/{site}/people/{user}/comments.atom",
     "GET /web/{version}/{file}",

@@ -35,6 +35,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.entries.upkeep.sweep: find comments.entry",
         "comments.people.counting.sweep: find comments.person",
         "comments.people.guests.add_missing_keys: find comments.person",
+        "comments.sign_in.confirming.sweep: find comments.person",
         "comments.discussion.by_page.add_missing_keys: find comments.node",
         "comments.acts.upkeep.sweep: find comments.log",
         "comments.marking.flags.sweep: find comments.entry",
@@ -175,6 +176,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "a new guest's name, which a network may choose once a minute: by an index": (
         "comments.people.guests.begin: find comments.person",
     ),
+    "guests of a confirmed address, when a link of a letter is pressed: by an index": (
+        "comments.sign_in.confirming._find_held: find comments.person",
+    ),
     "nodes of a site by their addresses: a node lies where its id puts it": (
         "comments.discussion.by_page.find: find comments.node",
         "comments.importing.applying.find_node: find comments.node",
@@ -209,6 +213,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.discussion.mentioning._find_mentions: find comments.entry",
         "comments.personal_data.erase: delete comments.pending",
         "comments.personal_data.erase: delete comments.origin",
+        "comments.personal_data.erase: delete comments.confirmation",
         "comments.personal_data.erase: delete comments.term",
         "comments.personal_data.erase: update comments.entry",
         "comments.personal_data._unname_acts: delete comments.batch",
@@ -257,6 +262,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.jobs.count_remaining: aggregate comments.entry",
         "people.jobs.count_remaining: aggregate comments.batch",
         "people.jobs.count_remaining: aggregate comments.origin",
+        "people.jobs.count_remaining: aggregate comments.confirmation",
         "people.jobs.count_remaining: aggregate comments.term",
         "people.jobs.count_remaining: aggregate comments.log",
         "people.jobs.count_remaining: aggregate comments.person",
@@ -299,6 +305,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.export._documents: find comments.page",
         "people.export._documents: find comments.batch",
         "people.export._documents: find comments.origin",
+        "people.export._documents: find comments.confirmation",
         "people.export._documents: find comments.log",
         "people.export._documents: find comments.person",
         "people.export._documents: find content.node",

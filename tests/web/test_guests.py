@@ -1,12 +1,18 @@
 """Readers without an account write under a name of their choice, where the site lets them."""
 
+import html
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from chalicelib.runtime import Runtime
+from local import mailbox
 from tests.support.clock import Clock
 from tests.support.http_client import Client
+from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
 from tests.web.support.two import Discussion, discussing
@@ -135,6 +141,69 @@ def test_a_browser_without_storage_has_a_guest_for_as_long_as_the_page(
     choose_name(page, "Passenger")
 
     expect(page.get_by_text("You write as Passenger.")).to_be_visible()
+
+
+def with_mail(talk: Discussion, runtime: Runtime, folder: Path) -> None:
+    """Send letters into a folder, with links to the served app."""
+    given = {"public_url": talk.address, "mail_from": "", "mail_folder": str(folder)}
+    for name, value in given.items():
+        object.__setattr__(runtime.settings, name, value)
+
+
+def link_in(folder: Path) -> str:
+    """Return the link of the letter that the mailbox shows."""
+    found = re.search(r'href="([^"]+)"', mailbox.page(str(folder)))
+    assert found is not None
+    return html.unescape(found.group(1))
+
+
+def test_a_guest_confirms_an_address_by_a_letter_and_is_shown_to_all(
+    talk: Discussion, open_page: OpenPage, runtime: Runtime, workers: Workers, tmp_path: Path
+) -> None:
+    with_mail(talk, runtime, tmp_path)
+    site = talk.site_of("")
+    talk.decide(guests="email", origins=[site.address])
+    page = open_page(site)
+    page.get_by_role("button", name=WITHOUT_ACCOUNT).click()
+    page.get_by_role("textbox", name="Your name").fill("Passenger")
+    page.get_by_role("textbox", name="Your e-mail address").fill("ann@mail.example")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("status")).to_contain_text("a letter to ann@mail.example")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("textbox", name="Write a comment").fill("What a view!")
+    page.get_by_role("button", name="Post", exact=True).click()
+    expect(page.get_by_role("article", name="Passenger")).to_contain_text("What a view!")
+    reader = open_page(site)
+    expect(reader.get_by_role("article", name="Ben")).to_be_visible()
+    expect(reader.get_by_role("article", name="Passenger")).to_have_count(0)
+    workers.drain()
+
+    page.goto(link_in(tmp_path))
+    expect(page.get_by_role("heading", name="Confirm your address")).to_be_visible()
+    page.get_by_role("button", name="Yes, show my comments").click()
+
+    expect(page.get_by_role("article", name="Passenger")).to_contain_text("What a view!")
+    assert page.url == f"{site.address}/"
+    reader = open_page(site)
+    expect(reader.get_by_role("article", name="Passenger")).to_contain_text("What a view!")
+
+
+def test_an_address_that_no_letter_reaches_is_told(
+    talk: Discussion, open_page: OpenPage, runtime: Runtime, tmp_path: Path
+) -> None:
+    with_mail(talk, runtime, tmp_path)
+    site = talk.site_of("")
+    talk.decide(guests="email", origins=[site.address])
+    page = open_page(site, may_log=FAILED)
+    page.get_by_role("button", name=WITHOUT_ACCOUNT).click()
+    page.get_by_role("textbox", name="Your name").fill("Passenger")
+
+    page.get_by_role("textbox", name="Your e-mail address").fill("ann@localhost")
+    page.get_by_role("button", name="Continue").click()
+
+    expect(page.get_by_role("alert")).to_have_text(
+        "No letter can go to this address. Choose another."
+    )
 
 
 @pytest.mark.processes

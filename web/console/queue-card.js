@@ -19,6 +19,7 @@ const REASONS = {
   checking: "is being checked for spam",
   unchecked: "could not be checked for spam",
   spam_check: "is spam for the service asked",
+  unconfirmed: "comes from an address that is not confirmed",
 };
 
 /** @param {Pending} item */

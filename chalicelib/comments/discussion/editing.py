@@ -203,6 +203,9 @@ def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields
     Returns False if the comment has changed since.
     """
     where: CommentFields = {"state": found["state"], "edited": found["edited"]}
+    if found.get("reasons"):
+        # Another conclusion has its own part in them.
+        where["reasons"] = found["reasons"]
     if is_shadow(found):
         # A moderator's decision ends the shadow, perhaps in the same state.
         where["shadow"] = found.get("shadow")

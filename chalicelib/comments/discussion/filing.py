@@ -39,6 +39,19 @@ def fields_of_edit(
     return {**fields, "state": "pending"} if verdict.state == "pending" else fields
 
 
+def fields_of_release(comment: Comment, *, is_shadowed: bool) -> CommentFields:
+    """Return the fields that a guest's confirmation changes in a comment that waits for it.
+
+    Other reasons hold on, and a shadowed guest alone sees the comment.
+    """
+    others: list[Reason] = [each for each in comment.get("reasons", []) if each != "unconfirmed"]
+    if others:
+        return {"reasons": others}
+    if is_shadowed or is_shadow(comment):
+        return {"reasons": others, "state": "hidden", "shadow": "visible"}
+    return {"reasons": others, "state": "visible"}
+
+
 def fields_of_check(comment: Comment, answer: Answer, now: datetime) -> CommentFields:
     """Return the fields that the spam service's answer changes in a comment that waits for it."""
     others: list[Reason] = [each for each in comment.get("reasons", []) if each != "checking"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from chalicelib import happenings, limits
 from chalicelib.comments import happened, nodes, opening
-from chalicelib.comments.discussion import composing, pace
+from chalicelib.comments.discussion import composing, pace, releasing
 from chalicelib.comments.discussion.composing import CommentDraft
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
@@ -56,7 +56,7 @@ def post_comment(
     terms.settle(runtime, placed.node, placed.comment)
     if "checking" in placed.comment.get("reasons", []):
         origins.send(runtime, placed.node, placed.comment["id"])
-    return placed
+    return releasing.look_again(runtime, placed)
 
 
 def _post(

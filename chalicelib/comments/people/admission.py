@@ -21,7 +21,7 @@ from chalicelib.comments.people.rows import (
     new_person,
     person_id,
     status_of,
-    taken_key,
+    taken_key_expression,
     trust_of,
 )
 from chalicelib.comments.shapes import Author, PostLimit
@@ -155,7 +155,7 @@ class _Post:
         named = {"name": {"$literal": self._author.name}, "first_at": self._first_at()}
         noted = {"touched": self._now, "recount": {"$ifNull": ["$recount", self._now]}}
         named["picture"] = {"$literal": self._author.picture}
-        named["taken_key"] = {"$literal": taken_key(self._author.id, self._author.name)}
+        named["taken_key"] = taken_key_expression(self._author.id, self._author.name)
         changed: Document = {**named, **noted, **self._next_tat()}
         allowed = self._may_post()
         decided = {

@@ -11,6 +11,7 @@ from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.guest_tokens import Guest
 from chalicelib.http import Route, View
+from chalicelib.identity import Principal
 from chalicelib.people.names import acceptable, lookalike_key
 from chalicelib.runtime import Runtime
 
@@ -42,8 +43,8 @@ def of_node(runtime: Runtime, path: Mapping[str, Any], site: str) -> bool:
     return site_of(path["node"]) == site and _are_welcome(runtime, site)
 
 
-def begin(runtime: Runtime, site: str, name: str) -> Guest:
-    """Return a new guest of a site under a name.
+def begin(runtime: Runtime, site: str, name: str, caller: Principal | None) -> Guest:
+    """Return a guest of a site under a name: a new guest, or a caller who is a guest there.
 
     Raises GuestsOff, NameTaken for a name that a reader may take for another person's there, and
     InvalidRequest for a name that Plaza may not show.
@@ -55,9 +56,12 @@ def begin(runtime: Runtime, site: str, name: str) -> Guest:
     if shown is None or not key:
         message = "This name is reserved or has no letters"
         raise InvalidRequest(errors=[FieldError("name", "reserved_name", message)])
-    if PEOPLE.of(runtime.database).find_one({"taken_key": key, "site": site}, {"_id": 1}):
+    own = caller.id if caller is not None and caller.guest_of == site else None
+    taken = {"taken_key": key, "site": site, "user_id": {"$ne": own}}
+    if PEOPLE.of(runtime.database).find_one(taken, {"_id": 1}):
         raise NameTaken
-    return guest_tokens.new_guest(site, shown, runtime.now(), runtime.random)
+    made = guest_tokens.new_guest(site, shown, runtime.now(), runtime.random)
+    return made._replace(id=own) if own is not None else made
 
 
 def _are_welcome(runtime: Runtime, site: str) -> bool:

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib import guest_tokens
-from chalicelib.comments.errors import GuestsOff, NameTaken, TooManyBlocked
+from chalicelib.comments.errors import TooManyBlocked
 from chalicelib.comments.forms import ActReason
 from chalicelib.comments.log.acts import ActChange, Actor
-from chalicelib.comments.people import blocking, changing, guests
+from chalicelib.comments.people import blocking, changing
 from chalicelib.comments.people.avatars import (
     DRAWING_HEADERS,
     Drawing,
@@ -36,16 +35,14 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
-from chalicelib.guest_tokens import MAX_TOKEN_CHARACTERS
-from chalicelib.http import Created, Found, Input, NoContent, Ok, Request, Route
+from chalicelib.http import Found, Input, NoContent, Ok, Request, Route
 from chalicelib.http.callers import Moderator
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
-from chalicelib.limits import GUESTS
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import moderates
-from chalicelib.texts import Line, Paragraphs, PersonName, ShownName, at_most
+from chalicelib.texts import Line, Paragraphs, ShownName, at_most
 
 # The statuses that a person sees of themselves: a shadowed person sees `ok`.
 ToldStatus = Literal["ok", "suspended", "banned"]
@@ -189,54 +186,6 @@ class PersonChange(Input):
         if "note" in self.model_fields_set:
             said["note"] = self.note or ""
         return said
-
-
-class NewGuest(Input):
-    """The name under which a reader without an account writes."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Ferry passenger"}]})
-
-    name: PersonName
-
-
-class GuestAnswer(TypedDict):
-    """A guest of a site, with the token of their calls."""
-
-    id: UserId
-    name: ShownName
-    site: SiteId
-    token: Annotated[
-        str,
-        Field(
-            max_length=MAX_TOKEN_CHARACTERS,
-            description="Sent as a bearer token. Who loses it is another guest from then on.",
-        ),
-    ]
-    expires_at: datetime
-
-
-def declare_guests(route: Route) -> None:
-    """Declare the route of new guests."""
-
-    @route("POST", "/sites/{site}/guests", limit=GUESTS, raises=(GuestsOff, NameTaken))
-    def begin_guest(request: Request, site: SiteId, body: NewGuest) -> Created[GuestAnswer]:
-        """Begin to write at a site without an account, under a name of your choice.
-
-        Nothing is stored before the first comment. A guest comments, votes, reacts and reports at
-        this site alone, has the trust of new people for ever, and can export and erase themselves.
-        """
-        guest = guests.begin(request.runtime, site, body.name)
-        request.details["made"] = guest.id
-        return Created(
-            {
-                "id": guest.id,
-                "name": guest.name,
-                "site": guest.site,
-                "token": guest_tokens.issue(guest, request.runtime.settings.signing_keys),
-                "expires_at": guest.expires_at,
-            },
-            request.location(f"/sites/{site}/people/{guest.id}"),
-        )
 
 
 def declare(route: Route) -> None:

@@ -38,7 +38,10 @@ class Person(TypedDict):
     `until` is the end of a suspension. `first_at` is their first post, and `tat` the theoretical
     arrival time of their next post (`chalicelib.limits`). `note` is for moderators, and `act` is
     the last act of a moderator here (`chalicelib.comments.log`). The counts may be behind since
-    `recount`. `taken_key` is the key of their name, which no guest may take; "" for a guest.
+    `recount`. `taken_key` is the key of their name, which no guest may take; "" for a guest without
+    a confirmed address. `email_key` is the keyed hash of a guest's confirmed address
+    (`chalicelib.mail.addressing`), `confirmed_at` the time of the first confirmation, and `release`
+    the time since which comments that waited for it may be visible; the schedule removes it.
     `touched` is when the last change began that the counts have to follow; `recounts`
     distinguishes concurrent recounts.
     """
@@ -59,6 +62,9 @@ class Person(TypedDict):
     note: str
     picture: NotRequired[str | None]
     taken_key: NotRequired[str]
+    email_key: NotRequired[str]
+    confirmed_at: NotRequired[datetime]
+    release: NotRequired[datetime]
     blocked: NotRequired[Annotated[list[str], AtMost(MAX_BLOCKED)]]
     act: NotRequired[str]
 
@@ -74,6 +80,12 @@ PEOPLE = Collection(
         # Finds people with a guest's name, and rows of 0.3.0, which have no key.
         IndexModel([("taken_key", ASCENDING), ("site", ASCENDING)]),
         IndexModel("recount", partialFilterExpression={"recount": {"$type": "date"}}),
+        # Finds the guests of a confirmed address.
+        IndexModel(
+            [("email_key", ASCENDING), ("site", ASCENDING)],
+            partialFilterExpression={"email_key": {"$exists": True}},
+        ),
+        IndexModel("release", partialFilterExpression={"release": {"$type": "date"}}),
     ),
     shard_key={"_id": "hashed"},
 )
@@ -95,6 +107,17 @@ def person_id(site: str, user_id: str) -> str:
 def taken_key(user_id: str, name: str) -> str:
     """Return the key of a person's name, which no guest may take; "" for a guest's own name."""
     return "" if GUEST_ID.fullmatch(user_id) else lookalike_key(name)
+
+
+def taken_key_expression(user_id: str, name: str) -> Document:
+    """Return `taken_key` as an aggregation expression over the fields of the person.
+
+    A guest with a confirmed address takes the name from others.
+    """
+    is_taken: Document | bool = True
+    if GUEST_ID.fullmatch(user_id):
+        is_taken = {"$gt": ["$email_key", None]}
+    return {"$cond": [is_taken, {"$literal": lookalike_key(name)}, ""]}
 
 
 def new_person(site: str, user_id: str, name: str) -> Person:

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from chalicelib.comments.forms import SlowSeconds
 from chalicelib.comments.shapes import (
     MAX_AVATAR_HOSTS,
+    MAX_ORIGINS,
     MAX_PHRASES,
     MAX_PREFIXES,
     MAX_REACTIONS,
@@ -116,6 +117,13 @@ AvatarHost = Annotated[
 ]
 
 
+# An origin as browsers write it.
+Origin = Annotated[
+    str,
+    StringConstraints(pattern=r"^https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?$", max_length=270),
+]
+
+
 class CommentSettings(Input):
     """What a publisher decides on a site's discussions; what is left out is the default."""
 
@@ -213,8 +221,15 @@ class CommentSettings(Input):
     guests: Guests = Field(
         "off",
         description="`name`: readers without an account write under a name of their choice "
-        "(`POST /sites/{site}/guests`), with the trust of new people for ever. `off` ends the "
-        "rights of all guests, too.",
+        "(`POST /sites/{site}/guests`), with the trust of new people for ever. `email`: their "
+        "comments wait until they have opened a link in a letter, too. `off` ends the rights of "
+        "all guests.",
+    )
+
+    origins: Annotated[tuple[Origin, ...], Field(max_length=MAX_ORIGINS)] = Field(
+        (),
+        description="The origins of the site's pages, such as `https://harbour.example`: links in "
+        "letters to guests lead back to these alone.",
     )
 
     search: bool = Field(
@@ -308,6 +323,7 @@ class CommentSettingsAnswer(TypedDict):
     avatar_hosts: Annotated[list[AvatarHost], Field(max_length=MAX_AVATAR_HOSTS)] | None
     first_visits: Annotated[list[ShownUrl], Field(max_length=MAX_PREFIXES)]
     guests: Guests
+    origins: Annotated[list[Origin], Field(max_length=MAX_ORIGINS)]
     search: bool
 
 
@@ -363,6 +379,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "avatar_hosts": settings.get("avatar_hosts"),
         "first_visits": settings.get("first_visits", []),
         "guests": settings.get("guests", "off"),
+        "origins": settings.get("origins", []),
         "search": settings.get("search", False),
     }
 

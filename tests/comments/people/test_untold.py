@@ -52,6 +52,8 @@ UNDRIVEN = {
     "setCommentState": STAFF,
     "changePerson": STAFF,
     "beginGuest": "it has no caller",
+    "showConfirmation": "it has no caller",
+    "confirmAddress": "it has no caller",
     "getFeedOfSite": "it has no caller",
     "getSitemap": "it has no caller",
     "getFeedOfPerson": "it has no caller",

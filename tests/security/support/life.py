@@ -6,6 +6,7 @@ import orjson
 
 from chalicelib.analytics.sessions import making
 from chalicelib.comments import nodes
+from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
 from chalicelib.comments.spam_check import origins
 from tests.assets.support.uploading import Uploader
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
@@ -133,6 +134,17 @@ def react_to_comments(world: World, zed: Client) -> None:
     found = nodes.find(world.runtime.database, node)
     comment: Any = {"id": flagged, "author": {"id": ZED, "name": NAME}}
     origins.note(world.runtime, found, comment, origins.Sender("192.0.2.7", "A browser"))
+    link: Confirmation = {
+        "_id": token_hash("A" * 43),
+        "site": OWN_SITE,
+        "person": ZED,
+        "name": NAME,
+        "email_key": "k" * 43,
+        "return_to": "https://alpha.example/",
+        "language": "en",
+        "expires": world.runtime.now() + LIFETIME,
+    }
+    CONFIRMATIONS.of(world.runtime.database).insert_one(link)
     node = f"/nodes/{world.names['node']}"
     made(zed.put(f"{node}/reactions/{world.names['key']}"))
 

@@ -30,6 +30,9 @@ COMMENTS = (
     Row("GET /nodes/{node}", {200: "*"}),
     Row("POST /nodes/{node}/visit", {200: "*"}, body=PAGE),
     Row("POST /sites/{site}/guests", {201: "*"}, body={"name": "Ferry passenger"}),
+    # Who has the token of a letter's link has read the letter, and nobody else has it.
+    Row("GET /sites/{site}/guests/confirmation", {404: "*"}, query=f"?token={'A' * 43}"),
+    Row("POST /sites/{site}/guests/confirmation", {404: "*"}, query=f"?token={'A' * 43}"),
     Row(
         "PUT /sites/{site}/comments/settings",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},

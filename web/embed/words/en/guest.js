@@ -3,8 +3,12 @@
 export default {
   asGuest: "Write without an account",
   guestName: "Your name",
+  guestEmail: "Your e-mail address",
   guestGoesOn: "Continue",
   guestBack: "Back",
+  guestMailed: "We have sent a letter to {email}. Your comments are shown once you have opened its link.",
+  guestUnreachable: "No letter can go to this address. Choose another.",
+  mail_off: "This site sends no letters at present.",
   name_taken: "Someone else here has this name. Choose another.",
   guests_off: "This site lets nobody write without an account any more.",
   invalid_request: "This name cannot be used. Choose another.",

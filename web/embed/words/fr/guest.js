@@ -3,8 +3,12 @@
 export default {
   asGuest: "Écrire sans compte",
   guestName: "Votre nom",
+  guestEmail: "Votre adresse e-mail",
   guestGoesOn: "Continuer",
   guestBack: "Retour",
+  guestMailed: "Un message part pour {email}. Vos commentaires seront affichés une fois son lien ouvert.",
+  guestUnreachable: "Aucun message ne peut aller à cette adresse. Choisissez-en une autre.",
+  mail_off: "Ce site n’envoie pas de messages pour le moment.",
   name_taken: "Quelqu’un porte déjà ce nom ici. Choisissez-en un autre.",
   guests_off: "Ce site ne permet plus d’écrire sans compte.",
   invalid_request: "Ce nom ne peut pas être utilisé. Choisissez-en un autre.",

@@ -3,8 +3,12 @@
 export default {
   asGuest: "Schrijven zonder account",
   guestName: "Je naam",
+  guestEmail: "Je e-mailadres",
   guestGoesOn: "Verder",
   guestBack: "Terug",
+  guestMailed: "Er is een bericht onderweg naar {email}. Je reacties worden getoond zodra je de link erin hebt geopend.",
+  guestUnreachable: "Naar dit adres kan geen bericht. Kies een ander.",
+  mail_off: "Deze site verstuurt op dit moment geen berichten.",
   name_taken: "Iemand anders hier heeft deze naam al. Kies een andere.",
   guests_off: "Op deze site kan niemand meer zonder account schrijven.",
   invalid_request: "Deze naam kan niet. Kies een andere.",

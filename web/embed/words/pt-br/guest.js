@@ -3,8 +3,12 @@
 export default {
   asGuest: "Escrever sem conta",
   guestName: "Seu nome",
+  guestEmail: "Seu e-mail",
   guestGoesOn: "Continuar",
   guestBack: "Voltar",
+  guestMailed: "Enviamos uma mensagem para {email}. Seus comentários aparecem quando você abrir o link dela.",
+  guestUnreachable: "Nenhuma mensagem pode ir para este endereço. Escolha outro.",
+  mail_off: "Este site não envia mensagens no momento.",
   name_taken: "Outra pessoa já tem este nome aqui. Escolha outro.",
   guests_off: "Este site não permite mais escrever sem conta.",
   invalid_request: "Este nome não pode ser usado. Escolha outro.",

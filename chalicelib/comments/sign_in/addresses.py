@@ -1,0 +1,35 @@
+"""Pages that links in letters lead back to: pages of the site's own origins."""
+
+import re
+from collections.abc import Collection
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+# A strict part of the addresses that browsers accept: no user, no fragment, no backslash and no
+# blank, since browsers and programs disagree about these.
+_ORIGIN = r"https?://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?"
+_PAGE = r"/[A-Za-z0-9!$%&'()*+,./:;=?@_~-]*"
+_ADDRESS = re.compile(f"({_ORIGIN})(?:{_PAGE})?")
+MAX_CHARACTERS = 2_000
+
+ReturnTo = Annotated[
+    str,
+    StringConstraints(pattern=f"^{_ORIGIN}({_PAGE})?$", max_length=MAX_CHARACTERS),
+    Field(
+        description="The page that the link of the letter leads back to, of the site's `origins` "
+        "and without a fragment.",
+        examples=["https://harbour.example/articles/moon"],
+    ),
+]
+
+
+def origin_of(address: str) -> str | None:
+    """Return the origin of an address of this form; None: it has another form."""
+    found = _ADDRESS.fullmatch(address)
+    return found.group(1) if found else None
+
+
+def is_of(address: str, origins: Collection[str]) -> bool:
+    """Return whether an address is a page of these origins."""
+    return origin_of(address) in origins

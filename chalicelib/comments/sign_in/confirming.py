@@ -1,0 +1,87 @@
+"""Confirming the address of a guest, by whoever reads the letter.
+
+A crash between two writes leaves either a link that still works, or comments that the schedule
+releases: it looks once more when no post can be running that began before the confirmation.
+"""
+
+from datetime import datetime
+
+from pymongo import ASCENDING
+
+from chalicelib.comments.discussion import releasing
+from chalicelib.comments.errors import UnknownLink
+from chalicelib.comments.people.counting import QUIET
+from chalicelib.comments.people.links import CONFIRMATIONS, Confirmation, token_hash
+from chalicelib.comments.people.rows import PEOPLE, Person, defaults, person_id, status_of
+from chalicelib.database import Document, upsert
+from chalicelib.people.names import lookalike_key
+from chalicelib.runtime import Runtime
+
+_AT_ONCE = 200
+
+
+def find(runtime: Runtime, site: str, token: str) -> Confirmation:
+    """Return the confirmation of a link, and spend nothing; raises UnknownLink."""
+    where = _valid(site, token, runtime.now())
+    found = CONFIRMATIONS.of(runtime.database).find_one(where)
+    if found is None:
+        raise UnknownLink
+    return found
+
+
+def confirm(runtime: Runtime, site: str, token: str) -> Confirmation:
+    """Confirm the address of a link, use the link up, and release the guest's waiting comments.
+
+    Raises UnknownLink, also for the later of two calls at once.
+    """
+    found = find(runtime, site, token)
+    # The link still works after a crash between the two.
+    _note(runtime, found)
+    where = _valid(site, token, runtime.now())
+    if CONFIRMATIONS.of(runtime.database).find_one_and_delete(where) is None:
+        raise UnknownLink
+    person = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, found["person"])})
+    if person is not None:
+        releasing.release(runtime, person)
+    return found
+
+
+def _valid(site: str, token: str, now: datetime) -> Document:
+    """Return the filter of a link that works: the index that ends links lags by a minute."""
+    return {"_id": token_hash(token), "site": site, "expires": {"$gt": now}}
+
+
+def _note(runtime: Runtime, found: Confirmation) -> None:
+    """Store a guest's confirmed address, with the standing of its earlier guests."""
+    site, name = found["site"], found["name"]
+    said = {"email_key": found["email_key"], "taken_key": lookalike_key(name)}
+    fields: Document = {each: {"$literal": value} for each, value in said.items()}
+    fields["release"] = runtime.now()
+    fields["confirmed_at"] = {"$ifNull": ["$confirmed_at", runtime.now()]}
+    former = _find_held(runtime, found)
+    if former is not None:
+        fields |= {"status": former["status"], "until": former["until"]}
+    made = defaults(site, found["person"], name)
+    key = {"_id": person_id(site, found["person"])}
+    upsert(PEOPLE.of(runtime.database), key, [{"$set": made}, {"$set": fields}])
+
+
+def _find_held(runtime: Runtime, found: Confirmation) -> Person | None:
+    """Return a guest of the address whom moderators hold back: another name ends no ban."""
+    same = {"email_key": found["email_key"], "site": found["site"], "status": {"$ne": "ok"}}
+    held = PEOPLE.of(runtime.database).find(same)
+    return next((each for each in held if status_of(each, runtime.now()) != "ok"), None)
+
+
+def sweep(runtime: Runtime) -> int:
+    """Release comments that earlier confirmations have left waiting; return how many."""
+    due = {"release": {"$type": "date", "$lte": runtime.now() - QUIET}}
+    found = PEOPLE.of(runtime.database).find(due).sort("release", ASCENDING).limit(_AT_ONCE)
+    released = 0
+    for person in list(found):
+        number = releasing.release(runtime, person)
+        released += number
+        if not number:
+            as_read = {"_id": person["_id"], "release": person["release"]}
+            PEOPLE.of(runtime.database).update_one(as_read, {"$unset": {"release": ""}})
+    return released
