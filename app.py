@@ -15,7 +15,6 @@ from chalicelib.ads import routes as ads
 from chalicelib.assets import jobs as asset_jobs
 from chalicelib.assets import routes as assets
 from chalicelib.comments import jobs as comment_jobs
-from chalicelib.comments import routes as comments
 from chalicelib.database.outages import Outage
 from chalicelib.http import document, health, me, middleware
 from chalicelib.jobs import commands, schedules
@@ -29,7 +28,7 @@ from chalicelib.sites import routes as sites
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social import routes as social
 from chalicelib.web import routes as web
-from chalicelib.wiring import hits, marks, pages, people
+from chalicelib.wiring import blocks, hits, marks, pages, people
 from chalicelib.wiring.commands import COMMANDS
 from chalicelib.wiring.schedules import FUNCTIONS
 
@@ -40,7 +39,7 @@ ROUTES = (
     web.routes,
     sites.routes,
     assets.routes,
-    comments.routes,
+    blocks.routes,
     pages.routes,
     shop.routes,
     ads.routes,

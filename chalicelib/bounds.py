@@ -66,6 +66,14 @@ class AdBounds:
 
 
 @dataclass(frozen=True)
+class PeopleBounds:
+    """The bounds of what all features know of a person."""
+
+    # People whom a person blocks: each page of comments and posts is compared with them.
+    blocked: int = 1_000
+
+
+@dataclass(frozen=True)
 class SocialBounds:
     """The bounds of the social feed."""
 
@@ -88,7 +96,7 @@ class SocialBounds:
     # Blocks of a reader in the query of a page of the feed; the few readers with more need another
     # query.
     blocks_read: int = 1_000
-    # Users whom a user blocks; the validator's bound too.
+    # Users in a user's copy of their blocks; the validator's bound too. Release 0.3.0 took so many.
     blocked: int = 10_000
     # Members in a document of an audience that posting stores; the validator's bound too.
     audience_members: int = 1_000
@@ -210,6 +218,7 @@ class Bounds:
     comments: CommentBounds = field(default_factory=CommentBounds)
     content: ContentBounds = field(default_factory=ContentBounds)
     ads: AdBounds = field(default_factory=AdBounds)
+    people: PeopleBounds = field(default_factory=PeopleBounds)
     social: SocialBounds = field(default_factory=SocialBounds)
     marks: MarkBounds = field(default_factory=MarkBounds)
     assets: AssetBounds = field(default_factory=AssetBounds)

@@ -217,6 +217,14 @@ class EditWindowOver(Problem):
     title = "A comment can be changed by its author for 15 minutes"
 
 
+class TooManyBlocked(Problem):
+    """The caller blocks as many people as one may, or as many people block the other."""
+
+    status = 409
+    code = "too_many_blocked"
+    title = "You have blocked as many people as you may"
+
+
 class UnknownComment(Problem):
     """The node has no comment of this id that the caller may know about."""
 

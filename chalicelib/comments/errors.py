@@ -185,14 +185,6 @@ class Duplicate(Problem):
     title = "You have posted this text already"
 
 
-class TooManyBlocked(Problem):
-    """The caller has the greatest number of blocked people at the site."""
-
-    status = 409
-    code = "too_many_blocked"
-    title = "You have blocked as many people here as you may"
-
-
 class UnknownAct(Problem):
     """The log of moderation has no act with this id; an act stays for two years."""
 

@@ -81,12 +81,13 @@ from chalicelib.http.callers import Admin, Publisher, Staff
 from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
 from chalicelib.limits import EDITS, NODE_COMMENTS, NODES, PREVIEWS
+from chalicelib.people.blocks import Apart
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import manages
 
 
-def routes(runtime: Runtime) -> Blueprint:
-    """Return the routes of nodes and comments."""
+def routes(runtime: Runtime, apart: Apart) -> Blueprint:
+    """Return the routes of nodes and comments; `apart` stores the blocks between people."""
     blueprint = Blueprint(__name__)
     plain = admitting(router(blueprint, runtime, "Comments"))
     route = forwarding(plain)
@@ -100,7 +101,7 @@ def routes(runtime: Runtime) -> Blueprint:
     reading_routes.declare(route)
     _declare_changes(route)
     vote_routes.declare(route)
-    people_routes.declare(admitting(router(blueprint, runtime, "Moderation")))
+    people_routes.declare(admitting(router(blueprint, runtime, "Moderation")), apart)
     sign_in_routes.declare(plain)
     latest_routes.declare(plain)
     latest_routes.declare_feeds(plain)

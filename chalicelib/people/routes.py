@@ -1,18 +1,19 @@
-"""The caller's own erasure and export over HTTP."""
+"""The caller's own erasure, export and list of blocks over HTTP."""
 
 from chalice.app import Blueprint
 
 from chalicelib.http import Accepted, Ok, PageQuery, Request, every_guest, router
 from chalicelib.identity import Principal
 from chalicelib.limits import EXPORTS
-from chalicelib.people import export, jobs
+from chalicelib.people import blocks, export, jobs
+from chalicelib.people.blocks import BlockedAnswer
 from chalicelib.people.export import ErasureAnswer, ExportAnswer
 from chalicelib.people.follows import People
 from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime, people: People) -> Blueprint:
-    """Return the blueprint of erasure and export."""
+    """Return the blueprint of erasure, export and the list of blocks."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "People")
 
@@ -40,5 +41,10 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
         others keep to themselves, such as who blocks you, and texts of others are left out.
         """
         return Ok(export.page(request.runtime, people, caller.id, query))
+
+    @route("GET", "/users/me/blocked")
+    def list_my_blocks(request: Request, caller: Principal) -> Ok[BlockedAnswer]:
+        """List whom you have blocked: one list for all sites and features."""
+        return Ok(blocks.answer(blocks.list_of(request.runtime.database, caller.id)))
 
     return blueprint

@@ -99,14 +99,6 @@ class CannotBlockSelf(Problem):
     title = "You cannot block yourself"
 
 
-class TooManyBlockedUsers(Problem):
-    """The user blocks as many users as a document holds, or as many users block the user."""
-
-    status = 409
-    code = "too_many_blocked"
-    title = "You have blocked 10,000 users already"
-
-
 class NotFailed(Problem):
     """The fan-out has not failed, so there is nothing to retry."""
 

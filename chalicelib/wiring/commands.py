@@ -9,7 +9,7 @@ from chalicelib.jobs.commands import Arguments, Command
 from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs as shop
 from chalicelib.social import jobs as social
-from chalicelib.wiring import marks, schema
+from chalicelib.wiring import blocks, marks, schema
 
 
 def _init_db(runtime: Runtime, given: Arguments) -> dict[str, list[str]]:
@@ -53,6 +53,11 @@ COMMANDS = (
             runtime, given["kind"], given["thing"], given["design"]
         ),
         required=("kind", "thing", "design"),
+    ),
+    Command(
+        "join_blocks",
+        lambda runtime, given: blocks.join(runtime, given["after"]),
+        optional={"after": ""},
     ),
     Command(
         "rerender_comments",

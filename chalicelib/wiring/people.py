@@ -11,7 +11,7 @@ from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.content import personal_data as content_personal_data
 from chalicelib.happenings import Happened
 from chalicelib.messaging import consume
-from chalicelib.people import jobs
+from chalicelib.people import blocks, jobs
 from chalicelib.people import routes as people_routes
 from chalicelib.people.follows import People
 from chalicelib.people.jobs import Erase, EraseLate, PersonJob, Rename
@@ -25,7 +25,8 @@ from chalicelib.social.messages import SocialJob
 from chalicelib.wiring import happenings
 from chalicelib.wiring.marks import marks
 
-# The social feed comes last: it deletes the document with the person's name.
+# The social feed comes last of the features: it deletes the document with the person's name. The
+# blocks come after it, since it copies them.
 PEOPLE = People(
     name_of=users.name_of,
     features=(
@@ -37,6 +38,7 @@ PEOPLE = People(
         marks,
         activity,
         personal_data,
+        blocks,
     ),
     kept=(*comments_personal_data.KEPT, *analytics.KEPT),
 )

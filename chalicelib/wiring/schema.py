@@ -35,6 +35,7 @@ from chalicelib.http import idempotency
 from chalicelib.jobs import outbox
 from chalicelib.mail import rows as mail
 from chalicelib.marks import shapes as marks
+from chalicelib.people import blocks
 from chalicelib.settings import Settings
 from chalicelib.shop import settings as shop_settings
 from chalicelib.shop.carts import shapes as carts
@@ -119,6 +120,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     reconciliation.RECONCILIATIONS,
     records.PAYMENTS,
     fake.FAKE_PAYMENTS,
+    blocks.BLOCKS,
     users.USERS,
     posts.POSTS,
     social_comments.OLDER_COMMENTS,

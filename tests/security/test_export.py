@@ -19,7 +19,14 @@ from tests.support.workers import Workers
 
 # One whose ends are each in a document of their own is shown by one of them.
 NOT_SHOWN = {
-    *("blocked by", "blocked", "muted by", "comment entries", "blocked at sites"),
+    *(
+        "blocked by",
+        "blocked",
+        "muted by",
+        "comment entries",
+        "blocked at sites",
+        "blocks by others",
+    ),
     *("claimed comments", "pending comments", "mentions in comments"),
     *("acts on somebody", "batches on somebody", "asset_library", "words of comments"),
     *(f"sessions by {level}" for level in ("hour", "day", "week", "month", "year")),

@@ -1,14 +1,21 @@
-"""Blocks: a reader's pages at a site leave out the comments of people whom they blocked."""
+"""Blocks: a reader's pages leave out the comments of people whom they blocked.
+
+Who has an account has one list for all sites and features (`chalicelib.people.blocks`). A guest's
+list is of their site, in their document there. Such lists of other people come from release 0.3.0,
+and count at their site until `join` moves them.
+"""
 
 from datetime import timedelta
 
-from pymongo import ReturnDocument
+from pymongo import ASCENDING, ReturnDocument
 
 from chalicelib.comments.entries.rows import ENTRIES
-from chalicelib.comments.errors import TooManyBlocked
 from chalicelib.comments.people.rows import MAX_BLOCKED, PEOPLE, defaults, person_id
 from chalicelib.database import Document
+from chalicelib.errors import TooManyBlocked
 from chalicelib.identity import Principal
+from chalicelib.people.blocks import BLOCKS, Apart
+from chalicelib.people.ids import GUEST_ID
 from chalicelib.runtime import Runtime
 
 # The greatest age of a reader's list, in containers other than the container that changed it.
@@ -16,7 +23,7 @@ REMEMBERED = timedelta(seconds=5)
 
 
 def blocked_by(runtime: Runtime, site: str, user_id: str) -> frozenset[str]:
-    """Return the ids that a reader has blocked at a site, as of the last seconds."""
+    """Return the ids that a reader has blocked, as a site counts them, as of the last seconds."""
 
     def read() -> frozenset[str]:
         return frozenset(read_list(runtime, site, user_id))
@@ -25,17 +32,25 @@ def blocked_by(runtime: Runtime, site: str, user_id: str) -> frozenset[str]:
 
 
 def read_list(runtime: Runtime, site: str, user_id: str) -> list[str]:
-    """Return the ids that a reader has blocked at a site, in their order."""
-    key = {"_id": person_id(site, user_id)}
-    found = PEOPLE.of(runtime.database).find_one(key, {"blocked": 1})
-    return sorted(found.get("blocked", [])) if found else []
+    """Return the ids that a reader has blocked, as a site counts them, in their order."""
+    listed: Document = {"$project": {"blocked": 1}}
+    of_person = {"coll": BLOCKS.name, "pipeline": [{"$match": {"_id": user_id}}, listed]}
+    here: Document = {"$match": {"_id": person_id(site, user_id)}}
+    rows = PEOPLE.of(runtime.database).aggregate([here, listed, {"$unionWith": of_person}])
+    return sorted({each for row in rows for each in row.get("blocked", ())})
 
 
-def block(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
-    """Block a person at a site; idempotent. Raises TooManyBlocked.
+def block(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id: str) -> None:
+    """Block a person, as a guest at a site alone; idempotent. Raises TooManyBlocked."""
+    if caller.guest_of is None:
+        apart.keep_apart(runtime, caller.id, user_id)
+    else:
+        _block_here(runtime, site, caller, user_id)
+    runtime.memory.forget(_key(site, caller.id))
 
-    A site without comments has no people: nothing is stored there.
-    """
+
+def _block_here(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
+    """Block a person at a site; a site without comments has no people, so it stores nothing."""
     if ENTRIES.of(runtime.database).find_one({"site": site}, {"_id": 1}) is None:
         return
     had: Document = {"$ifNull": ["$blocked", []]}
@@ -49,16 +64,46 @@ def block(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    runtime.memory.forget(_key(site, caller.id))
     if after is None or user_id not in after.get("blocked", []):
         raise TooManyBlocked
 
 
-def unblock(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
-    """Remove a block; without a block, nothing changes."""
+def unblock(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id: str) -> None:
+    """Remove a block, from a list of the site as well; without a block, nothing changes."""
     key = {"_id": person_id(site, caller.id)}
     PEOPLE.of(runtime.database).update_one(key, {"$pull": {"blocked": user_id}})
+    if caller.guest_of is None:
+        apart.let_meet(runtime, caller.id, user_id)
     runtime.memory.forget(_key(site, caller.id))
+
+
+def join(runtime: Runtime, apart: Apart, after: str, most: int) -> list[str]:
+    """Move lists of sites, in the order of their ids, to the one list of each person.
+
+    Returns the ids of the lists, at most so many. The rest of a full list stays at its site. A
+    second call changes nothing.
+    """
+    people = PEOPLE.of(runtime.database)
+    have_lists: Document = {"_id": {"$gt": after}, "blocked": {"$exists": True}}
+    fields = {"user_id": 1, "blocked": 1}
+    found = list(people.find(have_lists, fields).sort("_id", ASCENDING).limit(most))
+    for person in found:
+        if not GUEST_ID.fullmatch(person["user_id"]):
+            _join_list(runtime, apart, person["_id"], person["user_id"], person["blocked"])
+    return [person["_id"] for person in found]
+
+
+def _join_list(
+    runtime: Runtime, apart: Apart, list_id: str, user_id: str, blocked: list[str]
+) -> None:
+    people = PEOPLE.of(runtime.database)
+    for other in blocked:
+        try:
+            apart.keep_apart(runtime, user_id, other)
+        except TooManyBlocked:
+            return
+        people.update_one({"_id": list_id}, {"$pull": {"blocked": other}})
+    people.update_one({"_id": list_id, "blocked": []}, {"$unset": {"blocked": ""}})
 
 
 def _key(site: str, user_id: str) -> str:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib.comments.errors import TooManyBlocked
 from chalicelib.comments.forms import ActReason
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.people import blocking, changing
@@ -19,7 +18,6 @@ from chalicelib.comments.people.avatars import (
 )
 from chalicelib.comments.people.counting import count
 from chalicelib.comments.people.rows import (
-    MAX_BLOCKED,
     Person,
     PersonCounts,
     Status,
@@ -34,11 +32,13 @@ from chalicelib.comments.shapes import (
     ShownBadge,
 )
 from chalicelib.comments.sites import settings
-from chalicelib.errors import FieldError, Forbidden, InvalidRequest
+from chalicelib.errors import FieldError, Forbidden, InvalidRequest, TooManyBlocked
 from chalicelib.http import Found, Input, NoContent, Ok, Request, Route
 from chalicelib.http.callers import Moderator
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
+from chalicelib.people import blocks
+from chalicelib.people.blocks import Apart, BlockedAnswer
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import moderates
@@ -90,18 +90,6 @@ class SitePersonAnswer(TypedDict):
     ]
     counts: CountsOfPersonAnswer
     note: Annotated[str, Field(max_length=MAX_NOTE_CHARACTERS)]
-
-
-class BlockedPersonAnswer(TypedDict):
-    """Somebody who is blocked."""
-
-    id: UserId
-
-
-class BlockedAnswer(TypedDict):
-    """Whom somebody has blocked at a site."""
-
-    people: Annotated[list[BlockedPersonAnswer], Field(max_length=MAX_BLOCKED)]
 
 
 def person_answer(person: Person, now: datetime) -> SitePersonAnswer:
@@ -188,10 +176,10 @@ class PersonChange(Input):
         return said
 
 
-def declare(route: Route) -> None:
-    """Declare the routes."""
+def declare(route: Route, apart: Apart) -> None:
+    """Declare the routes; `apart` stores the blocks of people with an account."""
     _declare_standing(route)
-    _declare_blocks(route)
+    _declare_blocks(route, apart)
     _declare_avatar(route)
 
 
@@ -230,31 +218,37 @@ def _declare_standing(route: Route) -> None:
         return Ok(person_answer(after, now))
 
 
-def _declare_blocks(route: Route) -> None:
+def _declare_blocks(route: Route, apart: Apart) -> None:
     @route("GET", "/sites/{site}/blocked")
     def list_blocked(request: Request, site: SiteId, caller: Principal) -> Ok[BlockedAnswer]:
-        """List whom you have blocked at a site."""
-        found = blocking.read_list(request.runtime, site, caller.id)
-        return Ok({"people": [{"id": each} for each in found]})
+        """List whom you have blocked: one list for all sites and features; a guest's for this site.
+
+        Who was blocked here before there was one list is on it here alone.
+        """
+        return Ok(blocks.answer(blocking.read_list(request.runtime, site, caller.id)))
 
     @route("PUT", "/sites/{site}/blocked/{user}", raises=(TooManyBlocked,))
     def block_person(request: Request, site: SiteId, user: UserId, caller: Principal) -> NoContent:
-        """Block somebody at a site: pages of comments that you read leave theirs out.
+        """Block somebody: pages of comments that you read leave theirs out, at every site.
 
-        They are not told. Other containers follow within five seconds.
+        In the social feed neither of you follows or sees the other any more. A guest blocks people
+        at this site alone. They are not told. Other containers follow within five seconds.
         """
         if user == caller.id:
             message = "You cannot block yourself"
             raise InvalidRequest(errors=[FieldError("user", "yourself", message)])
-        blocking.block(request.runtime, site, caller, user)
+        blocking.block(request.runtime, apart, site, caller, user)
         return NoContent()
 
     @route("DELETE", "/sites/{site}/blocked/{user}")
     def unblock_person(
         request: Request, site: SiteId, user: UserId, caller: Principal
     ) -> NoContent:
-        """Take back that you have blocked somebody; without a block, nothing changes."""
-        blocking.unblock(request.runtime, site, caller, user)
+        """Take back that you have blocked somebody, at every site and in the social feed.
+
+        Without a block, nothing changes.
+        """
+        blocking.unblock(request.runtime, apart, site, caller, user)
         return NoContent()
 
 

@@ -1,60 +1,107 @@
 """Blocks: a block ends the following both ways, and hides each user from the other.
 
-`blocked_by` mirrors `blocked` on the other side, so that a reader's own document has both.
+The list of blocks is the person's, for all features (`chalicelib.people.blocks`). A user's own
+document has a copy of both directions, beside the reader's other relations.
 """
 
+from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
+from chalicelib.errors import TooManyBlocked
+from chalicelib.people import blocks
+from chalicelib.people.blocks import MAX_BLOCKED_BY
 from chalicelib.runtime import Runtime
-from chalicelib.social.errors import CannotBlockSelf, TooManyBlockedUsers, UnknownUser
+from chalicelib.social.errors import CannotBlockSelf, UnknownUser
 from chalicelib.social.graph import memberships
-from chalicelib.social.graph.users import MAX_BLOCKED_BY, USERS
+from chalicelib.social.graph.users import USERS
 
 
 def block(runtime: Runtime, owner_id: str, other_id: str) -> None:
     """Block another user, and end the following both ways; a second call changes nothing.
 
-    Raises CannotBlockSelf, UnknownUser and TooManyBlockedUsers.
+    Raises CannotBlockSelf, UnknownUser and TooManyBlocked.
     """
     if owner_id == other_id:
         raise CannotBlockSelf
+    _part(runtime, owner_id, other_id, are_users=True)
 
+
+def keep_apart(runtime: Runtime, owner_id: str, other_id: str) -> None:
+    """Block a person in another feature, whether or not the two are users.
+
+    Ends the following both ways, as `block` does; a second call changes nothing. Raises
+    TooManyBlocked.
+    """
+    _part(runtime, owner_id, other_id, are_users=False)
+
+
+def _part(runtime: Runtime, owner_id: str, other_id: str, *, are_users: bool) -> None:
     def add(session: ClientSession) -> None:
-        _add(runtime, session, owner_id, other_id)
+        if not _copy(runtime, session, owner_id, other_id) and are_users:
+            raise UnknownUser
+        blocks.add(runtime, session, owner_id, other_id)
 
     memberships.part(runtime, owner_id, other_id, add)
 
 
-def _add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> None:
-    users = USERS.of(runtime.database)
+def _copy(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> bool:
+    """Add a block to the documents of users; return whether both are users."""
+    users, are_both = USERS.of(runtime.database), True
     sides = (
         (owner_id, "blocked", other_id, runtime.bounds.social.blocked),
         (other_id, "blocked_by", owner_id, MAX_BLOCKED_BY),
     )
     for user_id, field, them, most in sides:
         if not users.find_one({"_id": user_id}, {"_id": 1}, session=session):
-            raise UnknownUser
+            are_both = False
+            continue
         is_full = {"_id": user_id, f"{field}.{most - 1}": {"$exists": True}, field: {"$ne": them}}
         if users.find_one(is_full, {}, session=session):
-            raise TooManyBlockedUsers
+            raise TooManyBlocked
         users.update_one({"_id": user_id}, {"$addToSet": {field: them}}, session=session)
+    return are_both
 
 
-def unblock(database: Database[Document], owner_id: str, other_id: str) -> None:
+def let_meet(runtime: Runtime, owner_id: str, other_id: str) -> None:
     """End a block; the following does not come back. Without one, nothing changes."""
-    users = USERS.of(database)
+    users = USERS.of(runtime.database)
 
     def work(session: ClientSession) -> None:
         users.update_one({"_id": owner_id}, {"$pull": {"blocked": other_id}}, session=session)
         users.update_one({"_id": other_id}, {"$pull": {"blocked_by": owner_id}}, session=session)
+        blocks.remove(runtime, session, owner_id, other_id)
 
-    in_transaction(database, work)
+    in_transaction(runtime.database, work)
+
+
+def join(runtime: Runtime, after: str, most: int) -> list[str]:
+    """Add the blocks of users after an id to the lists of all features.
+
+    Returns the ids of the users, at most so many. A second call changes nothing.
+    """
+    users = USERS.of(runtime.database)
+    have_blocked: Document = {"_id": {"$gt": after}, "blocked.0": {"$exists": True}}
+    rows = users.find(have_blocked, {"_id": 1}).sort("_id", ASCENDING).limit(most)
+    found = [row["_id"] for row in rows]
+    for user_id in found:
+        _join_list(runtime, user_id)
+    return found
+
+
+def _join_list(runtime: Runtime, user_id: str) -> None:
+    def work(session: ClientSession) -> None:
+        own = {"_id": user_id}
+        found = USERS.of(runtime.database).find_one(own, {"blocked": 1}, session=session)
+        if found is not None and found["blocked"]:
+            blocks.take_in(runtime, session, user_id, found["blocked"])
+
+    in_transaction(runtime.database, work)
 
 
 def among(database: Database[Document], owner_id: str, others: set[str]) -> frozenset[str]:
-    """Return the others that a user has blocked."""
+    """Return the ids among `others` that a user has blocked."""
     fields = {"blocked": {"$setIntersection": ["$blocked", list(others)]}}
     owner = USERS.of(database).find_one({"_id": owner_id}, fields)
     return frozenset(owner["blocked"] if owner else ())

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from chalicelib.assets.errors import UnknownAsset
+from chalicelib.errors import TooManyBlocked
 from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
@@ -12,7 +13,6 @@ from chalicelib.social.errors import (
     CannotCircle,
     CannotCircleSelf,
     ReservedName,
-    TooManyBlockedUsers,
     TooManyCircles,
     UnknownCircle,
     UnknownUser,
@@ -212,12 +212,13 @@ def _declare_blocks(route: Route) -> None:
     @route(
         "PUT",
         "/users/me/blocked/{user}",
-        raises=(CannotBlockSelf, UnknownUser, TooManyBlockedUsers),
+        raises=(CannotBlockSelf, UnknownUser, TooManyBlocked),
     )
     def block_user(request: Request, user: UserId, caller: Principal) -> NoContent:
         """Block a user: neither of you follows or sees the other any more.
 
-        A second call changes nothing.
+        Comments at every site leave the user out for you, too: there is one list, of 1,000 people
+        at most. A second call changes nothing.
         """
         users.ensure(request.runtime, caller)
         blocks.block(request.runtime, caller.id, user)
@@ -225,9 +226,9 @@ def _declare_blocks(route: Route) -> None:
 
     @route("DELETE", "/users/me/blocked/{user}")
     def unblock_user(request: Request, user: UserId, caller: Principal) -> NoContent:
-        """End a block; the following does not come back.
+        """End a block, at all sites too; the following does not come back.
 
         Without a block, nothing changes.
         """
-        blocks.unblock(request.runtime.database, caller.id, user)
+        blocks.let_meet(request.runtime, caller.id, user)
         return NoContent()

@@ -1,6 +1,7 @@
 """Users: the documents that hold a person's name, profile and place in the social graph."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
@@ -14,6 +15,8 @@ from chalicelib.database.validators import AtMost
 from chalicelib.identity import STAFF_ROLES, Principal
 from chalicelib.instants import moment
 from chalicelib.jobs import outbox
+from chalicelib.people import blocks
+from chalicelib.people.blocks import MAX_BLOCKED_BY
 from chalicelib.people.jobs import Rename
 from chalicelib.people.names import is_reserved
 from chalicelib.runtime import Runtime
@@ -24,8 +27,6 @@ from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.user_settings import UserSettings
 
 BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
-# A bound of the document, hardly ever reached.
-MAX_BLOCKED_BY = 100_000
 # Before every post.
 EPOCH = moment(0)
 
@@ -247,27 +248,34 @@ def ensure(runtime: Runtime, caller: Principal) -> By:
     """Return the caller; the first write makes the user, with the token's name."""
     users = USERS.of(runtime.database)
     user = users.find_one({"_id": caller.id}, {"name": 1})
-    user = user or users.find_one_and_update(
-        {"_id": caller.id},
-        {"$setOnInsert": _defaults(caller, runtime.now(), runtime.settings.news)},
-        upsert=True,
-        projection={"name": 1},
-        return_document=ReturnDocument.AFTER,
-    )
-    assert user is not None  # noqa: S101 - an upsert always gives a document
+    user = user or in_transaction(runtime.database, partial(_begin, runtime, caller))
     return {"id": user["_id"], "name": user["name"]}
 
 
+def _begin(runtime: Runtime, caller: Principal, session: ClientSession) -> User:
+    """Make a user with a copy of their blocks in all features."""
+    had = blocks.copy(runtime, session, caller.id)
+    new = _defaults(caller, runtime.now(), runtime.settings.news)
+    user = USERS.of(runtime.database).find_one_and_update(
+        {"_id": caller.id},
+        {"$setOnInsert": {**new, **had._asdict()}},
+        upsert=True,
+        projection={"name": 1},
+        return_document=ReturnDocument.AFTER,
+        session=session,
+    )
+    assert user is not None  # noqa: S101 - an upsert always gives a document
+    return user
+
+
 def _defaults(caller: Principal, now: datetime, design: str | None = None) -> Document:
-    """Return the fields of a new user, whose news are complete in a design."""
+    """Return the fields of a new user without blocks; the news are complete in a design."""
     complete = {"news": EPOCH, "sent": EPOCH}
     return {
         "name": caller.name,
         "profile": {},
         "circles": {},
         "followers": {},
-        "blocked": [],
-        "blocked_by": [],
         "graph_store": "embedded",
         "counts": {"followers": 0, "following": 0, "circles": 0, "memberships": 0},
         "last_seen": now,

@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.comments.people import guests
 from chalicelib.comments.people.rows import (
+    MAX_BLOCKED,
     NO_COUNTS,
     PEOPLE,
     new_person,
@@ -103,6 +104,24 @@ def test_a_site_has_no_guests_unless_it_says_so(client: Client, admin: Client) -
     assert (begun(client).status, begun(client).code) == (403, "guests_off")
     assert client.get(COMMENTS).json["node"]["guests"] == "off"
     assert admin.get(f"{SITE}/comments/settings").json["guests"] == "off"
+
+
+def test_a_guest_blocks_as_many_people_as_one_may(site: Client, runtime: Runtime) -> None:
+    writer = guest(site)
+    own = writer.post(COMMENTS, text="A fine evening").json["author"]["id"]
+    assert writer.put(f"{SITE}/blocked/bob").status == 204
+    most = ["bob", *(f"p{number}" for number in range(MAX_BLOCKED - 1))]
+    PEOPLE.of(runtime.database).update_one({"_id": f"blog/{own}"}, {"$set": {"blocked": most}})
+
+    refused = writer.put(f"{SITE}/blocked/cat")
+    assert (refused.status, refused.code) == (409, "too_many_blocked")
+    assert writer.put(f"{SITE}/blocked/bob").status == 204
+
+
+def test_a_site_where_nobody_comments_has_no_people(site: Client, runtime: Runtime) -> None:
+    assert guest(site).put(f"{SITE}/blocked/bob").status == 204
+
+    assert PEOPLE.of(runtime.database).count_documents({}) == 0
 
 
 def test_a_site_that_ends_its_guests_ends_their_rights_but_not_their_erasure(

@@ -222,6 +222,7 @@ def mark(drive: Drive, own: str) -> None:
     drive.call("withdrawFlag", "DELETE", f"{drive.comments}/{last}/flag")
     drive.call("blockPerson", "PUT", f"/sites/{drive.site}/blocked/ann")
     drive.call("listBlocked", "GET", f"/sites/{drive.site}/blocked")
+    drive.call("listMyBlocks", "GET", "/users/me/blocked")
     drive.call("unblockPerson", "DELETE", f"/sites/{drive.site}/blocked/ann")
     drive.call("getMyErasure", "GET", "/users/me/erasure")
 

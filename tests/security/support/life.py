@@ -7,6 +7,7 @@ import orjson
 from chalicelib.analytics.sessions import making
 from chalicelib.comments import nodes
 from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
+from chalicelib.comments.people.rows import PEOPLE, Person, new_person
 from chalicelib.comments.spam_check import origins
 from tests.assets.support.uploading import Uploader
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
@@ -74,6 +75,12 @@ def comment_everywhere(world: World, zed: Client) -> list[str]:
     return pages
 
 
+def block_as_before(world: World) -> None:
+    """Have a reader block the person at a site, as release 0.3.0 stored it."""
+    reader: Person = {**new_person(OWN_SITE, "former", "Former"), "blocked": [ZED]}
+    PEOPLE.of(world.runtime.database).insert_one(reader)
+
+
 def be_known(world: World, zed: Client) -> None:
     """Have others name the person wherever somebody can be named."""
     admin, ann, peer = (world.as_(who) for who in ("admin", "owner", "peer"))
@@ -83,6 +90,7 @@ def be_known(world: World, zed: Client) -> None:
     made(peer.put(f"/users/me/blocked/{ZED}"))
     made(peer.put(f"/users/me/muted/{ZED}"))
     made(peer.put(f"/sites/{OWN_SITE}/blocked/{ZED}"))
+    block_as_before(world)
     made(zed.put("/users/me/circles/mine", name="Mine"))
     made(zed.put("/users/me/circles/mine/members/ann"))
     made(zed.put("/users/me/blocked/stranger"))

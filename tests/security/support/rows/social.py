@@ -39,6 +39,7 @@ SOCIAL = (
         made=worlds.circle_of_caller,
         path={"user": "stranger"},
     ),
+    Row("GET /users/me/blocked", {401: "anonymous", 200: "*"}),
     Row("PUT /users/me/blocked/{user}", {401: "anonymous", 404: "*"}, path={"user": "nobody-yet"}),
     Row(
         "DELETE /users/me/blocked/{user}", {401: "anonymous", 204: "*"}, path={"user": "nobody-yet"}

@@ -1,0 +1,32 @@
+"""Comments meet the social feed: both have one list of blocks a person."""
+
+from typing import Any
+
+from chalice.app import Blueprint
+
+from chalicelib.comments import routes as comment_routes
+from chalicelib.comments.people import blocking
+from chalicelib.runtime import Runtime
+from chalicelib.social.graph import blocks
+
+_USERS, _SITES = "users", "sites"
+_AT_ONCE = 1_000
+
+
+def routes(runtime: Runtime) -> Blueprint:
+    """Return the blueprint of comments."""
+    return comment_routes.routes(runtime, blocks)
+
+
+def join(runtime: Runtime, after: str, most: int = _AT_ONCE) -> dict[str, Any]:
+    """Join lists of blocks of 0.3.0 into one list a person, some at a time.
+
+    Returns the number of `lists`, and `next`, the place to continue after, or null.
+    """
+    where, _, last = after.partition(":")
+    if where != _SITES:
+        found = blocks.join(runtime, last, most)
+        further = f"{_USERS}:{found[-1]}" if len(found) == most else f"{_SITES}:"
+        return {"lists": len(found), "next": further}
+    found = blocking.join(runtime, blocks, last, most)
+    return {"lists": len(found), "next": f"{_SITES}:{found[-1]}" if len(found) == most else None}
