@@ -47,7 +47,7 @@ class ImportedComment:
     posted, edited: in UTC, to the second or more precise.
     author: None if the comment is deleted or anonymous.
     text: Markdown; empty if the comment is deleted.
-    ups, downs: all votes, with those in `votes`.
+    ups, downs: all votes, `votes` among them.
     votes: the voters that the file names, as pairs of an account and 1 or -1.
     own: the fields that only Plaza's own lines have (docs/imports.md).
     """

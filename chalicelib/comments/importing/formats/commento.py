@@ -21,7 +21,7 @@ from chalicelib.comments.importing.formats.comments_json import (
     items_of,
 )
 from chalicelib.comments.importing.formats.html_markdown import markdown_of
-from chalicelib.comments.importing.formats.json_values import TOO_LARGE, Found, JsonFile
+from chalicelib.comments.importing.formats.json_values import TOO_LARGE, JsonFile, JsonPart
 from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.formats.spools import Shelf, Spool
 from chalicelib.comments.importing.shapes import (
@@ -56,7 +56,7 @@ def parse(stream: BinaryIO) -> Iterator[Item]:
                 comments.add([found.line, found.sample, is_too_large, value])
         reader = _Reader(commenters)
         for line, sample, is_too_large, value in comments.take():
-            found = Found(_COMMENTS, TOO_LARGE if is_too_large else value, line, sample)
+            found = JsonPart(_COMMENTS, TOO_LARGE if is_too_large else value, line, sample)
             yield from items_of(found, reader.items)
 
 

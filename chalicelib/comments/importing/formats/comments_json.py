@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.comments.importing.formats.cleaning import skip, text_of
 from chalicelib.comments.importing.formats.html_markdown import markdown_of
-from chalicelib.comments.importing.formats.json_values import TOO_LARGE, Found, JsonFile, Path
+from chalicelib.comments.importing.formats.json_values import TOO_LARGE, JsonFile, JsonPart, Path
 from chalicelib.comments.importing.formats.spools import Seen
 from chalicelib.comments.importing.shapes import ImportedThread, Item
 
@@ -24,7 +24,7 @@ class Unusable(Exception):
         self.reason = reason
 
 
-def record_of(found: Found) -> Record:
+def record_of(found: JsonPart) -> Record:
     """Return a value as a record; raises Unusable."""
     if found.value is TOO_LARGE:
         raise Unusable("too_large")
@@ -33,7 +33,7 @@ def record_of(found: Found) -> Record:
     return found.value
 
 
-def items_of(found: Found, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
+def items_of(found: JsonPart, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
     """Yield the items of a record, or the reason why it has none."""
     try:
         yield from make(record_of(found))
@@ -43,7 +43,7 @@ def items_of(found: Found, make: Callable[[Record], Iterator[Item]]) -> Iterator
 
 def every_value(
     file: JsonFile, paths: Collection[Path], ends: Collection[Path] = ()
-) -> Iterator[Found]:
+) -> Iterator[JsonPart]:
     """Yield the parts at these paths of all values of a file; raises BrokenFile for no value."""
     if not file.next_character():
         raise file.fail("the file is empty")

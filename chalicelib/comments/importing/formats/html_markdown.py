@@ -42,6 +42,7 @@ _MOST_DIGITS = 9
 _TAG = re.compile(r'<(/?)([a-z0-9]+)((?:\s+[a-z-]+="[^"]*")*)\s*/?>')
 _ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
+_LAST_SIGNS = re.compile(r"(?<![\\#])#+$")
 _TICKS = re.compile("`{3,}")
 # The pictures in place of emoji, whose alternative text is the emoji.
 _EMOJI = re.compile(r"[^\x00-\x7f]{1,10}")
@@ -76,17 +77,26 @@ def markdown_of(html: str, *, breaks: bool = False, link: Callable[[str], str] =
     return writer.markdown()
 
 
+def _heading(text: str) -> str:
+    """Return the text of a heading, on one line; number signs at its end would vanish."""
+    return _LAST_SIGNS.sub(r"\\\g<0>", text.replace("\n", " "))
+
+
 def _attributes(text: str) -> dict[str, str]:
     return {name: unescape(value) for name, value in _ATTRIBUTE.findall(text)}
 
 
 @dataclass(slots=True)
 class _Container:
-    """A quote, a list or an item, with the blocks in it."""
+    """A quote, a list or an item, with the blocks in it.
+
+    start: the first number of a list. delimiter: of the numbered list that is the last block.
+    """
 
     tag: str
     start: int = 1
     blocks: list[str] = field(default_factory=list)
+    delimiter: str = ""
 
 
 class _Writer:
@@ -99,9 +109,9 @@ class _Writer:
         self._prefix = ""
         # The open tags of emphasis and links, each with its beginning on a new line.
         self._inline: list[tuple[str, Callable[[Line], None]]] = []
-        # The text of code, and the tag that ends it.
+        # The text of code, the tag that ends it, and how deep it is within itself.
         self._raw: list[str] | None = None
-        self._raw_tag = ""
+        self._raw_tag, self._raw_depth = "", 0
         self._too_deep = 0
 
     def write(self, text: str) -> None:
@@ -120,7 +130,8 @@ class _Writer:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Read the start of an element."""
         if self._raw is not None:
-            self._raw.append("\n" if tag == "br" else "")
+            self._raw.append("\n" if tag == "br" else attributes.get("alt", ""))
+            self._raw_depth += tag == self._raw_tag
         elif tag in _MARKS:
             self._open(tag, partial(Line.open, mark=_MARKS[tag]))
         elif tag == "a":
@@ -145,7 +156,8 @@ class _Writer:
     def end(self, tag: str) -> None:
         """Read the end of an element."""
         if self._raw is not None:
-            if tag == self._raw_tag:
+            self._raw_depth -= tag == self._raw_tag
+            if not self._raw_depth:
                 self._end_code("".join(self._raw))
         elif self._inline and self._inline[-1][0] == tag:
             self._inline.pop()
@@ -184,10 +196,14 @@ class _Writer:
         if closed.tag == "li":
             self._containers[-1].blocks.append("\n\n".join(closed.blocks))
         elif closed.blocks:
-            self._add("\n".join(_lines_of(closed)))
+            # Two lists with the same delimiter would be one.
+            other = ")" if self._containers[-1].delimiter == "." else "."
+            delimiter = other if closed.tag == "ol" else ""
+            self._add("\n".join(_lines_of(closed, delimiter)), delimiter)
 
-    def _add(self, block: str) -> None:
+    def _add(self, block: str, delimiter: str = "") -> None:
         self._containers[-1].blocks.append(block)
+        self._containers[-1].delimiter = delimiter
 
     def _flush(self) -> None:
         """End the paragraph; what is open in it begins again in the next."""
@@ -195,7 +211,7 @@ class _Writer:
             self._line.close()
         if not self._line.is_empty:
             text = self._line.markdown()
-            self._add(self._prefix + (text.replace("\n", " ") if self._prefix else text))
+            self._add(f"{self._prefix}{_heading(text)}" if self._prefix else text)
         self._prefix = ""
         self._line = Line()
         for _tag, begin in self._inline:
@@ -220,7 +236,7 @@ class _Writer:
         if tag == "pre":
             self._flush()
         self._raw = []
-        self._raw_tag = tag
+        self._raw_tag, self._raw_depth = tag, 1
 
     def _end_code(self, code: str) -> None:
         self._raw = None
@@ -247,7 +263,7 @@ class _Writer:
             self._line.close()
 
 
-def _lines_of(container: _Container) -> Iterator[str]:
+def _lines_of(container: _Container, delimiter: str) -> Iterator[str]:
     """Yield the lines of a quote or a list."""
     if container.tag == "blockquote":
         for line in "\n\n".join(container.blocks).split("\n"):
@@ -255,7 +271,7 @@ def _lines_of(container: _Container) -> Iterator[str]:
         return
     for number, item in enumerate(filter(None, container.blocks), container.start):
         # A minus is no bullet in a text with lines that begin with a plus.
-        mark = "* " if container.tag == "ul" else f"{number}. "
+        mark = "* " if container.tag == "ul" else f"{number}{delimiter} "
         first, *others = item.split("\n")
         yield mark + first
         for line in others:

@@ -31,9 +31,13 @@ from chalicelib.comments.importing.shapes import (
 
 SQLITE = b"SQLite format 3\x00"
 _PENDING, _DELETED = 2, 4
+_COLUMNS = (
+    *("tid", "uri", "title", "id", "parent", "created", "modified", "mode", "text", "author"),
+    *("email", "likes", "dislikes"),
+)
 _ROWS = """
-    SELECT threads.id AS tid, threads.uri, threads.title, comments.id, parent, created, modified,
-        mode, text, author, email, likes, dislikes
+    SELECT threads.id, threads.uri, threads.title, comments.id, parent, created, modified, mode,
+        text, author, email, likes, dislikes
     FROM comments LEFT JOIN threads ON threads.id = comments.tid
     ORDER BY comments.tid, comments.id
 """
@@ -87,12 +91,11 @@ def _bytes_of(head: bytes) -> int:
 
 def _rows(database: sqlite3.Connection) -> Iterator[Item]:
     database.text_factory = lambda value: value.decode(errors="replace")
-    database.row_factory = sqlite3.Row
     # A foreign file may have views and triggers of its own.
     database.execute("PRAGMA trusted_schema = OFF")
     thread = None
     for row in database.execute(_ROWS):
-        record = {name: row[name] for name in row.keys()}  # noqa: SIM118
+        record = dict(zip(_COLUMNS, row, strict=True))
         where = f"comment {record['id']}"
         if record["tid"] is None:
             yield skip("unknown_thread", where, record["text"])

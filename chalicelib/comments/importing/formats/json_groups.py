@@ -8,8 +8,8 @@ from chalicelib.comments.importing.formats.comments_json import Record, every_va
 from chalicelib.comments.importing.formats.json_values import (
     END,
     TOO_LARGE,
-    Found,
     JsonFile,
+    JsonPart,
     Path,
 )
 from chalicelib.comments.importing.formats.spools import Spool
@@ -27,7 +27,7 @@ class Group:
     def items(self, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
         """Yield the items of each comment, or the reason why it has none."""
         for line, sample, is_too_large, value in self.members.take():
-            found = Found((), TOO_LARGE if is_too_large else value, line, sample)
+            found = JsonPart((), TOO_LARGE if is_too_large else value, line, sample)
             yield from items_of(found, make)
 
 

@@ -31,7 +31,7 @@ END: Final = Sign()
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JsonPart:
     """A value at a path, with the line where it begins and its first characters."""
 
     path: Path
@@ -67,10 +67,10 @@ class JsonFile:
             if not self._read():
                 return ""
 
-    def find(self, paths: Collection[Path], ends: Collection[Path] = ()) -> Iterator[Found]:
+    def find(self, paths: Collection[Path], ends: Collection[Path] = ()) -> Iterator[JsonPart]:
         """Yield the next value's parts at these paths; the path () is the whole value.
 
-        After the last part of an object or array at one of `ends` comes END.
+        After the last part of an object or array at `ends` comes END.
         """
         yield from self._find((), paths, ends, _MOST_NESTED)
 
@@ -80,12 +80,12 @@ class JsonFile:
 
     def _find(
         self, path: Path, paths: Collection[Path], ends: Collection[Path], depth: int
-    ) -> Iterator[Found]:
+    ) -> Iterator[JsonPart]:
         if not self.next_character():
             raise self.fail("the file ends early")
         if path in paths:
             line, sample = self._line, self._sample()
-            yield Found(path, self._decode(), line, sample)
+            yield JsonPart(path, self._decode(), line, sample)
             return
         opening = self._text[self._at]
         if opening not in "[{" or not any(each[: len(path)] == path for each in paths):
@@ -95,11 +95,11 @@ class JsonFile:
         else:
             yield from self._members(path, paths, ends, depth)
             if path in ends:
-                yield Found(path, END, self._line, "")
+                yield JsonPart(path, END, self._line, "")
 
     def _members(
         self, path: Path, paths: Collection[Path], ends: Collection[Path], depth: int
-    ) -> Iterator[Found]:
+    ) -> Iterator[JsonPart]:
         is_array = self._text[self._at] == "["
         closing = "]" if is_array else "}"
         self._pass(self._at + 1)

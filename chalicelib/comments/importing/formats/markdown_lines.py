@@ -5,6 +5,7 @@ Marks that Plaza's dialect (`chalicelib.comments.dialect`) would show as charact
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,12 +18,18 @@ _URL = re.compile(
     r"(?:[/?#][^\s<>\"`\[\]{}|\\^*()]*)?",
     re.IGNORECASE,
 )
+# As in Plaza's own rule, these are of the sentence around an address.
+_AFTER_URL = ".,:;!?'_~\u00bb\u2019"
 # A backslash makes these characters text; before an opening bracket it would be an arm: "\_(".
-_SPECIAL = re.compile(
-    r"[*`\[\]]|_(?!\()|~(?=~)|(?<=~)~|<(?=[A-Za-z/!?])|&(?=#?\w{1,31};)",
-)
-_ARM = re.compile(r"_(?=\()")
-_BACKSLASH = re.compile(r"\\(?=[!#&)*+\-.<>@\[\\\]_`|~]|$)")
+_SPECIAL = re.compile(r"[*`\[\]~<]|_(?!\()|&(?=#?\w{1,31};)")
+_ARM = re.compile(r"_\(")
+_PLAIN_ARM = r"\\_&#40;"
+_BACKSLASH = re.compile(r"\\(?=[!#&)*+\-.<>@\[\\\]_`|~\x01])")
+# Characters whose Markdown depends on what follows, at the end of a text.
+_LAST = re.compile(r"[\\_]$")
+_UNDECIDED = {"\\": "\1", "_": "\2"}
+_DECIDED = re.compile(r"\x02(\(?)|\x01(?=(.?))", re.DOTALL)
+_CONTROLS = re.compile(r"[\x00-\x08]")
 _ANY_SPECIAL = re.compile(r"[\\*`\[\]_~<&]")
 _WITHIN_WORD = re.compile(r"(?<=[^\W_])\\_(?=[^\W_])")
 # At the begin of a line.
@@ -59,6 +66,12 @@ class _Link:
     url: str
 
 
+class _Code(str):
+    """A part with the backticks around it."""
+
+    __slots__ = ()
+
+
 class Line:
     """The words and marks of a paragraph, in order; blanks between them are one space."""
 
@@ -80,7 +93,7 @@ class Line:
 
     def write(self, text: str) -> None:
         """Append a text."""
-        words = " ".join(text.split())
+        words = " ".join(_CONTROLS.sub("", text).split())
         if not words:
             self._space = self._space or bool(text)
             return
@@ -102,11 +115,15 @@ class Line:
             return
         self._begin()
         ticks = max(map(len, _TICKS.findall(code)), default=0) + 1
-        if ticks == 1 and is_spaced(self._last_character()):
+        before = self._visible(len(self._parts), -1)
+        if ticks == 1 and is_spaced(before[-1:]):
             # One backtick within a word is an apostrophe.
             ticks = 2
+        if isinstance(before, _Code):
+            # Their backticks would be one mark.
+            self._parts.append(" ")
         pad = " " if code.startswith("`") or code.endswith("`") else ""
-        self._parts.append(f"{'`' * ticks}{pad}{code}{pad}{'`' * ticks}")
+        self._parts.append(_Code(f"{'`' * ticks}{pad}{code}{pad}{'`' * ticks}"))
 
     def write_picture(self, url: str, words: str) -> None:
         """Append a picture."""
@@ -135,22 +152,20 @@ class Line:
         last = self._waiting[-1] if self._waiting else None
         if last is opened or (isinstance(last, _Edge) and last.span is opened):
             self._waiting.pop()
-        elif isinstance(opened, _Link):
-            self._parts.append(f"]({_destination(opened.url)})")
         else:
-            self._parts.append(_Edge(opened, is_opening=False))
+            self._parts.insert(self._end(), _closing(opened))
 
     def markdown(self) -> str:
         """Return the paragraph."""
-        while self._parts and self._parts[-1] == "\n":
-            self._parts.pop()
+        del self._parts[self._end() :]
         for at, part in enumerate(self._parts):
             if isinstance(part, _Edge) and not part.span.is_dropped and not self._works(at, part):
                 part.span.is_dropped = True
-        return "".join(
+        text = "".join(
             part if isinstance(part, str) else "" if part.span.is_dropped else part.span.mark
             for part in self._parts
         )
+        return _DECIDED.sub(_decide, text)
 
     def _begin(self) -> None:
         """Write the space and the opening marks before the next visible part."""
@@ -165,37 +180,74 @@ class Line:
                 self._parts.append(each)
         self._waiting.clear()
 
+    def _end(self) -> int:
+        """Return the place after the last visible part, before line breaks."""
+        end = len(self._parts)
+        while end and self._parts[end - 1] == "\n":
+            end -= 1
+        return end
+
     def _begins_line(self) -> bool:
-        return not self._parts or self._parts[-1] == "\n"
+        return self._visible(len(self._parts), -1) in {"", "\n"}
 
     def _escape_exclamation(self) -> None:
         """Escape an exclamation mark, which would make a picture of the link after it."""
-        last = self._parts[-1] if self._parts else None
+        at = next(
+            (at for at in reversed(range(len(self._parts))) if isinstance(self._parts[at], str)), 0
+        )
+        last = self._parts[at] if self._parts else None
         if isinstance(last, str) and last.endswith("!"):
-            self._parts[-1] = f"{last[:-1]}\\!"
-
-    def _last_character(self) -> str:
-        last = self._parts[-1] if self._parts else ""
-        return last[-1:] if isinstance(last, str) else ""
+            self._parts[at] = f"{last[:-1]}\\!"
 
     def _works(self, at: int, edge: _Edge) -> bool:
         """Return whether Plaza's dialect takes a mark for emphasis."""
-        before, after = self._neighbour(at, -1), self._neighbour(at, 1)
-        outer, inner = (before, after) if edge.is_opening else (after, before)
-        beside = self._parts[at - 1] if at and edge.is_opening else None
-        follows_other = isinstance(beside, _Edge) and not beside.is_opening
-        is_mouth = edge.span.mark == "*" and inner in _MOUTHS
-        return not follows_other and _is_border(outer) and inner != "" and not is_mouth
+        before, after = self._visible(at, -1), self._visible(at, 1)
+        if edge.is_opening:
+            outer, inner = before[-1:].strip(), after[:1].strip()
+            # The closing mark of another emphasis would be one with it.
+            is_alone = not any(not each.is_opening for each in self._edges(at, -1))
+            is_face = inner in _MOUTHS or outer in _MOUTHS
+        else:
+            outer, inner = after[:1].strip(), before[-1:].strip()
+            is_alone = True
+            is_face = inner in _MOUTHS or (after in _MOUTHS and self._has_edge_after(at, after))
+        if not is_alone or not inner:
+            return False
+        if edge.span.mark == "~~":
+            # Between letters, and at the end of an address, it would be text.
+            return not outer
+        return not is_face and _is_border(outer)
 
-    def _neighbour(self, at: int, step: int) -> str:
-        """Return the visible character beside a mark; empty at the end of a line."""
+    def _edges(self, at: int, step: int) -> Iterator[_Edge]:
+        """Yield the marks between a place and the nearest part with words."""
         at += step
         while 0 <= at < len(self._parts):
             part = self._parts[at]
             if isinstance(part, str):
-                return (part[-1] if step < 0 else part[0]).strip()
+                return
+            yield part
+            at += step
+
+    def _has_edge_after(self, at: int, text: str) -> bool:
+        """Return whether a mark follows the next part with words, which is a text."""
+        place = self._parts.index(text, at)
+        return any(self._edges(place, 1))
+
+    def _visible(self, at: int, step: int) -> str:
+        """Return the nearest part with words or blanks on one side of a place; empty for none."""
+        at += step
+        while 0 <= at < len(self._parts):
+            part = self._parts[at]
+            if isinstance(part, str):
+                return part
             at += step
         return ""
+
+
+def _closing(opened: _Span | _Link) -> str | _Edge:
+    if isinstance(opened, _Link):
+        return f"]({_destination(opened.url)})"
+    return _Edge(opened, is_opening=False)
 
 
 def _entity(found: re.Match[str]) -> str:
@@ -221,16 +273,26 @@ def escape(words: str, *, begins_line: bool = False) -> str:
 def _escape_around_urls(words: str) -> str:
     parts, after = [], 0
     for url in _URL.finditer(words):
-        parts += [_escape_text(words[after : url.start()]), url[0]]
-        after = url.end()
-    return "".join([*parts, _escape_text(words[after:])])
+        typed = url[0].rstrip(_AFTER_URL)
+        parts += [_escape_text(words[after : url.start()]), typed]
+        after = url.start() + len(typed)
+    rest = _LAST.sub(lambda found: _UNDECIDED[found[0]], words[after:])
+    return "".join([*parts, _escape_text(rest)])
 
 
 def _escape_text(text: str) -> str:
     text = _BACKSLASH.sub("\0", text)
     text = _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
-    text = _WITHIN_WORD.sub("_", _ARM.sub("&#95;", text))
-    return text.replace("\0", "&#92;")
+    text = _WITHIN_WORD.sub("_", _ARM.sub(_PLAIN_ARM, text))
+    return text.replace("\0", "\\\\")
+
+
+def _decide(found: re.Match[str]) -> str:
+    """Return the Markdown of the last character of a text, by the character after it."""
+    if found[0][0] == _UNDECIDED["_"]:
+        return "\\_&#40;" if found[1] else "\\_"
+    # Two backslashes before a letter are two, and one is one.
+    return "\\" if found[2].isalnum() else "\\\\"
 
 
 def _destination(url: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, TypeAdapte
 from chalicelib.comments.forms import DEEPEST, CommentId
 from chalicelib.comments.importing.formats.cleaning import MOST_VOTES, skip, text_of, url_of
 from chalicelib.comments.importing.formats.comments_json import every_value
-from chalicelib.comments.importing.formats.json_values import Found, JsonFile
+from chalicelib.comments.importing.formats.json_values import JsonFile, JsonPart
 from chalicelib.comments.importing.shapes import (
     ImportedAuthor,
     ImportedComment,
@@ -140,7 +140,7 @@ class _Reader:
         self._node: str | None = None
         self._counts = {"node": 0, "comment": 0}
 
-    def items(self, found: Found) -> Iterator[Item]:
+    def items(self, found: JsonPart) -> Iterator[Item]:
         """Yield the item of a line; raises BrokenFile for a line at the wrong place."""
         if self._end is not None:
             raise self._file.fail("a line follows the last line")
@@ -169,7 +169,7 @@ class _Reader:
         if counts != self._counts:
             raise self._file.fail(f"the last line counts {counts}, the file has {self._counts}")
 
-    def _items_of(self, line: _Export | _Node | _Comment | _End, found: Found) -> Iterator[Item]:
+    def _items_of(self, line: _Export | _Node | _Comment | _End, found: JsonPart) -> Iterator[Item]:
         match line:
             case _Export():
                 if self._begun or line.plaza != VERSION:
