@@ -1,4 +1,4 @@
-"""Marks that people gave elsewhere: stored and counted as if each had been given here."""
+"""Marks that people gave elsewhere, which count as any mark."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -119,7 +119,7 @@ def _is_confirmed(
     added: Added,
     stored_under: set[tuple[str, int]],
 ) -> bool:
-    """Return whether a stored comment is counted, here or by the move that copied it."""
+    """Return whether the node counts a stored comment, or the move that copied it did."""
     generation = (node["_id"], node["generation"])
     copied = added is Added.DUPLICATE and generation not in stored_under
     if copied or added is Added.COUNTED:

@@ -99,7 +99,7 @@ def make_node(runtime: Runtime, site: str, thread: StagedThread) -> Node:
     return found
 
 
-def is_applied(node: Node | None, thread: StagedThread) -> bool:
+def has_thread(node: Node | None, thread: StagedThread) -> bool:
     """Return whether a node has the comments of a thread through this very import."""
     return node is not None and node.get("imported") == thread["_id"]
 
@@ -143,7 +143,7 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
         living = store_of(runtime, node).export(node)
         merge = Merge(living, rows, present, outcome, threaded=is_threaded)
         placing = Placing(runtime, target, rows, _find_places(runtime, target))
-        batches = promotion.renewing(runtime, node, _kept(placing.batches(merge), keeper))
+        batches = promotion.renewing(runtime, node, _keeping(placing.batches(merge), keeper))
         latest = _Latest(node)
         store_of(runtime, target).load(target, promotion.counting(latest.of(batches), counts))
         keeper.save(thread, outcome)
@@ -165,7 +165,7 @@ def end(runtime: Runtime, node: Node, thread: StagedThread) -> None:
 
 
 class _Latest:
-    """The latest time among comments that are passed on."""
+    """The latest time among comments that pass."""
 
     def __init__(self, node: Node) -> None:
         self.posted = node["last_posted"]
@@ -194,7 +194,7 @@ def _begin(runtime: Runtime, node_id: str) -> Node:
         time.sleep(_PAUSE_SECONDS)
 
 
-def _kept(batches: Iterable[list[Comment]], keeper: Keeper) -> Iterator[list[Comment]]:
+def _keeping(batches: Iterable[list[Comment]], keeper: Keeper) -> Iterator[list[Comment]]:
     for batch in batches:
         keeper.keep()
         yield batch

@@ -38,7 +38,7 @@ from chalicelib.texts import Line, Url, drop_controls
 # An import that takes longer begins anew.
 _KEPT = timedelta(days=7)
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-# The mark of a text that is cut at the bound of texts.
+# The end of a text above the bound.
 _CUT = "\n\n\N{HORIZONTAL ELLIPSIS}"
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _NOBODY = "Anonymous"
@@ -102,7 +102,7 @@ class FileConversion(NamedTuple):
         own = comment.own or {}
         key = thread_id(comment.thread)
         made = comment_id(self.source, comment.thread, comment.key)
-        above = _answered(comment, own)
+        above = _answer_of(comment, own)
         parent = comment_id(self.source, comment.thread, above) if above else None
         ballots = _ballots(self.source, comment, own)
         row: StagedComment = {
@@ -159,14 +159,14 @@ class FileConversion(NamedTuple):
         return {"id": person_id(self.source, comment.thread, author), "name": name}
 
 
-def _answered(comment: ImportedComment, own: Mapping[str, Any]) -> str | None:
+def _answer_of(comment: ImportedComment, own: Mapping[str, Any]) -> str | None:
     """Return the key of the comment that a comment answers, which decides its parent."""
     told = own.get("reply_to")
     return told if isinstance(told, str) else comment.parent
 
 
 def _order(comment: ImportedComment, own: Mapping[str, Any]) -> str:
-    """Return the place of a comment among others of its time: its number, or its key."""
+    """Return the place of a comment at its time: its number, or its key."""
     seq = own.get("seq")
     if isinstance(seq, int):
         return f"{seq:020}"
@@ -220,10 +220,10 @@ def _settings(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reasons(comment: ImportedComment, own: Mapping[str, Any]) -> list[Reason]:
-    """Return why a comment is held: as told, or else by its state."""
+    """Return the reasons that hold a comment: its own, or else by its state."""
     if own:
         told = own.get("reasons")
-        # The service that checked for spam is not asked again.
+        # No import asks the service that checks for spam.
         reasons = [each for each in told if each != "checking"] if isinstance(told, list) else []
         known = [each for each in reasons if isinstance(each, str) and each in _REASONS]
         return cast("list[Reason]", known[:MAX_REASONS])

@@ -33,8 +33,8 @@ Line = dict[str, Any]
 def lines_of(runtime: Runtime, site: str) -> Iterator[Line]:
     """Yield the lines of a site's export: the head, each node with its comments, and the counts.
 
-    A discussion is as of one moment, and the export is not. Raises Unavailable for a node that is
-    moved again and again.
+    A discussion is as of one moment, and the export is not. Raises Unavailable for a node that
+    moves again and again.
     """
     at = _instant(runtime.now())
     yield {"plaza": VERSION, "kind": "export", "site": site, "at": at}
@@ -64,7 +64,7 @@ def nodes_of(runtime: Runtime, site: str) -> Iterator[Node]:
 
 
 def batches_of(runtime: Runtime, node: Node) -> Iterator[list[Comment]]:
-    """Yield the comments of a node in batches, as of the generation that it was read with."""
+    """Yield the comments of a node in batches, of the generation that the caller read."""
     exported = itertools.chain.from_iterable(store_of(runtime, node).export(node))
     while batch := list(itertools.islice(exported, _BATCH)):
         yield batch
@@ -143,7 +143,7 @@ def _marks(
 ) -> tuple[list[list[Any]], list[list[Any]]]:
     """Return the votes and the reactions on a comment, each with its person.
 
-    Marks that count for their person alone are left out.
+    It leaves out marks that count for their person alone.
     """
     if not (entry.get("up") or entry.get("down") or entry.get("reactions")):
         return [], []

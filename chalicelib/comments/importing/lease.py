@@ -64,7 +64,7 @@ class Lease:
             _check_free(runtime, found)
             remove_rows(runtime, found["run"])
         made = {} if goes_on else _new(runtime, same)
-        # Without a former import nothing matches, and the second of two inserts is refused.
+        # Without a former import nothing matches, and the server refuses the second of two inserts.
         as_read: Document = {"_id": site, "taken_by": found["taken_by"] if found else None}
         if found is not None:
             _check_free(runtime, found)

@@ -65,12 +65,12 @@ class StagedRows(NamedTuple):
 
     def some(self, ids: Sequence[str]) -> list[StagedComment]:
         """Return the rows of these ids, in the order of the ids."""
-        found = {row["id"]: row for row in STAGED.of(self.database).find(self._named(ids))}
+        found = {row["id"]: row for row in STAGED.of(self.database).find(self._filter_of(ids))}
         return [found[each] for each in ids if each in found]
 
-    def known(self, ids: Sequence[str]) -> set[str]:
-        """Return which of these ids are staged."""
-        found = STAGED.read_as(dict[str, Any], self.database).find(self._named(ids), {"id": 1})
+    def stored_ids(self, ids: Sequence[str]) -> set[str]:
+        """Return the ids among these with a staged comment."""
+        found = STAGED.read_as(dict[str, Any], self.database).find(self._filter_of(ids), {"id": 1})
         return {row["id"] for row in found} if ids else set()
 
     def parents(self, ids: Sequence[str]) -> set[str]:
@@ -83,12 +83,12 @@ class StagedRows(NamedTuple):
     def _all(self) -> Document:
         return {"run": self.thread["run"], "thread": self.thread["thread"]}
 
-    def _named(self, ids: Sequence[str]) -> Document:
+    def _filter_of(self, ids: Sequence[str]) -> Document:
         return {**self._all(), "_id": {"$in": [f"{self.thread['_id']}/{each}" for each in ids]}}
 
 
 class Merge:
-    """The comments of a node and of a thread, each once; a staged comment that lives is left."""
+    """The comments of a node and of a thread, each once."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Merge:
 
     def __iter__(self) -> Iterator[MergedComment]:
         """Yield every comment in its turn."""
-        for placed in heapq.merge(self._alive(), self._staged(), key=_time_of):
+        for placed in heapq.merge(self._alive(), self._new_rows(), key=_time_of):
             if placed.living is not None or self._has_turn(placed):
                 yield from self._turn(placed)
             else:
@@ -123,7 +123,7 @@ class Merge:
             for comment in batch:
                 yield MergedComment(living=comment, parent=comment["parent_id"])
 
-    def _staged(self) -> Iterator[MergedComment]:
+    def _new_rows(self) -> Iterator[MergedComment]:
         for batch in self._rows.batches():
             ids = [row["id"] for row in batch]
             present = self._present(ids)
@@ -138,7 +138,7 @@ class Merge:
         """Return the parents of these rows that exist, here or in the file."""
         wanted = {row["parent"] for row in rows if row["parent"]} - self._came
         ids = sorted(each for each in wanted if each)
-        known = self._rows.known(ids)
+        known = self._rows.stored_ids(ids)
         return known | self._present([each for each in ids if each not in known])
 
     def _parent(self, row: StagedComment, known: set[str]) -> str | None:

@@ -22,7 +22,7 @@ class CommentPath(NamedTuple):
     full_slug: str
 
 
-# The places of comments by their ids, as far as they are loaded.
+# The places of loaded comments by their ids.
 FindPlaces = Callable[[Sequence[str]], Mapping[str, CommentPath]]
 
 
@@ -39,13 +39,13 @@ class Placing:
         self.last_seq = 0
 
     def batches(self, merged: Iterable[MergedComment]) -> Iterator[list[Comment]]:
-        """Yield the comments in batches; each batch is loaded before the next is asked for."""
+        """Yield the comments in batches; the caller loads each before it asks for the next."""
         turns = iter(merged)
         while batch := list(itertools.islice(turns, BATCH)):
             yield self._place(batch)
 
     def _place(self, batch: Sequence[MergedComment]) -> list[Comment]:
-        replied = self._replied(batch)
+        replied = self._ids_with_replies(batch)
         own = {_id_of(each) for each in batch}
         above = {each.parent for each in batch if each.parent} - own
         places = dict(self._find_places(sorted(above))) if above else {}
@@ -88,7 +88,7 @@ class Placing:
         )
         if placed.parent and placed.parent != comment["parent_id"]:
             comment["reply_to"] = placed.parent
-        return _held(comment, row, self._runtime)
+        return _with_reasons(comment, row, self._runtime)
 
     def _living(
         self, comment: Comment, places: Mapping[str, CommentPath], replied: set[str]
@@ -105,7 +105,7 @@ class Placing:
             "state": state,
         }
 
-    def _replied(self, batch: Sequence[MergedComment]) -> set[str]:
+    def _ids_with_replies(self, batch: Sequence[MergedComment]) -> set[str]:
         """Return which of the deleted comments of a batch have replies in the file."""
         if not self._node["threaded"]:
             return set()
@@ -115,7 +115,7 @@ class Placing:
         try:
             return render_text(self._runtime, self._node["site"], text, is_new=False)
         except CommentTooLarge:
-            # As plain text, which is short enough: no comment is lost for its marks.
+            # As plain text, which is short enough.
             return f"<p>{html.escape(text, quote=False)}</p>\n"
 
 
@@ -132,13 +132,13 @@ def _state_of(placed: MergedComment) -> State:
 
 
 def _state(state: State, *, is_replied: bool) -> State:
-    """Return a staged comment's state: a deleted one without replies shows nothing."""
+    """Return a staged comment's state: a deleted comment without replies shows nothing."""
     if state in GONE:
         return "deleted" if is_replied else "removed"
     return state
 
 
-def _held(comment: Comment, row: StagedComment, runtime: Runtime) -> Comment:
+def _with_reasons(comment: Comment, row: StagedComment, runtime: Runtime) -> Comment:
     """Return a comment with what moderators see of its state."""
     if row["reasons"] and comment["state"] not in GONE:
         comment["reasons"] = row["reasons"]

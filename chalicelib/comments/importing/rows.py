@@ -35,10 +35,10 @@ class Import(TypedDict):
 
     run: distinguishes it from other imports of the site. digest: of the file and the options.
     at: its beginning, the latest time that a comment may have.
-    position: the number of parts of the file that are staged, or decided.
+    position: the number of parts of the file with their rows.
     counts: of threads and comments by their outcome.
     taken_by, leased_until: the worker that runs it, and the end of its lease.
-    ended: from then on it is kept for some days.
+    ended: some days later it goes.
     """
 
     _id: str
@@ -62,7 +62,7 @@ class StagedThread(TypedDict):
     thread: the digest of its key in the file. number: its place in the file.
     node_id: the wanted id of its node, unless a node has its address.
     settings: of the node, if the thread makes it.
-    counts, samples: the outcome of its comments, from the moment before they are shown.
+    counts, samples: the outcome of its comments, from the moment before readers see them.
     expires: when it goes, if its import never ends.
     """
 

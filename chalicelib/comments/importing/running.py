@@ -66,8 +66,8 @@ def run(
 ) -> Import:
     """Import the parts of a file into a site; return the import with its report.
 
-    `read` begins to read the file. Raises ImportRunning, ImportTakenOver, Unavailable while a node
-    is moved, and what reading raises: the order is then to be given again, and goes on.
+    `read` begins to read the file. Raises ImportRunning, ImportTakenOver, Unavailable while another
+    move holds a node, and what reading raises: the same order then goes on.
     """
     same = {"format": wanted.format, "digest": wanted.digest}
     lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run)
@@ -135,7 +135,7 @@ class _Work(NamedTuple):
         if node is None:
             self.lease.save(thread, ThreadOutcome())
             return None
-        if applying.is_applied(node, thread):
+        if applying.has_thread(node, thread):
             return node
         if applying.has_new(self.runtime, node, thread):
             return applying.move(self.runtime, node["_id"], thread, self.lease)

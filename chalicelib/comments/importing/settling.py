@@ -1,6 +1,6 @@
 """All that stands beside imported comments: entries, queues, words of searches, and marks.
 
-It runs after the move, and makes again what a crash left unmade. It changes nothing that is right.
+It runs after the move, and makes again what a crash left unmade. It leaves right rows alone.
 """
 
 import itertools
@@ -77,7 +77,7 @@ def _enter(
     staged: Mapping[str, StagedComment],
     sizes: Mapping[str, int],
 ) -> None:
-    """Make the missing entries of a batch, and set the numbers of those that are there."""
+    """Make the missing entries of a batch, and set the numbers of the others."""
     entries = ENTRIES.of(runtime.database)
     keys = [key_of(node, comment["id"])["_id"] for comment in batch]
     where = {"site": node["site"], "_id": {"$in": keys}}
@@ -90,7 +90,7 @@ def _enter(
         if had is None:
             made.append(_new_entry(node, comment, staged.get(comment["id"]), size))
             continue
-        # A reply that is being posted counts in its thread before it is stored.
+        # A post counts in its thread before its comment is there.
         right: Document = {"seq": comment["seq"], "thread": max(size, had["thread"])}
         if had["state"] == "removed" and comment["state"] == "deleted":
             # It has its first reply.

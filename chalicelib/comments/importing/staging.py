@@ -1,7 +1,7 @@
 """The first part of an import: the file becomes rows, in batches, whatever its size.
 
-A repeat of the file after a crash stages nothing twice: the ids of rows come from the file, and the
-counts are stored together with the number of parts that they count.
+A repeat of the file after a crash stages nothing twice: the ids of rows come from the file, and
+one write has the counts and the number of parts that they count.
 """
 
 import itertools
@@ -51,7 +51,7 @@ class Staging:
         while batch := list(itertools.islice(parts, BATCH)):
             numbered = list(enumerate(batch, position))
             position += len(batch)
-            # The parts before the position are staged: only their threads are still of interest.
+            # Of the parts before the position only the threads are still of interest.
             staged = self._lease.read["position"] >= position
             batch_rows = _Batch(self._conversion, self._left)
             for number, item in numbered:

@@ -24,7 +24,7 @@ _NOBODY = {"name": None}
 
 
 class Comparison(NamedTuple):
-    """The number of a file's comments, those that stand here as in the file, and what differs.
+    """The numbers of a file's comments, of the same ones here, and of each difference.
 
     different: numbers by what differs; `extra` comments stand here and not in the file.
     """
@@ -43,7 +43,7 @@ class _Placed(NamedTuple):
 
 
 def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item]) -> Comparison:
-    """Compare the comments of a file with those of a site; raises what the parser raises."""
+    """Compare a file with the comments of a site; raises what the parser raises."""
     counts, samples = Counter[str](), list[ImportSample]()
     found: Counter[str] = Counter()
     rows = _rows(runtime, conversion, items, counts)
@@ -65,7 +65,7 @@ def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item])
 def _rows(
     runtime: Runtime, conversion: FileConversion, items: Iterable[Item], counts: Counter[str]
 ) -> Iterator[_Placed]:
-    """Yield the comments that the file has; count those that cannot come over."""
+    """Yield the comments that the file has; count the unusable ones."""
     places: dict[str, str | None] = {}
     for item in items:
         if isinstance(item, ImportedThread):

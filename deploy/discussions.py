@@ -1,0 +1,260 @@
+"""Discussions of a site from and into files.
+
+The deployment's settings stand in the environment. A run that was ended goes on when the same
+command is given again. docs/imports.md lists the formats.
+"""
+
+import argparse
+import contextlib
+import csv
+import gzip
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pymongo.errors import PyMongoError
+
+from chalicelib.comments.errors import ImportRunning
+from chalicelib.comments.importing import exporting, running, verifying
+from chalicelib.comments.importing.formats.detection import HEAD_BYTES, PARSERS, detect
+from chalicelib.comments.importing.identities import PageAddresses, old_key
+from chalicelib.comments.importing.lease import ImportTakenOver
+from chalicelib.comments.importing.rows import Import, ImportSample
+from chalicelib.comments.importing.running import ImportOrder, ImportProgress
+from chalicelib.comments.importing.shapes import BrokenFile, Item
+from chalicelib.errors import Unavailable
+from chalicelib.runtime import Runtime
+from chalicelib.settings import InvalidSettings
+from chalicelib.sites.ids import is_site_id
+from deploy.progress_bar import Bar
+
+# The exit codes beside 0 and, for a wrong command line, 2.
+FAILED, DIFFERENT, BUSY = 1, 3, 4
+_SAMPLES_SHOWN = 20
+_EPILOG = """exit codes: 0 done, 1 failed, 2 wrong command line, 3 the file and the site differ,
+4 another import of the site runs"""
+
+
+class Failure(Exception):
+    """The command cannot end well; the message is for its caller."""
+
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def import_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
+    """Import a file; yield the lines of the report. Raises Failure."""
+    with _opened(given.file) as file:
+        name, digest = _format_of(given, file), _digest_of(given, file)
+        wanted = ImportOrder(given.site, name, digest, _addresses_of(given), given.dry_run)
+        size, bar = os.fstat(file.fileno()).st_size, Bar()
+
+        def tell(progress: ImportProgress) -> None:
+            if progress.part == "reading":
+                bar.show("reading", min(file.tell() / max(size, 1), 1), f"{progress.done:,} parts")
+            else:
+                bar.show("storing", None, f"{progress.done:,} comments")
+
+        try:
+            done = running.run(runtime, wanted, _reader(name, file), tell)
+        finally:
+            bar.end()
+    yield from _report(done)
+
+
+def export_site(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
+    """Write the discussions of a site; yield the lines of the report."""
+    bar, number = Bar(), 0
+    with _writable(given.file) as out:
+        for line in exporting.lines_of(runtime, given.site):
+            out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            number += line["kind"] == "comment"
+            bar.show("exporting", None, f"{number:,} comments")
+    bar.end()
+    if given.file is not None:
+        yield f"{number:,} comments of {given.site} are in {given.file.name}"
+
+
+def verify_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
+    """Compare a file with a site; yield the lines of the report. Raises Failure."""
+    with _opened(given.file) as file:
+        name = _format_of(given, file)
+        wanted = ImportOrder(given.site, name, "", _addresses_of(given))
+        conversion = running.conversion_of(runtime, wanted, "", runtime.now())
+        found = verifying.compare(runtime, conversion, _reader(name, file)())
+    yield f"{found.same:,} of {found.comments:,} comments are here as in the file"
+    yield from (f"{number:,} {reason}" for reason, number in found.different.items())
+    yield from _samples(found.samples)
+    if found.different:
+        raise Failure("the file and the site differ", DIFFERENT)
+
+
+def _report(done: Import) -> Iterator[str]:
+    counts = done["counts"]
+    title = "would be imported" if done["is_dry_run"] else "are imported"
+    yield f"{counts.get('imported', 0):,} of {counts.get('comments', 0):,} comments {title}"
+    told = {
+        "present": "were here already",
+        "left": "parts of the file did not come over",
+        "unknown_parent": "answer a comment that the file does not have, and begin a thread",
+        "circle": "answer themselves, and begin a thread",
+        "flattened": "replies stand in a discussion without threads",
+    }
+    yield from (f"{counts[name]:,} {text}" for name, text in told.items() if counts.get(name))
+    for name, number in sorted(counts.items()):
+        kind, _, reason = name.partition(" ")
+        if kind == "reason":
+            yield f"  {number:,} {reason}"
+    yield from _samples(done["samples"])
+
+
+def _samples(samples: Sequence[ImportSample]) -> Iterator[str]:
+    for sample in samples[:_SAMPLES_SHOWN]:
+        yield f"  {sample['reason']}: {sample['where']}"
+
+
+def _reader(name: str, file: BinaryIO) -> Callable[[], Iterator[Item]]:
+    def read() -> Iterator[Item]:
+        file.seek(0)
+        return PARSERS[name](file)
+
+    return read
+
+
+def _format_of(given: argparse.Namespace, file: BinaryIO) -> str:
+    if given.format is not None:
+        return str(given.format)
+    file.seek(0)
+    found = detect(file.read(HEAD_BYTES))
+    if found is None:
+        raise Failure("the format of the file is unknown: name it with --format")
+    return found
+
+
+def _digest_of(given: argparse.Namespace, file: BufferedReader) -> str:
+    file.seek(0)
+    whole = hashlib.file_digest(file, "sha256")
+    whole.update(json.dumps([given.base, given.url_map and sorted(given.url_map.items())]).encode())
+    return whole.hexdigest()
+
+
+def _addresses_of(given: argparse.Namespace) -> PageAddresses:
+    return PageAddresses(given.base, given.url_map or {})
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as failure:
+        raise Failure(f"{path.name}: {failure.strerror}") from None
+
+
+@contextlib.contextmanager
+def _writable(path: Path | None) -> Iterator[BinaryIO]:
+    """Yield a file that has its name only when it is whole, or the standard output."""
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        if path.suffix == ".gz":
+            with gzip.open(file, "wb") as packed:
+                yield packed  # type: ignore[misc]
+        else:
+            yield file
+    part.replace(path)
+
+
+def _path_of(text: str) -> Path:
+    return Path(os.environ.get("PLAZA_CALLED_FROM", "")) / text
+
+
+def _site_of(text: str) -> str:
+    if not is_site_id(text):
+        raise argparse.ArgumentTypeError("a site's id has 1 to 64 of a-z 0-9 _ -")
+    return text
+
+
+def _base_of(text: str) -> str:
+    if not text.startswith(("https://", "http://")):
+        raise argparse.ArgumentTypeError("it begins with https:// or http://")
+    return text
+
+
+def _url_map_of(text: str) -> Mapping[str, str]:
+    """Return the new addresses by the keys of the old ones; raises ArgumentTypeError."""
+    try:
+        with _path_of(text).open(newline="", encoding="utf-8-sig") as file:
+            pairs = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as failure:
+        raise argparse.ArgumentTypeError(str(failure)) from None
+    wrong = next((row for row in pairs if len(row) != 2), None)  # noqa: PLR2004 - old and new
+    if wrong is not None:
+        raise argparse.ArgumentTypeError(f"a line has an old and a new address, not {wrong}")
+    return {old_key(old.strip()): new.strip() for old, new in pairs}
+
+
+def _parser() -> argparse.ArgumentParser:
+    shape: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": _EPILOG}
+    parser = argparse.ArgumentParser(prog="script/plaza", description=__doc__, **shape)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    bring = commands.add_parser("import", help="import a file of another system", **shape)
+    bring.set_defaults(run=import_file)
+    bring.add_argument("--dry-run", action="store_true", help="tell what would come over")
+    compare = commands.add_parser("verify", help="compare a file with the site", **shape)
+    compare.set_defaults(run=verify_file)
+    for each in (bring, compare):
+        _add_site(each)
+        named = f"{', '.join(sorted(PARSERS))}; default: by its beginning"
+        each.add_argument("--format", choices=PARSERS, metavar="FORMAT", help=named)
+        base = "where the pages stand whose addresses are paths, as https://blog.example"
+        each.add_argument("--base", type=_base_of, metavar="URL", help=base)
+        pairs = "a CSV file of old and new addresses, without a head"
+        each.add_argument("--url-map", type=_url_map_of, metavar="CSV", help=pairs)
+        each.add_argument("file", type=_path_of, metavar="FILE", help="it may be a .gz")
+    export = commands.add_parser("export", help="write the discussions of a site", **shape)
+    export.set_defaults(run=export_site)
+    _add_site(export)
+    out = "default: the standard output; a .gz is compressed"
+    export.add_argument("file", nargs="?", type=_path_of, metavar="FILE", help=out)
+    return parser
+
+
+def _add_site(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--site", required=True, type=_site_of, help="the id of the site")
+
+
+def main() -> None:
+    """Run a command by the settings of the environment, and print its report."""
+    given = _parser().parse_args()
+    # The lines of an export have the standard output for themselves.
+    try:
+        runtime = Runtime.from_environment(os.environ)
+        for line in given.run(runtime, given):
+            print(line)
+    except Failure as failure:
+        print(f"script/plaza: {failure}", file=sys.stderr)
+        sys.exit(failure.code)
+    except ImportRunning as running_now:
+        until = (running_now.facts or {}).get("until", "in a minute")
+        print(f"script/plaza: another import of the site runs, until {until}", file=sys.stderr)
+        sys.exit(BUSY)
+    except BrokenFile as broken:
+        sys.exit(f"script/plaza: the file is broken at {broken}")
+    except (ImportTakenOver, InvalidSettings, PyMongoError, Unavailable) as failure:
+        sys.exit(f"script/plaza: {failure}; the same command goes on from here")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
