@@ -84,8 +84,9 @@ class JsonFile:
         if not self.next_character():
             raise self.fail("the file ends early")
         if path in paths:
-            line, sample = self._line, self._sample()
-            yield JsonPart(path, self._decode(), line, sample)
+            line = self._line
+            value, sample = self._decode()
+            yield JsonPart(path, value, line, sample)
             return
         opening = self._text[self._at]
         if opening not in "[{" or not any(each[: len(path)] == path for each in paths):
@@ -119,14 +120,14 @@ class JsonFile:
     def _name(self) -> str:
         if self.next_character() != '"':
             raise self.fail("expected the name of a field")
-        name = self._decode()
+        name, _ = self._decode()
         if self.next_character() != ":":
             raise self.fail("expected a colon")
         self._pass(self._at + 1)
         return name if isinstance(name, str) else ""
 
-    def _decode(self) -> Any:
-        """Return the value at this place, and pass it."""
+    def _decode(self) -> tuple[Any, str]:
+        """Return the value at this place and its first characters, and pass it."""
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
@@ -140,11 +141,13 @@ class JsonFile:
             else:
                 # More digits of a number may follow.
                 if end < len(self._text) or self._is_end:
+                    sample = self._text[self._at : min(end, self._at + MAX_SAMPLE_CHARACTERS)]
                     self._pass(end)
-                    return value
+                    return value, sample
             if len(self._text) - self._at > MAX_VALUE_CHARACTERS:
+                sample = self._text[self._at : self._at + MAX_SAMPLE_CHARACTERS]
                 self._skip()
-                return TOO_LARGE
+                return TOO_LARGE, sample
             self._read()
 
     def _is_certain(self, fault: json.JSONDecodeError) -> bool:
@@ -208,6 +211,3 @@ class JsonFile:
                 return True
         self._is_end = True
         return False
-
-    def _sample(self) -> str:
-        return self._text[self._at : self._at + MAX_SAMPLE_CHARACTERS]

@@ -1,0 +1,400 @@
+"""Remark42, Commento, Twikoo, Waline, Artalk and GitHub: their fields, and what others lose."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chalicelib.comments.importing.shapes import BrokenFile, ImportedAuthor, ImportedThread
+from tests.comments.importing.support.reading import (
+    comment,
+    comments,
+    facts,
+    read,
+    skipped,
+    threads,
+)
+
+NOON = datetime(2020, 7, 2, 12, tzinfo=UTC)
+ISO = "2020-07-02T12:00:00Z"
+REMARK: dict[str, Any] = {
+    "id": "1",
+    "pid": "",
+    "text": "<p><b>bold</b></p>",
+    "orig": "**bold**\nline",
+    "user": {"name": "Ann", "id": "github_ab12"},
+    "locator": {"site": "s", "url": "https://a.example/b"},
+    "score": 0,
+    "votes": None,
+    "time": "2020-07-02T14:00:00.5+02:00",
+}
+COMMENTO: dict[str, Any] = {
+    "commentHex": "c1",
+    "domain": "a.example",
+    "path": "/b",
+    "commenterHex": "p1",
+    "markdown": "*words*",
+    "html": "<p><em>words</em></p>",
+    "parentHex": "root",
+    "score": 0,
+    "state": "approved",
+    "creationDate": ISO,
+}
+TWIKOO: dict[str, Any] = {
+    "_id": {"$oid": "65a0"},
+    "uid": "browser1",
+    "nick": "Ann",
+    "mail": "",
+    "url": "/b/",
+    "href": "https://a.example/b/",
+    "comment": "<p><b>bold</b></p>",
+    "isSpam": False,
+    "created": {"$numberLong": "1593691200000"},
+}
+WALINE: dict[str, Any] = {
+    "objectId": "w1",
+    "nick": "Ann",
+    "mail": "ann@mail.example",
+    "url": "/b/",
+    "comment": "*words*",
+    "status": "approved",
+    "insertedAt": ISO,
+}
+ARTALK: dict[str, str] = {
+    "id": "1",
+    "rid": "0",
+    "content": "*words*",
+    "nick": "Ann",
+    "email": "ann@mail.example",
+    "is_pending": "false",
+    "created_at": "2020-07-02 20:00:00 +0800",
+    "vote_up": "3",
+    "vote_down": "1",
+    "page_key": "https://a.example/b",
+    "page_title": "B",
+    "site_name": "A",
+}
+
+
+def remark(*records: dict[str, Any], **first: Any) -> str:
+    """Return a backup with these comments, upon the one above."""
+    head = {"version": 1, "users": [], "posts": [], **first}
+    return "\n".join(map(json.dumps, [head, *({**REMARK, **each} for each in records)]))
+
+
+def commento(*records: dict[str, Any], commenters: list[dict[str, str]] | None = None) -> str:
+    """Return an export with these comments, upon the one above."""
+    made = [{**COMMENTO, **each} for each in records]
+    return json.dumps({"version": 1, "comments": made, "commenters": commenters or []})
+
+
+def twikoo(*records: dict[str, Any]) -> str:
+    """Return an export with these comments, upon the one above."""
+    return json.dumps([{**TWIKOO, **each} for each in records])
+
+
+def waline(*records: dict[str, Any]) -> str:
+    """Return an export with these comments, upon the one above."""
+    made = [{**WALINE, **each} for each in records]
+    return json.dumps({"type": "waline", "version": 1, "data": {"Comment": made, "Users": [{}]}})
+
+
+def artalk(*records: dict[str, str]) -> str:
+    """Return an export with these comments, upon the one above."""
+    return json.dumps([{**ARTALK, **each} for each in records])
+
+
+def test_remark42_gives_the_markdown_that_was_written() -> None:
+    """Its own importers give rendered HTML, without line breaks."""
+    found = comment(read("remark42", remark({})))
+
+    assert facts(found, "text", "posted", "parent") == (
+        "**bold**\nline",
+        NOON.replace(microsecond=500_000),
+        None,
+    )
+    assert comment(read("remark42", remark({"orig": ""}))).text == "**bold**"
+
+
+def test_remark42_gives_each_vote_with_its_voter() -> None:
+    votes = {"github_1": True, "github_2": True, "github_3": False}
+
+    found = comment(read("remark42", remark({"votes": votes, "score": 1})))
+    assert facts(found, "ups", "downs") == (2, 1)
+    assert found.votes == (("github_1", 1), ("github_2", 1), ("github_3", -1))
+    older = comment(read("remark42", remark({"votes": votes, "score": -4})))
+    assert facts(older, "ups", "downs") == (2, 6)
+
+
+def test_remark42_tells_two_guests_of_one_name_apart() -> None:
+    """Its id of a guest is a hash of the name: all Johns would be one person."""
+    john = {"name": "John", "id": "anonymous_61d1"}
+
+    found = comment(read("remark42", remark({"user": john})))
+    assert found.author == ImportedAuthor(
+        account=None, name="John", email=None, is_email_verified=False
+    )
+
+
+def test_remark42_keeps_deleted_parents_locked_pages_and_confirmed_addresses() -> None:
+    users = [{"id": "github_ab12", "details": {"user_id": "", "email": "Ann@mail.example"}}]
+    posts = [{"url": "https://a.example/b", "read_only": True}]
+    edit = {"time": "2020-07-02T12:30:00Z", "summary": ""}
+    file = remark(
+        {"delete": True, "text": ""},
+        {"id": "2", "pid": "1", "edit": edit},
+        {"id": "3", "locator": {"url": "https://a.example/c"}},
+        users=users,
+        posts=posts,
+    )
+
+    items = read("remark42", file)
+
+    assert [each.locked for each in threads(items)] == [True, False]
+    parent, reply, _ = comments(items)
+    assert facts(parent, "state", "author", "text") == ("deleted", None, "")
+    assert facts(reply, "parent", "edited") == ("1", NOON.replace(minute=30))
+    assert reply.author == ImportedAuthor(
+        account="github_ab12", name="Ann", email="ann@mail.example", is_email_verified=True
+    )
+
+
+def test_remark42_without_its_first_line_is_broken() -> None:
+    with pytest.raises(BrokenFile, match="the first line has no version"):
+        read("remark42", remark({}).split("\n", 1)[1])
+
+
+def test_commento_joins_commenters_that_the_file_repeats() -> None:
+    """Its export joins without distinct, so that a second import doubles everything."""
+    person = {"commenterHex": "p1", "name": "Ann", "email": "ann@mail.example"}
+
+    found = comment(read("commento", commento({"score": -2}, commenters=[person, person])))
+
+    assert found.author == ImportedAuthor(
+        account="p1", name="Ann", email="ann@mail.example", is_email_verified=False
+    )
+    assert facts(found, "text", "ups", "downs", "posted") == ("*words*", 0, 2, NOON)
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({"state": "approved"}, "visible"),
+        ({"state": "unapproved"}, "pending"),
+        ({"state": "flagged"}, "pending"),
+        ({"deleted": True}, "deleted"),
+    ],
+)
+def test_each_state_of_commento_is_a_state(change: dict[str, Any], state: str) -> None:
+    assert comment(read("commento", commento(change))).state == state
+
+
+def test_commento_has_roots_guests_and_a_first_page() -> None:
+    file = commento(
+        {"path": ""}, {"commentHex": "c2", "parentHex": "c1", "commenterHex": "anonymous"}
+    )
+
+    items = read("commento", file)
+
+    assert [each.url for each in threads(items)] == ["/", "/b"]
+    assert [facts(each, "parent", "author") for each in comments(items)][1] == ("c1", None)
+
+
+def test_twikoo_gives_voters_and_times_of_its_database() -> None:
+    record = {"ups": ["u1", "u2"], "downs": ["u3", "u1"], "updated": 1_593_691_260_000}
+
+    found = comment(read("twikoo", twikoo(record)))
+
+    assert facts(found, "key", "posted", "edited", "text") == (
+        "65a0",
+        NOON,
+        NOON.replace(minute=1),
+        "**bold**",
+    )
+    assert facts(found, "ups", "downs") == (2, 2)
+    assert found.votes == (("u1", 1), ("u2", 1), ("u3", -1))
+
+
+def test_twikoo_knows_a_reader_by_address_or_else_by_browser() -> None:
+    assert comment(read("twikoo", twikoo({}))).author == ImportedAuthor(
+        account="browser1", name="Ann", email=None, is_email_verified=False
+    )
+    assert comment(read("twikoo", twikoo({"mail": "a@b.example"}))).author == ImportedAuthor(
+        account=None, name="Ann", email="a@b.example", is_email_verified=False
+    )
+
+
+def test_twikoo_has_comments_on_lines_spam_and_answers() -> None:
+    answer = {"_id": "2", "pid": "65a0", "rid": "1", "isSpam": True, "like": ["u1"]}
+    file = "\n".join(json.dumps({**TWIKOO, **each}) for each in ({}, answer))
+
+    found = comments(read("twikoo", file))[1]
+
+    assert facts(found, "parent", "state", "ups") == ("65a0", "spam", 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [("approved", "visible"), ("waiting", "pending"), ("spam", "spam"), ("", "visible")],
+)
+def test_each_status_of_waline_is_a_state(status: str, state: str) -> None:
+    assert comment(read("waline", waline({"status": status}))).state == state
+
+
+def test_waline_answers_lose_the_name_that_it_writes_before_them() -> None:
+    text = "[@Ben](#w0): *words*"
+
+    found = comment(
+        read("waline", waline({"pid": "w1", "rid": "w0", "comment": text, "like": "4"}))
+    )
+
+    assert facts(found, "parent", "text", "ups") == ("w1", "*words*", 4)
+
+
+def test_waline_has_html_of_older_systems_and_dates_of_leancloud() -> None:
+    date = {"__type": "Date", "iso": "2020-07-02T12:00:00.000Z"}
+    record = {"insertedAt": date, "comment": "<p>a <b>b</b></p>\n", "user_id": 7}
+
+    found = comment(read("waline", waline(record)))
+
+    assert facts(found, "posted", "text") == (NOON, "a **b**")
+    assert found.author
+    assert found.author.account == "7"
+
+
+def test_artalk_has_texts_in_all_fields() -> None:
+    items = read("artalk", artalk({}, {"id": "2", "rid": "1", "is_pending": "true"}))
+
+    assert threads(items) == [
+        ImportedThread(
+            key="A https://a.example/b", url="https://a.example/b", title="B", locked=False
+        )
+    ]
+    root, reply = comments(items)
+    assert facts(root, "parent", "posted", "ups", "downs", "state") == (None, NOON, 3, 1, "visible")
+    assert facts(reply, "parent", "state") == ("1", "pending")
+
+
+def github(*nodes: dict[str, Any], **head: Any) -> str:
+    """Return an answer of the API with a discussion of these comments."""
+    discussion = {"id": "D1", "title": "posts/b", "comments": {"nodes": nodes}, **head}
+    return json.dumps({"data": {"repository": {"discussions": {"nodes": [discussion]}}}})
+
+
+GITHUB: dict[str, Any] = {
+    "id": "DC1",
+    "author": {"login": "ann"},
+    "body": "words",
+    "createdAt": ISO,
+}
+
+
+@pytest.mark.parametrize(
+    ("head", "url"),
+    [
+        ({}, "/posts/b"),
+        ({"title": "/b"}, "/b"),
+        ({"title": "https://a.example/b"}, "https://a.example/b"),
+        ({"title": "A talk"}, None),
+        ({"body": "# B\n\n[https://a.example/b](https://a.example/b)"}, "https://a.example/b"),
+    ],
+)
+def test_a_discussion_of_giscus_leads_to_its_page(head: dict[str, str], url: str | None) -> None:
+    assert threads(read("github", github(GITHUB, **head)))[0].url == url
+
+
+def test_github_gives_replies_pictures_and_votes() -> None:
+    groups = [
+        {"content": "THUMBS_UP", "users": {"totalCount": 3}},
+        {"content": "THUMBS_DOWN", "users": {"totalCount": 1}},
+        {"content": "HEART", "users": {"totalCount": 9}},
+    ]
+    reply = {
+        **GITHUB,
+        "id": "DC2",
+        "author": None,
+        "body": 'a <img width="9" alt="cat" src="https://i.example/c.png"> b',
+        "reactions": {"nodes": [{"content": "THUMBS_UP", "user": {"login": "ben"}}]},
+    }
+    node = {**GITHUB, "upvoteCount": 2, "reactionGroups": groups, "replies": {"nodes": [reply, {}]}}
+
+    items = read("github", github(node, locked=True))
+
+    root, answer = comments(items)
+    assert threads(items)[0].locked
+    assert facts(root, "parent", "ups", "downs", "votes") == (None, 3, 1, ())
+    assert facts(answer, "parent", "author", "text", "ups", "votes") == (
+        "DC1",
+        None,
+        "a ![cat](https://i.example/c.png) b",
+        1,
+        (("ben", 1),),
+    )
+    assert [each for each, _ in skipped(items)] == ["no_id"]
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({"isMinimized": True, "minimizedReason": "spam"}, "spam"),
+        ({"isMinimized": True, "minimizedReason": "off-topic"}, "hidden"),
+        ({"deletedAt": ISO}, "deleted"),
+    ],
+)
+def test_minimised_comments_of_github_keep_their_state(change: dict[str, Any], state: str) -> None:
+    assert comment(read("github", github({**GITHUB, **change}))).state == state
+
+
+def test_pages_of_the_api_may_follow_each_other_or_be_an_array() -> None:
+    one, two = github(GITHUB), github({**GITHUB, "id": "DC2"}, id="D2")
+
+    assert len(comments(read("github", f"{one}\n{two}"))) == 2
+    assert read("github", f"[{one}, {two}]") == read("github", one + two)
+
+
+FILES = {
+    "remark42": remark,
+    "commento": commento,
+    "twikoo": twikoo,
+    "waline": waline,
+    "artalk": artalk,
+}
+NO_ID = {"id": "", "_id": "", "objectId": "", "commentHex": ""}
+NO_TIME = dict.fromkeys(("time", "creationDate", "created", "insertedAt", "created_at"), "")
+NO_PAGE: dict[str, Any] = {"locator": {}, "path": None, "url": "", "href": "", "page_key": ""}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    ("change", "reason"), [(NO_ID, "no_id"), (NO_TIME, "no_time"), (NO_PAGE, "no_address")]
+)
+def test_a_record_that_lacks_the_necessary_is_skipped_for_a_reason(
+    name: str, change: dict[str, Any], reason: str
+) -> None:
+    items = read(name, FILES[name](change, {}))
+
+    assert [each for each, _ in skipped(items)] == [reason]
+    assert len(comments(items)) == 1
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_hostile_values_do_no_harm(name: str) -> None:
+    """No control characters, no half of a pair, no address that a browser would run."""
+    bad: Any = "a\x00b\ud800c\x08"
+    change = {
+        **dict.fromkeys(("orig", "markdown", "comment", "content"), bad),
+        **dict.fromkeys(("nick", "name"), f"{bad}\n" * 1_000),
+        **dict.fromkeys(("mail", "email"), "no address"),
+        **dict.fromkeys(("url", "href", "page_key", "path"), "javascript:alert(1)"),
+        **dict.fromkeys(("score", "like", "vote_up"), "9" * 400),
+        "locator": {"url": "javascript:alert(1)"},
+    }
+
+    items = read(name, FILES[name](change))
+
+    assert threads(items)[0].url is None
+    found = comment(items)
+    assert "".join(found.text.split()) == "ab\ufffdc" or found.text == "abc"
+    assert found.ups <= 10**9
+    found.text.encode()
