@@ -11,6 +11,7 @@ from chalicelib.comments.batches import running
 from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.discussion import by_page
 from chalicelib.comments.entries import upkeep
+from chalicelib.comments.latest import discussed
 from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.marking import flags
 from chalicelib.comments.moderation import queue
@@ -45,6 +46,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "addresses_keyed": by_page.add_missing_keys(runtime),
         "spam_wiped": checking.wipe_overdue(runtime),
         "acts_cleared": acts.sweep(runtime),
+        "sites_counted": discussed.count_due(runtime),
         "comments_waiting": queue.measure(runtime),
     }
 

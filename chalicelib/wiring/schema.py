@@ -15,6 +15,7 @@ from chalicelib.assets import shapes as assets
 from chalicelib.comments import nodes, seen
 from chalicelib.comments.entries import rows as entry_rows
 from chalicelib.comments.importing import rows as import_rows
+from chalicelib.comments.latest import discussed
 from chalicelib.comments.log import rows as comment_log
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import links
@@ -87,6 +88,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     buckets.PAGES,
     queue.PENDING,
     entry_rows.ENTRIES,
+    discussed.DISCUSSED,
     promotion.GENERATIONS,
     comment_settings.SITES,
     search_changes.SEARCH_CHANGES,

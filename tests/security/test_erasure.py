@@ -44,7 +44,7 @@ NOBODY_THERE = {
     },
     "what a publisher says of a site; addresses of pages": {
         *("content.site", "content.address", "content.rendered", "content.tag", "comments.site"),
-        "comments.search",
+        *("comments.search", "comments.discussed"),
     },
     "what sites have of hits without a user; visitors are of a day, and anonymous": {
         *("hit.site", "hit.salt", "hit.series", "hit.seen", "hit.day", "hit.source", "hit.names"),

@@ -28,7 +28,15 @@ OWN = {
 def is_in_discussions(method_and_path: str) -> bool:
     """Return whether a route is about discussions of the site in its path."""
     _, path = method_and_path.split(" ")
-    of_sites = ("comments", "discussions", "guests", "blocked", "people", "moderation", "search")
+    of_sites = (
+        "comments",
+        "discuss(ions|ed)",
+        "guests",
+        "blocked",
+        "people",
+        "moderation",
+        "search",
+    )
     parts = "|".join(of_sites)
     return path.startswith("/nodes/{node}") or bool(re.match(rf"/sites/{{site}}/({parts})", path))
 

@@ -45,6 +45,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.moderation.queue._measure_queue: find comments.entry",
         "comments.repair.repair_counts: find comments.node",
         "comments.terms.upkeep.index_due: find comments.search",
+        "comments.latest.discussed.count_due: distinct comments.entry",
+        "comments.latest.discussed.count_due: find comments.discussed",
         "comments.lifecycle.vacancies.sweep: find comments.node",
         "assets.upkeep.sweep_uploads: find content.upload",
         "assets.upkeep.sweep_waste: find content.waste",

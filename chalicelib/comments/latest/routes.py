@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from chalicelib.atom import AtomFeed, atom_document
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.forms import CommentId
-from chalicelib.comments.latest import feeds, listing, sitemap
+from chalicelib.comments.latest import discussed, feeds, listing, sitemap
+from chalicelib.comments.latest.discussed import MOST_NODES, Days, DiscussedAnswer
 from chalicelib.comments.latest.feeds import FeedSubject
 from chalicelib.comments.latest.listing import (
     LatestQuery,
@@ -28,6 +29,19 @@ _CACHING = "public, max-age=60, s-maxage=300"
 _SITEMAP_CACHING = "public, max-age=3600"
 
 
+def _number(given: object) -> object:
+    return int(given) if isinstance(given, str) and given.isdecimal() else given
+
+
+class DiscussedQuery(Input):
+    """The query of the most discussed pages."""
+
+    days: Annotated[Days, BeforeValidator(_number)] = Field(
+        7, description="Of how many days the comments are counted."
+    )
+    limit: int = Field(20, ge=1, le=MOST_NODES, description="How many pages are named at most.")
+
+
 class SitemapQuery(Input):
     """The query of a sitemap."""
 
@@ -45,7 +59,11 @@ class Sitemap(Text):
 
 def declare(route: Route) -> None:
     """Declare the routes of sites and of people there."""
+    _declare_pages(route)
+    _declare_comments(route)
 
+
+def _declare_pages(route: Route) -> None:
     @route("GET", "/sites/{site}/discussions.xml", rows=sitemap.MOST_PAGES)
     def get_sitemap(request: Request, site: SiteId, query: SitemapQuery) -> Sitemap:
         """Read the sitemap of a site's pages with discussions, or an index of its files.
@@ -55,6 +73,20 @@ def declare(route: Route) -> None:
         text = sitemap.document(request.runtime, site, query.part, request.rows)
         return Sitemap(text, {"Cache-Control": _SITEMAP_CACHING})
 
+    @route("GET", "/sites/{site}/discussed")
+    def list_discussions(
+        request: Request, site: SiteId, query: DiscussedQuery
+    ) -> Ok[DiscussedAnswer]:
+        """Read which pages of a site had the most comments in the last days, most first.
+
+        Visible comments are counted every hour. A page that readers cannot comment on is left out
+        at once: it is closed, not public, or deleted.
+        """
+        found = discussed.read(request.runtime, site, query.days, query.limit)
+        return Ok(found, {"Cache-Control": _CACHING})
+
+
+def _declare_comments(route: Route) -> None:
     @route("GET", "/sites/{site}/comments")
     def list_comments_of_site(
         request: Request, site: SiteId, caller: Principal | None, query: LatestQuery

@@ -56,6 +56,7 @@ UNDRIVEN = {
     "confirmAddress": "it has no caller",
     "getFeedOfSite": "it has no caller",
     "getSitemap": "it has no caller",
+    "listDiscussions": "it has no caller",
     "getFeedOfPerson": "it has no caller",
     "getFeedOfNode": "it has no caller",
     "getFeedOfThread": "it has no caller",

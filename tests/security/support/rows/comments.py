@@ -109,6 +109,7 @@ COMMENTS = (
     Row("GET /sites/{site}/comments", {200: "*"}),
     Row("GET /sites/{site}/comments.atom", {200: "*"}),
     Row("GET /sites/{site}/discussions.xml", {200: "*"}),
+    Row("GET /sites/{site}/discussed", {200: "*"}),
     Row("GET /nodes/{node}/comments.atom", {200: "*"}),
     Row("GET /nodes/{node}/comments/{comment}/thread.atom", {200: "*"}),
     Row(

@@ -1,0 +1,164 @@
+"""The most discussed nodes of a site in the last days, counted every hour.
+
+A document a site names the nodes with the most comments that anybody sees. What a node is called
+and whether readers may comment there is read with it, so that a node that is deleted, moved, closed
+or no longer public is left out at once. Its number is up to an hour old.
+"""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal, TypedDict
+
+from pydantic import Field
+from typing_extensions import TypedDict as AnswerDict
+
+from chalicelib.comments import nodes
+from chalicelib.comments.entries.rows import ENTRIES, TAKING_PART
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.opening import writable_filter
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.runtime import Runtime
+from chalicelib.texts import ShownLine, ShownUrl
+
+Days = Literal[1, 7, 30]
+DAYS: tuple[Days, ...] = (1, 7, 30)
+MOST_NODES = 100
+FRESH = timedelta(hours=1)
+# Nodes that a count considers: some of them are closed or not public.
+_MOST_CONSIDERED = 300
+# Of a site with more comments in a month, the newest are counted: about a second's work.
+_MOST_COMMENTS = 200_000
+_LONGEST_RUN = timedelta(minutes=2)
+
+
+class CountedNode(TypedDict):
+    """A node with the number of its comments in some days."""
+
+    node: str
+    comments: int
+
+
+class MostDiscussed(TypedDict):
+    """The most discussed nodes of a site, `_id`, by days: `d1`, `d7` and `d30`, most first."""
+
+    _id: str
+    counted: datetime
+    d1: Annotated[list[CountedNode], AtMost(MOST_NODES)]
+    d7: Annotated[list[CountedNode], AtMost(MOST_NODES)]
+    d30: Annotated[list[CountedNode], AtMost(MOST_NODES)]
+
+
+DISCUSSED = Collection("comments.discussed", MostDiscussed, shard_key={"_id": "hashed"})
+
+
+class DiscussedNodeAnswer(AnswerDict):
+    """A discussion, and the number of its visible comments in the last days."""
+
+    id: NodeId
+    title: ShownLine
+    url: ShownUrl
+    comments: Annotated[int, Field(ge=1, examples=[17])]
+
+
+class DiscussedAnswer(AnswerDict):
+    """The most discussed pages of a site, most comments first."""
+
+    nodes: Annotated[list[DiscussedNodeAnswer], Field(max_length=MOST_NODES)]
+
+
+def read(runtime: Runtime, site: str, days: Days, most: int) -> DiscussedAnswer:
+    """Return the most discussed nodes of a site that readers may comment on, in one query."""
+    shown: list[Document] = [
+        {"$match": _shown(runtime.now())},
+        {"$project": {"title": 1, "url": 1}},
+    ]
+    node_of_each: Document = {
+        "from": nodes.NODES.name,
+        "localField": "each.node",
+        "foreignField": "_id",
+        "pipeline": shown,
+        "as": "node",
+    }
+    stages: list[Document] = [
+        {"$match": {"_id": site}},
+        {"$project": {"each": f"$d{days}"}},
+        {"$unwind": {"path": "$each", "includeArrayIndex": "place"}},
+        {"$lookup": node_of_each},
+        {"$unwind": "$node"},
+        {"$sort": {"place": 1}},
+        {"$limit": most},
+    ]
+    rows: Any = DISCUSSED.of(runtime.database).aggregate(stages)
+    return {"nodes": [_answer(row) for row in rows]}
+
+
+def _answer(row: Any) -> DiscussedNodeAnswer:
+    node, number = row["node"], row["each"]["comments"]
+    return {"id": node["_id"], "title": node["title"], "url": node["url"], "comments": number}
+
+
+def _shown(now: datetime) -> Document:
+    """Return the filter of nodes that exist, are public, and take comments of readers."""
+    return {**nodes.OCCUPIED, **writable_filter(now, frozenset())}
+
+
+def count_due(runtime: Runtime) -> int:
+    """Count each site whose numbers are an hour old, for two minutes; return how many.
+
+    The next run goes on. Two runs at once write the same.
+    """
+    begun, done = runtime.now(), 0
+    rows = DISCUSSED.of(runtime.database)
+    fresh = {row["_id"] for row in rows.find({"counted": {"$gt": begun - FRESH}}, {"_id": 1})}
+    for site in sorted(set(ENTRIES.of(runtime.database).distinct("site")) - fresh):
+        count(runtime, site)
+        done += 1
+        if runtime.now() - begun >= _LONGEST_RUN:
+            break
+    return done
+
+
+def count(runtime: Runtime, site: str) -> None:
+    """Count the visible comments of a site's nodes in the last days."""
+    now = runtime.now()
+    found: Any = ENTRIES.of(runtime.database).aggregate(_stages(site, now))
+    by_days: Document = next(found, {f"d{days}": [] for days in DAYS})
+    ids = {each["node"] for days in DAYS for each in by_days[f"d{days}"]}
+    where = {"_id": {"$in": sorted(ids)}, "site": site, **_shown(now)}
+    shown = {node["_id"] for node in nodes.NODES.of(runtime.database).find(where, {"_id": 1})}
+    kept = {f"d{days}": _keep(by_days[f"d{days}"], shown) for days in DAYS}
+    rows = DISCUSSED.of(runtime.database)
+    rows.update_one({"_id": site}, {"$set": {"counted": now, **kept}}, upsert=True)
+
+
+def _keep(counted: list[CountedNode], shown: set[str]) -> list[CountedNode]:
+    """Return the first nodes that are shown and have a comment."""
+    kept = [each for each in counted if each["node"] in shown and each["comments"]]
+    return kept[:MOST_NODES]
+
+
+def _stages(site: str, now: datetime) -> list[Document]:
+    """Return the stages that give one document: the nodes with the most comments, by days."""
+    begins = {days: now - timedelta(days=days) for days in DAYS}
+    counts = {
+        f"d{days}": {"$sum": {"$cond": [{"$gt": ["$posted", begin]}, 1, 0]}}
+        for days, begin in begins.items()
+    }
+    most = {
+        name: {
+            "$topN": {
+                "n": _MOST_CONSIDERED,
+                "sortBy": {name: -1, "_id": 1},
+                "output": {"node": "$_id", "comments": f"${name}"},
+            }
+        }
+        for name in counts
+    }
+    recent = {"$gt": begins[30], "$lte": now}
+    return [
+        {"$match": {"site": site, **TAKING_PART, "posted": recent}},
+        {"$sort": {"posted": -1, "_id": 1}},
+        {"$limit": _MOST_COMMENTS},
+        {"$group": {"_id": "$node_id", **counts}},
+        {"$group": {"_id": None, **most}},
+    ]
