@@ -276,6 +276,8 @@ def _defaults(caller: Principal, now: datetime, design: str | None = None) -> Do
         "profile": {},
         "circles": {},
         "followers": {},
+        "blocked": [],
+        "blocked_by": [],
         "graph_store": "embedded",
         "counts": {"followers": 0, "following": 0, "circles": 0, "memberships": 0},
         "last_seen": now,
