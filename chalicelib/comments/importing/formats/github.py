@@ -31,7 +31,8 @@ _PAGE = ("data", "repository", "discussions", "nodes", "*")
 _ONE = ("data", "repository", "discussion")
 # `gh api graphql --paginate --slurp` writes the pages as an array, without it one by one.
 _PLACES = (_PAGE, _ONE, ("*", *_PAGE), ("*", *_ONE))
-_FIELDS = ("id", "number", "title", "url", "body", "locked", "closed")
+_TOTAL = "comments.totalCount"
+_FIELDS = ("id", "number", "title", "url", "body", "locked", _TOTAL)
 # giscus ends the text of a discussion with a link to the page.
 _LINK = re.compile(r"\[(https?://[^\]\s]+)\]\(\1\)")
 _IMAGE = re.compile(r"<img\b[^<>]*?\bsrc\s*=\s*\"([^\"<>]*)\"[^<>]*>", re.IGNORECASE)
@@ -55,6 +56,8 @@ def parse(stream: BinaryIO) -> Iterator[Item]:
             locked=is_true(head.get("locked")),
         )
         yield from group.items(partial(_items, thread=key))
+        if number_of(head.get(_TOTAL)) > group.size:
+            yield skip("more_comments", f"line {group.line}, discussion {key}", head.get("title"))
 
 
 def _page(head: Record) -> str | None:
@@ -69,10 +72,13 @@ def _page(head: Record) -> str | None:
 def _items(record: Record, thread: str) -> Iterator[Item]:
     comment = _comment(record, thread, None)
     yield comment
-    replies = _part(record, "replies").get("nodes")
-    for reply in replies if isinstance(replies, list) else ():
-        if isinstance(reply, Mapping):
-            yield _reply(reply, comment)
+    part = _part(record, "replies")
+    nodes = part.get("nodes")
+    replies = [each for each in nodes if isinstance(each, dict)] if isinstance(nodes, list) else []
+    for reply in replies:
+        yield _reply(reply, comment)
+    if number_of(part.get("totalCount")) > len(replies):
+        yield skip("more_comments", f"replies to {comment.key}", comment.text)
 
 
 def _reply(record: Record, parent: ImportedComment) -> Item:

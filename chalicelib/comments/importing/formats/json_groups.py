@@ -18,10 +18,11 @@ from chalicelib.comments.importing.shapes import Item
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """An object's own fields, the line of its end, and the comments inside it."""
+    """An object's own fields, the line of its end, and the comments inside it with their number."""
 
     head: dict[str, Any]
     line: int
+    size: int
     members: Spool
 
     def items(self, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
@@ -36,22 +37,26 @@ def groups(
 ) -> Iterator[Group]:
     """Yield the objects at some paths, with these fields and members; read each at once.
 
-    members: the path of the comments inside an object. Raises BrokenFile.
+    fields: their names, with a dot before the name of a field of a field. members: the path of the
+    comments inside an object. Raises BrokenFile.
     """
-    paths = {(*place, name) for place in places for name in fields}
-    paths |= {(*place, *members) for place in places}
+    names = {tuple(name.split(".")): name for name in fields}
+    paths = {(*place, *path) for place in places for path in (*names, members)}
     head: dict[str, Any] = {}
+    size = 0
     with Spool() as spool:
         for found in every_value(JsonFile(stream), paths, places):
             if found.value is END:
-                yield Group(head, found.line, spool)
-                head = {}
+                yield Group(head, found.line, size, spool)
+                head, size = {}, 0
                 # Members that the reader left.
                 for _ in spool.take():
                     pass
-            elif found.path[-1] in fields and found.path[-len(members) :] != members:
-                head[found.path[-1]] = None if found.value is TOO_LARGE else found.value
+            elif found.path[-len(members) :] != members:
+                path = next(each for each in names if found.path[-len(each) :] == each)
+                head[names[path]] = None if found.value is TOO_LARGE else found.value
             else:
+                size += 1
                 is_too_large = found.value is TOO_LARGE
                 value = None if is_too_large else found.value
                 spool.add([found.line, found.sample, is_too_large, value])

@@ -334,6 +334,14 @@ def test_github_gives_replies_pictures_and_votes() -> None:
     assert [each for each, _ in skipped(items)] == ["no_id"]
 
 
+def test_comments_that_an_answer_of_github_lacks_are_told() -> None:
+    replies = {"totalCount": 101, "nodes": [{**GITHUB, "id": "DC2"}]}
+    discussion = {"totalCount": 7, "nodes": [{**GITHUB, "replies": replies}]}
+    found = github(comments=discussion)
+
+    assert [reason for reason, _ in skipped(read("github", found))] == ["more_comments"] * 2
+
+
 @pytest.mark.parametrize(
     ("change", "state"),
     [
