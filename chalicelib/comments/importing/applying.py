@@ -142,7 +142,7 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
         present, is_threaded = _present(runtime, node), node["threaded"]
         living = store_of(runtime, node).export(node)
         merge = Merge(living, rows, present, outcome, threaded=is_threaded)
-        placing = Placing(runtime, target, rows, _find_places(runtime, target))
+        placing = Placing(runtime, target, _find_places(runtime, target))
         batches = promotion.renewing(runtime, node, _keeping(placing.batches(merge), keeper))
         latest = _Latest(node)
         store_of(runtime, target).load(target, promotion.counting(latest.of(batches), counts))

@@ -142,11 +142,6 @@ class Lease:
 _NOW = object()
 
 
-def find(runtime: Runtime, site: str) -> Import | None:
-    """Return the last import of a site."""
-    return IMPORTS.of(runtime.database).find_one({"_id": site})
-
-
 def remove_rows(runtime: Runtime, run: str) -> None:
     """Remove the rows of an import, in steps."""
     database = runtime.database

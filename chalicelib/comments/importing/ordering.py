@@ -73,13 +73,6 @@ class StagedRows(NamedTuple):
         found = STAGED.read_as(dict[str, Any], self.database).find(self._filter_of(ids), {"id": 1})
         return {row["id"] for row in found} if ids else set()
 
-    def parents(self, ids: Sequence[str]) -> set[str]:
-        """Return which of these ids a staged comment replies to."""
-        if not ids:
-            return set()
-        where = {**self._all(), "parent": {"$in": list(ids)}}
-        return set(STAGED.of(self.database).distinct("parent", where))
-
     def _all(self) -> Document:
         return {"run": self.thread["run"], "thread": self.thread["thread"]}
 

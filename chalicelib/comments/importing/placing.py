@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from chalicelib.comments.errors import CommentTooLarge
-from chalicelib.comments.importing.ordering import BATCH, MergedComment, StagedRows
+from chalicelib.comments.importing.ordering import BATCH, MergedComment
 from chalicelib.comments.importing.rows import StagedComment
 from chalicelib.comments.order import segment
 from chalicelib.comments.rendered import RENDERER, render_text
@@ -29,12 +29,9 @@ FindPlaces = Callable[[Sequence[str]], Mapping[str, CommentPath]]
 class Placing:
     """Gives the comments of a merged discussion their numbers, from 1 on."""
 
-    def __init__(
-        self, runtime: Runtime, node: Node, rows: StagedRows, find_places: FindPlaces
-    ) -> None:
+    def __init__(self, runtime: Runtime, node: Node, find_places: FindPlaces) -> None:
         self._runtime = runtime
         self._node = node
-        self._rows = rows
         self._find_places = find_places
         self.last_seq = 0
 
@@ -45,23 +42,20 @@ class Placing:
             yield self._place(batch)
 
     def _place(self, batch: Sequence[MergedComment]) -> list[Comment]:
-        replied = self._ids_with_replies(batch)
         own = {_id_of(each) for each in batch}
         above = {each.parent for each in batch if each.parent} - own
         places = dict(self._find_places(sorted(above))) if above else {}
         comments: list[Comment] = []
         for placed in batch:
             self.last_seq += 1
-            comment = self._comment(placed, places, replied)
+            comment = self._comment(placed, places)
             places[comment["id"]] = CommentPath(comment["slug"], comment["full_slug"])
             comments.append(comment)
         return comments
 
-    def _comment(
-        self, placed: MergedComment, places: Mapping[str, CommentPath], replied: set[str]
-    ) -> Comment:
+    def _comment(self, placed: MergedComment, places: Mapping[str, CommentPath]) -> Comment:
         if placed.living is not None:
-            return self._living(placed.living, places, replied)
+            return self._living(placed.living, places)
         row = placed.staged
         assert row is not None  # noqa: S101 - it is one of both
         parent = places[placed.parent] if placed.parent else None
@@ -83,33 +77,21 @@ class Placing:
             text=row["text"],
             html=None if row["text"] is None else self._html(row["text"]),
             renderer=RENDERER,
-            state=_state(row["state"], is_replied=comment_id in replied),
+            state=_state(row["state"]),
             reply_count=0,
         )
         if placed.parent and placed.parent != comment["parent_id"]:
             comment["reply_to"] = placed.parent
         return _with_reasons(comment, row, self._runtime)
 
-    def _living(
-        self, comment: Comment, places: Mapping[str, CommentPath], replied: set[str]
-    ) -> Comment:
+    def _living(self, comment: Comment, places: Mapping[str, CommentPath]) -> Comment:
         own = segment(comment["posted"], self.last_seq, comment["id"])
         above = [places[comment["parent_id"]].full_slug] if comment["parent_id"] else []
-        state = comment["state"]
-        if state == "removed" and comment["id"] in replied:
-            state = "deleted"
         return {
             **comment,
             "seq": self.last_seq,
             "full_slug": "/".join([*above, own]),
-            "state": state,
         }
-
-    def _ids_with_replies(self, batch: Sequence[MergedComment]) -> set[str]:
-        """Return which of the deleted comments of a batch have replies in the file."""
-        if not self._node["threaded"]:
-            return set()
-        return self._rows.parents([_id_of(each) for each in batch if _state_of(each) in GONE])
 
     def _html(self, text: str) -> str:
         try:
@@ -125,17 +107,9 @@ def _id_of(placed: MergedComment) -> str:
     return each["id"]
 
 
-def _state_of(placed: MergedComment) -> State:
-    each = placed.living or placed.staged
-    assert each is not None  # noqa: S101 - it is one of both
-    return each["state"]
-
-
-def _state(state: State, *, is_replied: bool) -> State:
-    """Return a staged comment's state: a deleted comment without replies shows nothing."""
-    if state in GONE:
-        return "deleted" if is_replied else "removed"
-    return state
+def _state(state: State) -> State:
+    """Return a new comment's state: the store makes a deleted comment with replies a tombstone."""
+    return "removed" if state == "deleted" else state
 
 
 def _with_reasons(comment: Comment, row: StagedComment, runtime: Runtime) -> Comment:

@@ -142,7 +142,6 @@ STAGED = Collection(
                 ("order", ASCENDING),
             ]
         ),
-        IndexModel([("run", ASCENDING), ("thread", ASCENDING), ("parent", ASCENDING)]),
         IndexModel("expires", expireAfterSeconds=0),
     ),
     shard_key={"run": 1, "_id": 1},

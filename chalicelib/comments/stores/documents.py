@@ -204,7 +204,9 @@ class DocumentStore:
         batch: list[Comment] = []
         # No change moves a comment in the index of ids. A read by state would miss a comment whose
         # state changes meanwhile, or return it twice.
-        rows = self._comments.find(_of(node), _COMMENT).hint(BY_ID).sort("seq", ASCENDING)
+        # The driver would hold 16 MB of them, and as much again in objects.
+        every = self._comments.find(_of(node), _COMMENT, batch_size=_BATCH)
+        rows = every.hint(BY_ID).sort("seq", ASCENDING)
         for row in rows:
             batch.append(row)
             if len(batch) == _BATCH:
