@@ -14,6 +14,7 @@ from bench.stage import Stage
 from chalicelib.ads.tracking import conversion_keys
 from chalicelib.comments.batches import running
 from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
+from chalicelib.comments.people.rows import PEOPLE, new_person
 from chalicelib.social.activity.actions.actions import ACTIONS
 from chalicelib.social.posts.posts import POSTS
 from local import recruiting as _recruiting  # noqa: F401 - registers types
@@ -183,6 +184,34 @@ def _link(world: World) -> dict[str, str]:
     return {"token": token}
 
 
+def _ask_for_addresses(world: World) -> dict[str, str]:
+    """Make a site whose guests confirm an address."""
+    site = world.fresh()
+    settings = {"guests": "email", "origins": ["https://alpha.example"]}
+    made(world.as_("admin").put(f"/sites/{site}/comments/settings", **settings))
+    return {"site": site}
+
+
+def _code(world: World) -> dict[str, str]:
+    """Make the code of a guest who comes back."""
+    names = _ask_for_addresses(world)
+    guest, name = f"g_{'a' * 22}", "Ferry passenger"
+    PEOPLE.of(world.runtime.database).insert_one(new_person(names["site"], guest, name))
+    code: Confirmation = {
+        "_id": token_hash("A" * 43),
+        "site": names["site"],
+        "person": guest,
+        "name": name,
+        "email_key": "k" * 43,
+        "return_to": "https://alpha.example/",
+        "language": "en",
+        "expires": world.runtime.now() + LIFETIME,
+        "kind": "code",
+    }
+    CONFIRMATIONS.of(world.runtime.database).insert_one(code)
+    return names
+
+
 # Calls that succeed where those of the matrix are refused, or need a worker before.
 _FURTHER = (
     Row("GET /users/me/assets/{asset}", {200: "admin"}, made=_own_asset),
@@ -216,6 +245,18 @@ _FURTHER = (
     Row("POST /actions/{action}/fan-out", {204: "admin"}, made=_fail_action),
     Row("POST /moderation/batches/{batch}/undo", {202: "admin"}, made=_end_batch),
     Row("GET /previews/{token}", {200: "anonymous"}, made=_preview),
+    Row(
+        "POST /sites/{site}/sign-in",
+        {202: "anonymous"},
+        body={"email": "ann@plaza.example", "return_to": "https://alpha.example/"},
+        made=_ask_for_addresses,
+    ),
+    Row(
+        "POST /sites/{site}/sign-in/token",
+        {200: "anonymous"},
+        body={"code": "A" * 43},
+        made=_code,
+    ),
     *(
         Row(
             f"{method} /sites/{{site}}/guests/confirmation",

@@ -9,7 +9,8 @@ from pathlib import Path
 ADDRESS = "/demo/mailbox"
 TITLE = "Mailbox"
 _SHOWN = 50
-_LINK = re.compile(r"https?://[^\s<>\"']+")
+# A server without a public address writes links to itself.
+_LINK = re.compile(r"(?:https?:/|^)/[^\s<>\"']+", re.MULTILINE)
 
 
 def page(folder: str) -> str:

@@ -36,6 +36,7 @@ def is_in_discussions(method_and_path: str) -> bool:
         "people",
         "moderation",
         "search",
+        "sign-in",
     )
     parts = "|".join(of_sites)
     return path.startswith("/nodes/{node}") or bool(re.match(rf"/sites/{{site}}/({parts})", path))

@@ -150,11 +150,16 @@ def with_mail(talk: Discussion, runtime: Runtime, folder: Path) -> None:
         object.__setattr__(runtime.settings, name, value)
 
 
+def links_in(folder: Path) -> list[str]:
+    """Return the links of the letters that the mailbox shows."""
+    found = re.findall(r'href="([^"]+)"', mailbox.page(str(folder)))
+    return [html.unescape(each) for each in found]
+
+
 def link_in(folder: Path) -> str:
-    """Return the link of the letter that the mailbox shows."""
-    found = re.search(r'href="([^"]+)"', mailbox.page(str(folder)))
-    assert found is not None
-    return html.unescape(found.group(1))
+    """Return the link of the only letter."""
+    (found,) = links_in(folder)
+    return found
 
 
 def test_a_guest_confirms_an_address_by_a_letter_and_is_shown_to_all(
@@ -186,6 +191,34 @@ def test_a_guest_confirms_an_address_by_a_letter_and_is_shown_to_all(
     assert page.url == f"{site.address}/"
     reader = open_page(site)
     expect(reader.get_by_role("article", name="Passenger")).to_contain_text("What a view!")
+
+
+def test_a_guest_of_before_comes_back_on_another_device_by_a_letter(
+    talk: Discussion, open_page: OpenPage, runtime: Runtime, workers: Workers, tmp_path: Path
+) -> None:
+    with_mail(talk, runtime, tmp_path)
+    site = talk.site_of("")
+    talk.decide(guests="email", origins=[site.address])
+    said = {"name": "Passenger", "email": "ann@mail.example", "return_to": site.address}
+    assert talk.client.post("/sites/harbour/guests", **said).status == 201
+    workers.drain()
+    first = link_in(tmp_path)
+    confirmed = first.removeprefix(talk.address)
+    assert talk.client.request("POST", confirmed).status == 302
+    page = open_page(site)
+    page.get_by_role("button", name=WITHOUT_ACCOUNT).click()
+    page.get_by_role("textbox", name="Your e-mail address").fill("ann@mail.example")
+    page.get_by_role("button", name="I have written here before").click()
+    expect(page.get_by_role("status")).to_contain_text("a letter is on its way")
+    workers.drain()
+
+    page.goto(next(each for each in links_in(tmp_path) if each != first))
+    page.get_by_role("button", name="Yes, go on").click()
+    expect(page.get_by_text("Write as Passenger?")).to_be_visible()
+    assert page.url == f"{site.address}/"
+    page.get_by_role("button", name="Yes").click()
+
+    expect(page.get_by_text("You write as Passenger.")).to_be_visible()
 
 
 def test_an_address_that_no_letter_reaches_is_told(

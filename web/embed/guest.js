@@ -23,21 +23,59 @@ const MOST_OF_ADDRESS = 254;
  */
 export async function offer(invitation, shared, call, begin) {
   const words = await withMatters(shared, { guest });
-  const open = async (/** @type {Named} */ named) => {
-    const letter = named.email && { email: named.email, return_to: location.href.split("#")[0], language: words.language };
-    return (await call({ method: "POST", body: { name: named.name, ...letter }, anonymous: true })).token;
-  };
+  const open = async (/** @type {Named} */ named) => (await call({ method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
   const show = async () => nameForm(invitation, words, await asksForAddress(invitation), open, begin);
   invitation.append(" ", h("button", { part: "button", onclick: show }, words.t("asGuest")));
+  await comeBack(invitation, words, begin);
+}
+
+/** @param {string} email @param {Words} words */
+const letterTo = (email, words) => ({ email, return_to: location.href.split("#")[0], language: words.language });
+
+/** The element around an invitation, and its discussion. @param {HTMLElement} invitation */
+function placeOf(invitation) {
+  const { host } = /** @type {ShadowRoot} */ (invitation.getRootNode());
+  const node = host.getAttribute("node") || "";
+  return { api: apiOf(host), node, site: node.includes(":") ? node.split(":")[0] : "default" };
 }
 
 /** Whether the site wants an address of its guests; if that cannot be read, the API says so later. @param {HTMLElement} invitation */
 async function asksForAddress(invitation) {
-  const { host } = /** @type {ShadowRoot} */ (invitation.getRootNode());
-  const path = `/nodes/${encodeURIComponent(host.getAttribute("node") || "")}/comments?limit=1`;
+  const { api, node } = placeOf(invitation);
   /** @returns {Promise<Schemas["CommentsAnswer"]>} */
-  const page = async () => (await fetch(apiOf(host) + path, { credentials: "omit" })).json();
-  return page().then(({ node }) => node.guests === "email", () => false);
+  const page = async () => (await fetch(`${api}/nodes/${encodeURIComponent(node)}/comments?limit=1`, { credentials: "omit" })).json();
+  return page().then((read) => read.node.guests === "email", () => false);
+}
+
+/** Call the API for a guest of before; throws what has a code. @param {HTMLElement} invitation @param {string} rest @param {unknown} body @returns {Promise<any>} */
+async function signIn(invitation, rest, body) {
+  const { api, site } = placeOf(invitation);
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(`${api}/sites/${site}/sign-in${rest}`, { method: "POST", headers, credentials: "omit", body: JSON.stringify(body) }).catch(() => { throw { code: "offline" }; });
+  const told = await response.json().catch(() => ({ code: "unavailable" }));
+  if (!response.ok) throw { code: told.code, body: told };
+  return told;
+}
+
+/**
+ * Bring back a guest whom the link of a letter has led here; who sent the link may be somebody else, so the reader is asked.
+ * @param {HTMLElement} invitation @param {Words} words @param {(token: string) => void} begin
+ */
+async function comeBack(invitation, words, begin) {
+  const code = location.hash.match(/^#plaza-guest=([\w-]{43})$/)?.[1];
+  if (!code) return;
+  const { t, reason } = words;
+  history.replaceState(history.state, "", location.href.split("#")[0]);
+  /** @param {(HTMLElement | string)[]} children */
+  const say = (...children) => invitation.parentNode && invitation.replaceWith(h("div", { class: "note", role: "status" }, ...children));
+  try {
+    /** @type {Schemas["GuestAnswer"]} */
+    const { name, token } = await signIn(invitation, "/token", { code });
+    const no = h("button", { part: "button", onclick: () => no.closest("div")?.replaceWith(invitation) }, t("guestNo"));
+    say(h("p", {}, t("guestIsYou", { name })), h("button", { class: "primary", part: "button primary", onclick: () => begin(token) }, t("guestYes")), " ", no);
+  } catch (error) {
+    invitation.append(h("p", { role: "alert" }, reason(error)));
+  }
 }
 
 /**
@@ -45,13 +83,15 @@ async function asksForAddress(invitation) {
  * @param {HTMLElement} invitation @param {Words} words @param {boolean} asksAddress
  * @param {(named: Named) => Promise<string>} open Returns the guest's token. @param {(token: string) => void} begin
  */
-function nameForm(invitation, { t, reason }, asksAddress, open, begin) {
+function nameForm(invitation, words, asksAddress, open, begin) {
+  const { t, reason } = words;
   const field = (/** @type {string} */ label, /** @type {Record<string, unknown>} */ rest) => /** @type {HTMLInputElement} */ (h("input", { "aria-label": label, placeholder: label, required: true, part: "input", ...rest }));
   const name = field(t("guestName"), { maxlength: MOST, autocomplete: "nickname", dir: "auto" });
   const email = asksAddress ? field(t("guestEmail"), { type: "email", maxlength: MOST_OF_ADDRESS, autocomplete: "email", dir: "ltr" }) : undefined;
   const back = () => form.replaceWith(invitation);
+  const known = email && h("button", { type: "button", part: "button", onclick: askForLetter }, t("guestSignIn"));
   const form = h("form", { part: "form", onsubmit: send, onkeydown: whenTyped((event) => { if (event.key === "Escape") back(); }) },
-    h("div", { class: "row" }, name, email, h("button", { class: "primary", part: "button primary" }, t("guestGoesOn")), h("button", { type: "button", part: "button", onclick: back }, t("guestBack"))));
+    h("div", { class: "row" }, name, email, h("button", { class: "primary", part: "button primary" }, t("guestGoesOn")), known, h("button", { type: "button", part: "button", onclick: back }, t("guestBack"))));
   let isSending = false;
 
   /** @param {Event} event */
@@ -60,12 +100,23 @@ function nameForm(invitation, { t, reason }, asksAddress, open, begin) {
     if (isSending) return;
     isSending = true;
     form.querySelector("[role=alert]")?.remove();
-    await open({ name: name.value, email: email?.value }).then(goOn, (error) => form.append(h("p", { role: "alert", class: "note" }, told(error))));
+    await open({ name: name.value, email: email?.value }).then(goOn, fail);
+    isSending = false;
+  }
+
+  /** Have a letter sent to a guest of before, who need not say their name. */
+  async function askForLetter() {
+    if (isSending || !email?.reportValidity()) return;
+    isSending = true;
+    form.querySelector("[role=alert]")?.remove();
+    await signIn(form, "", letterTo(email.value, words)).then(() => form.replaceWith(h("p", { class: "note", role: "status" }, t("guestSent", { email: email.value }))), fail);
     isSending = false;
   }
 
   /** @param {any} error */
   const told = (error) => (error.code === "invalid_request" && error.body.errors?.every((/** @type {{field: string}} */ each) => each.field !== "name") ? t("guestUnreachable") : reason(error));
+  /** @param {unknown} error */
+  const fail = (error) => form.append(h("p", { role: "alert", class: "note" }, told(error)));
 
   /** @param {string} token */
   function goOn(token) {

@@ -1,8 +1,8 @@
-"""Documents of unused links in letters."""
+"""Documents of unused links in letters, and of the codes that they lead on with."""
 
 import hashlib
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from pymongo import IndexModel
 
@@ -11,16 +11,24 @@ from chalicelib.database import Collection
 
 # Readers find a letter after a night.
 LIFETIME = timedelta(days=1)
+# A reader who signs in waits for the letter; the page that its link leads to loads at once.
+SIGN_IN_LIFETIME = timedelta(minutes=15)
+CODE_LIFETIME = timedelta(minutes=2)
 TOKEN_BYTES = 32
 # `TOKEN_BYTES` in base64url.
 TOKEN_PATTERN = r"^[A-Za-z0-9_-]{43}$"  # noqa: S105 - a form, and no secret
 
 
+# `sign_in`: a link that brings a guest of before back; `code`: the code that the site's page then
+# exchanges for the guest's token; missing: a link that confirms an address.
+LinkKind = Literal["sign_in", "code"]
+
+
 class Confirmation(TypedDict):
-    """A link that confirms a guest's address; `_id` is a hash of the token in the link.
+    """A link of a letter, or a code; `_id` is a hash of its token.
 
     `email_key` is the keyed hash of the address; the address itself is in the letter alone.
-    `return_to` is a page of the site.
+    `return_to` is a page of the site. `person` is "" for an address without a guest.
     """
 
     _id: str
@@ -31,6 +39,7 @@ class Confirmation(TypedDict):
     return_to: str
     language: str
     expires: datetime
+    kind: NotRequired[LinkKind]
 
 
 CONFIRMATIONS = Collection(

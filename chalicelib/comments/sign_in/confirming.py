@@ -21,7 +21,7 @@ _AT_ONCE = 200
 
 
 def find(runtime: Runtime, site: str, token: str) -> Confirmation:
-    """Return the confirmation of a link, and spend nothing; raises UnknownLink."""
+    """Return the link of a token, and spend nothing; raises UnknownLink."""
     where = _valid(site, token, runtime.now())
     found = CONFIRMATIONS.of(runtime.database).find_one(where)
     if found is None:
@@ -48,7 +48,8 @@ def confirm(runtime: Runtime, site: str, token: str) -> Confirmation:
 
 def _valid(site: str, token: str, now: datetime) -> Document:
     """Return the filter of a link that works: the index that ends links lags by a minute."""
-    return {"_id": token_hash(token), "site": site, "expires": {"$gt": now}}
+    expires = {"expires": {"$gt": now}}
+    return {"_id": token_hash(token), "site": site, **expires, "kind": {"$ne": "code"}}
 
 
 def _note(runtime: Runtime, found: Confirmation) -> None:

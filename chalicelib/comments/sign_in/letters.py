@@ -1,21 +1,27 @@
-"""Letters with a link that confirms an address.
+"""Letters with a link that confirms an address, or brings its guest back.
 
 A caller may name any address. So the answer and the writes are the same whether a mailbox takes
 letters or had too many; a letter has no word of the caller's; and mailboxes and sites have limits
 of their own.
 """
 
+from datetime import timedelta
 from typing import NamedTuple
+
+from pymongo import ASCENDING
 
 from chalicelib import limits, signing
 from chalicelib.comments.people.links import (
     CONFIRMATIONS,
     LIFETIME,
+    SIGN_IN_LIFETIME,
     TOKEN_BYTES,
     Confirmation,
     token_hash,
 )
-from chalicelib.comments.sign_in.words import WORDS, Language
+from chalicelib.comments.people.rows import PEOPLE, Person
+from chalicelib.comments.sign_in.sign_in_words import SIGN_IN_WORDS
+from chalicelib.comments.sign_in.words import WORDS, Language, Words
 from chalicelib.errors import FieldError, InvalidRequest, TooFast
 from chalicelib.guest_tokens import Guest
 from chalicelib.limits import LETTERS, SITE_LETTERS
@@ -38,7 +44,9 @@ def check(runtime: Runtime, wanted: WantedLetter) -> str:
 
     Raises MailOff, and InvalidRequest for an address that no letter reaches.
     """
-    if not letters.is_on(runtime) or not runtime.settings.public_url:
+    # Letters in a folder are read where their links lead.
+    has_address = runtime.settings.public_url or runtime.settings.mail_folder
+    if not letters.is_on(runtime) or not has_address:
         raise MailOff
     found = addressing.ascii_form(wanted.email)
     if found is None:
@@ -53,32 +61,70 @@ def send(runtime: Runtime, guest: Guest, wanted: WantedLetter) -> None:
     A mailbox that had too many letters gets none, without the caller's knowledge.
     """
     to = check(runtime, wanted)
-    limits.take_for(runtime, SITE_LETTERS, guest.site)
-    is_withheld = not _may_have(runtime, to)
-    token = signing.encode(runtime.random.randbytes(TOKEN_BYTES))
-    made: Confirmation = {
-        "_id": token_hash(token),
-        "site": guest.site,
-        "person": guest.id,
-        "name": guest.name,
-        "email_key": addressing.address_keys(to, runtime.settings.signing_keys)[0],
+    link = _link(runtime, guest.site, wanted, LIFETIME)
+    link |= {"person": guest.id, "name": guest.name}
+    _send(runtime, link, to, WORDS[wanted.language], is_withheld=False)
+
+
+def send_sign_in(runtime: Runtime, site: str, wanted: WantedLetter) -> None:
+    """Send a letter whose link brings the guest of an address back; raises as `send`.
+
+    An address without a guest gets none, without the caller's knowledge.
+    """
+    to = check(runtime, wanted)
+    found = find_guest(runtime, site, to)
+    link = _link(runtime, site, wanted, SIGN_IN_LIFETIME)
+    link["kind"] = "sign_in"
+    if found is not None:
+        link |= {"person": found["user_id"], "name": found["name"]}
+    _send(runtime, link, to, SIGN_IN_WORDS[wanted.language], is_withheld=found is None)
+
+
+def find_guest(runtime: Runtime, site: str, address: str) -> Person | None:
+    """Return the guest of a site who first confirmed an address; None: it has none."""
+    keys = addressing.address_keys(address, runtime.settings.signing_keys)
+    where = {"email_key": {"$in": keys}, "site": site}
+    found = PEOPLE.of(runtime.database).find(where).sort("confirmed_at", ASCENDING).limit(1)
+    return next(iter(found), None)
+
+
+def _link(runtime: Runtime, site: str, wanted: WantedLetter, lifetime: timedelta) -> Confirmation:
+    """Return a link of nobody, which has no token yet."""
+    return {
+        "_id": "",
+        "site": site,
+        "person": "",
+        "name": "",
+        "email_key": "",
         "return_to": wanted.return_to,
         "language": wanted.language,
-        "expires": runtime.now() + LIFETIME,
+        "expires": runtime.now() + lifetime,
     }
+
+
+def _send(
+    runtime: Runtime, link: Confirmation, to: str, words: Words, *, is_withheld: bool
+) -> None:
+    """Store a link under a new token, and queue its letter; raises TooFast and Misconfigured."""
+    limits.take_for(runtime, SITE_LETTERS, link["site"])
+    # A mailbox counts its letters before anything that depends on the address.
+    may_have = _may_have(runtime, to)
+    token = signing.encode(runtime.random.randbytes(TOKEN_BYTES))
+    link["_id"] = token_hash(token)
+    link["email_key"] = addressing.address_keys(to, runtime.settings.signing_keys)[0]
     # Before the letter, so that its link always leads somewhere.
-    CONFIRMATIONS.of(runtime.database).insert_one(made)
-    words = WORDS[wanted.language]
-    link = f"{runtime.settings.public_url}/sites/{guest.site}/guests/confirmation?token={token}"
+    CONFIRMATIONS.of(runtime.database).insert_one(link)
+    site = link["site"]
+    address = f"{runtime.settings.public_url}/sites/{site}/guests/confirmation?token={token}"
     draft = Draft(
-        made["_id"],
-        "confirmation",
+        link["_id"],
+        link.get("kind", "confirmation"),
         to,
-        words["subject"].format(site=guest.site),
-        words["letter"].format(site=guest.site, link=link),
-        wanted.language,
+        words["subject"].format(site=site),
+        words["letter"].format(site=site, link=address),
+        link["language"],
     )
-    letters.queue(runtime, draft, is_withheld=is_withheld)
+    letters.queue(runtime, draft, is_withheld=is_withheld or not may_have)
 
 
 def _may_have(runtime: Runtime, address: str) -> bool:

@@ -7,6 +7,7 @@ from html import escape
 
 from chalicelib.comments.people.links import Confirmation
 from chalicelib.comments.sign_in.addresses import origin_of
+from chalicelib.comments.sign_in.sign_in_words import SIGN_IN_WORDS
 from chalicelib.comments.sign_in.words import WORDS, is_rtl
 from chalicelib.http import Text
 from chalicelib.web.files import PAGE_STYLES
@@ -22,8 +23,8 @@ class ConfirmationPage(Text):
 def page_of(found: Confirmation, token: str, public_url: str) -> ConfirmationPage:
     """Return the page of a link, in the language of its letter."""
     language = found["language"]
-    words = WORDS[language]
-    title = escape(words["title"])
+    words = (SIGN_IN_WORDS if found.get("kind") == "sign_in" else WORDS)[language]
+    title = escape(words["title"]).format(site=escape(found["site"]))
     name = f"<bdi>{escape(found['name'])}</bdi>"
     question = escape(words["question"]).format(name=name, site=escape(found["site"]))
     direction = "rtl" if is_rtl(language) else "ltr"

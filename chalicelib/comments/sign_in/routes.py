@@ -10,16 +10,16 @@ from chalicelib import guest_tokens
 from chalicelib.addresses import Email
 from chalicelib.comments.errors import GuestsOff, NameTaken, UnknownLink
 from chalicelib.comments.people import guests
-from chalicelib.comments.people.links import TOKEN_PATTERN
-from chalicelib.comments.sign_in import addresses, confirming, letters
+from chalicelib.comments.people.links import SIGN_IN_LIFETIME, TOKEN_PATTERN
+from chalicelib.comments.sign_in import addresses, confirming, entering, letters
 from chalicelib.comments.sign_in.addresses import ReturnTo
 from chalicelib.comments.sign_in.letters import WantedLetter
 from chalicelib.comments.sign_in.page import ConfirmationPage, page_of
 from chalicelib.comments.sign_in.words import Language
 from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, InvalidRequest
-from chalicelib.guest_tokens import MAX_TOKEN_CHARACTERS
-from chalicelib.http import Created, Found, Input, Request, Route
+from chalicelib.guest_tokens import MAX_TOKEN_CHARACTERS, Guest
+from chalicelib.http import Accepted, Created, Found, Input, Ok, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.limits import GUESTS
 from chalicelib.mail.errors import MailOff
@@ -70,10 +70,38 @@ class LinkQuery(Input):
     ]
 
 
+class SignIn(Input):
+    """The address of a guest who has confirmed it, and the page that they come back to."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"email": "ann@plaza.example", "return_to": "https://alpha.example/"}]
+        }
+    )
+
+    email: Email
+    return_to: ReturnTo
+    language: Language = Field("en", description="The language of the letter and of its page.")
+
+
+class SignInAnswer(TypedDict):
+    """A letter that is on its way, if the address has a guest."""
+
+    site: SiteId
+    expires_at: Annotated[datetime, Field(description="The end of its link.")]
+
+
+class SignInCode(Input):
+    """The code that the link of a letter leads back with."""
+
+    code: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN), Field(examples=["A" * 43])]
+
+
 def declare(route: Route) -> None:
     """Declare the routes."""
     _declare_guests(route)
     _declare_links(route)
+    _declare_sign_in(route)
 
 
 def _declare_guests(route: Route) -> None:
@@ -93,16 +121,17 @@ def _declare_guests(route: Route) -> None:
         if wanted is not None:
             letters.send(here, guest, wanted)
         request.details["made"] = guest.id
-        return Created(
-            {
-                "id": guest.id,
-                "name": guest.name,
-                "site": guest.site,
-                "token": guest_tokens.issue(guest, here.settings.signing_keys),
-                "expires_at": guest.expires_at,
-            },
-            request.location(f"/sites/{site}/people/{guest.id}"),
-        )
+        return Created(_answer(here, guest), request.location(f"/sites/{site}/people/{guest.id}"))
+
+
+def _answer(runtime: Runtime, guest: Guest) -> GuestAnswer:
+    return {
+        "id": guest.id,
+        "name": guest.name,
+        "site": guest.site,
+        "token": guest_tokens.issue(guest, runtime.settings.signing_keys),
+        "expires_at": guest.expires_at,
+    }
 
 
 def _wanted(runtime: Runtime, site: str, body: NewGuest) -> WantedLetter | None:
@@ -116,9 +145,14 @@ def _wanted(runtime: Runtime, site: str, body: NewGuest) -> WantedLetter | None:
         _refuse({name for name, value in given.items() if value is not None}, "unexpected")
         return None
     _refuse({name for name, value in given.items() if value is None}, "missing")
-    if not addresses.is_of(body.return_to or "", found.get("origins", [])):
-        _refuse({"return_to"}, "foreign")
+    _check_page(runtime, site, body.return_to or "")
     return WantedLetter(body.email or "", body.return_to or "", body.language)
+
+
+def _check_page(runtime: Runtime, site: str, page: str) -> None:
+    """Raise InvalidRequest unless a page is of the site's origins."""
+    if not addresses.is_of(page, settings.of(runtime, site).get("origins", [])):
+        _refuse({"return_to"}, "foreign")
 
 
 _REFUSED = {
@@ -147,8 +181,30 @@ def _declare_links(route: Route) -> None:
 
     @route("POST", "/sites/{site}/guests/confirmation", content_types=(), raises=(UnknownLink,))
     def confirm_address(request: Request, site: SiteId, query: LinkQuery) -> Found:
-        """Confirm the address of a letter's link once, show the guest's comments, and lead back."""
-        found = confirming.confirm(request.runtime, site, query.token)
+        """Use the link of a letter once: confirm its address, or sign its guest in; lead back."""
+        found, page = entering.press(request.runtime, site, query.token)
         request.details["guest"] = found["person"]
-        headers = {"Location": found["return_to"], "Referrer-Policy": "no-referrer"}
-        return Found("", headers)
+        return Found("", {"Location": page, "Referrer-Policy": "no-referrer"})
+
+
+def _declare_sign_in(route: Route) -> None:
+    @route("POST", "/sites/{site}/sign-in", limit=GUESTS, raises=(GuestsOff, MailOff))
+    def send_sign_in(request: Request, site: SiteId, body: SignIn) -> Accepted[SignInAnswer]:
+        """Send a guest of before a letter, whose link brings them back on any device.
+
+        The answer is the same for every address. The link leads back to the page with a code in the
+        fragment: `#plaza-guest=`.
+        """
+        here = request.runtime
+        entering.check_open(here, site)
+        _check_page(here, site, body.return_to)
+        wanted = WantedLetter(body.email, body.return_to, body.language)
+        letters.send_sign_in(here, site, wanted)
+        return Accepted({"site": site, "expires_at": here.now() + SIGN_IN_LIFETIME})
+
+    @route("POST", "/sites/{site}/sign-in/token", raises=(GuestsOff, UnknownLink))
+    def exchange_code(request: Request, site: SiteId, body: SignInCode) -> Ok[GuestAnswer]:
+        """Exchange the code of a link for the guest's token; it works once, for two minutes."""
+        guest = entering.exchange(request.runtime, site, body.code)
+        request.details["guest"] = guest.id
+        return Ok(_answer(request.runtime, guest))

@@ -54,6 +54,8 @@ UNDRIVEN = {
     "beginGuest": "it has no caller",
     "showConfirmation": "it has no caller",
     "confirmAddress": "it has no caller",
+    "sendSignIn": "it has no caller",
+    "exchangeCode": "it has no caller",
     "getFeedOfSite": "it has no caller",
     "getSitemap": "it has no caller",
     "listDiscussions": "it has no caller",

@@ -141,11 +141,22 @@ def test_a_site_asks_for_an_address_or_for_none(site: GuestSite) -> None:
     assert site.letters() == []
 
 
-@pytest.mark.parametrize("without", ["mail_folder", "public_url"])
-def test_without_mail_there_are_no_such_guests(site: GuestSite, without: str) -> None:
-    object.__setattr__(site.runtime.settings, without, "")
+@pytest.mark.parametrize("without", [{}, {"public_url": "", "mail_from": "p@plaza.example"}])
+def test_without_mail_or_an_address_of_its_links_there_are_no_such_guests(
+    site: GuestSite, without: dict[str, str]
+) -> None:
+    for name, value in {"mail_folder": "", **without}.items():
+        object.__setattr__(site.runtime.settings, name, value)
 
     assert (site.begin().status, site.begin().code) == (409, "mail_off")
+
+
+def test_on_one_machine_a_link_needs_no_address(site: GuestSite) -> None:
+    object.__setattr__(site.runtime.settings, "public_url", "")
+
+    site.guest()
+
+    assert f"\n{SITE}/guests/confirmation?token=" in site.letters()[0]["text"]
 
 
 def test_who_confirms_while_they_post_waits_for_nothing(
@@ -246,11 +257,11 @@ def test_another_name_ends_no_ban(site: GuestSite) -> None:
 
 @pytest.mark.parametrize("name", ["Passenger", "PASSENGER", "P\N{CYRILLIC SMALL LETTER A}ssenger"])
 def test_a_confirmed_guest_has_their_name_alone(site: GuestSite, name: str) -> None:
-    writer = site.guest()
+    writer, token = site.guest(), site.link()
     assert site.begin(name).status == 201
-    site.press()
-    first = writer.post(COMMENTS, text="A fine evening")
-    assert first.status == 201
+    site.press(token)
+    # Each post writes the key of the name.
+    assert writer.post(COMMENTS, text="A fine evening").status == 201
 
     assert site.begin(name, email="bo@mail.example").code == "name_taken"
 

@@ -33,6 +33,13 @@ COMMENTS = (
     # Who has the token of a letter's link has read the letter, and nobody else has it.
     Row("GET /sites/{site}/guests/confirmation", {404: "*"}, query=f"?token={'A' * 43}"),
     Row("POST /sites/{site}/guests/confirmation", {404: "*"}, query=f"?token={'A' * 43}"),
+    # Of a site whose guests confirm no address.
+    Row(
+        "POST /sites/{site}/sign-in",
+        {403: "*"},
+        body={"email": "ann@plaza.example", "return_to": "https://alpha.example/"},
+    ),
+    Row("POST /sites/{site}/sign-in/token", {403: "*"}, body={"code": "A" * 43}),
     Row(
         "PUT /sites/{site}/comments/settings",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
