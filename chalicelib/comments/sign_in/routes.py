@@ -117,7 +117,7 @@ def _declare_guests(route: Route) -> None:
         """
         here = request.runtime
         guest = guests.begin(here, site, body.name, caller)
-        wanted = _wanted(here, site, body)
+        wanted = _find_letter(here, site, body)
         if wanted is not None:
             letters.send(here, guest, wanted)
         request.details["made"] = guest.id
@@ -134,7 +134,7 @@ def _answer(runtime: Runtime, guest: Guest) -> GuestAnswer:
     }
 
 
-def _wanted(runtime: Runtime, site: str, body: NewGuest) -> WantedLetter | None:
+def _find_letter(runtime: Runtime, site: str, body: NewGuest) -> WantedLetter | None:
     """Return the letter that a new guest needs at a site; None: the site asks for no address.
 
     Raises InvalidRequest for an address too much or too few, or for a page elsewhere.
