@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib.settings import Settings
-from local import articles, demo, mailbox, shop_pages
+from local import articles, demo, mailbox, shop_pages, talk
 from local.articles import Read
 from local.demo_articles import FOLDER, NAME
 from local.tokens import mint
@@ -45,6 +45,10 @@ _NAME = NAME
 _SITE: str = demo.DATA["site"]
 
 
+# A page's title, its main part, and the elements that it shows; None without one.
+_Found = tuple[str, str, list[str]] | articles.Moved | None
+
+
 class _Answer(NamedTuple):
     kind: str
     body: str
@@ -74,7 +78,8 @@ class Site:
         if path == mailbox.ADDRESS and not _is_own(environ):
             return _REFUSED
         accepts_html = "text/html" in environ.get("HTTP_ACCEPT", "")
-        is_page = path.startswith(("/articles/", TOWN)) or shop_pages.is_of_shop(path)
+        is_page = path.startswith(("/articles/", TOWN)) or path == talk.SEARCH
+        is_page = is_page or shop_pages.is_of_shop(path)
         is_own = path.startswith(("/site/", "/demo/")) or is_page or (path == "/" and accepts_html)
         if not is_own:
             return None
@@ -85,7 +90,12 @@ class Site:
         return self._page(path, environ, read)
 
     def _page(self, path: str, environ: Mapping[str, Any], read: Read) -> _Answer:
-        found = self._mailbox() if path == mailbox.ADDRESS else _shown(path, read)
+        if path == mailbox.ADDRESS:
+            found: _Found = self._mailbox()
+        elif path == talk.SEARCH:
+            found = _search(read, environ.get("QUERY_STRING", ""))
+        else:
+            found = _shown(path, read)
         shown = found or (f"No such page · {_NAME}", _NO_PAGE, [])
         if isinstance(shown, articles.Moved):
             location = {"Location": articles.place_of(shown.address)}
@@ -210,7 +220,11 @@ def _file(name: str) -> _Answer:
     return _Answer(_KINDS[path.suffix], path.read_text())
 
 
-def _shown(path: str, read: Read) -> tuple[str, str, list[str]] | articles.Moved | None:
+def _search(read: Read, query: str) -> tuple[str, str, list[str]]:
+    return f"{talk.TITLE} · {_NAME}", talk.page(read, _SITE, query), []
+
+
+def _shown(path: str, read: Read) -> _Found:
     """Return a page's title, its main part, and the elements that it shows; None without one."""
     ad = f'<plaza-ad site="{_SITE}" zone="sidebar" width="300" height="250"></plaza-ad>'
     hit = f'<plaza-hit site="{_SITE}"></plaza-hit>'
@@ -244,7 +258,8 @@ def _feed_links(shown: str) -> str:
 
 def _front(read: Read) -> str:
     teasers = articles.teasers(articles.listed(read, _SITE))
-    return articles.filled("front.html", {"site": _SITE}, teasers=teasers)
+    boxes = {"discussed": talk.most_discussed(read, _SITE), "search": talk.box()}
+    return articles.filled("front.html", {"site": _SITE}, teasers=teasers, **boxes)
 
 
 def _links(path: str) -> str:

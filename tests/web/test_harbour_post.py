@@ -9,6 +9,7 @@ import pytest
 from chalice.app import Chalice
 from playwright.sync_api import Page, expect
 
+from chalicelib.comments.latest import discussed
 from chalicelib.runtime import Runtime
 from local import demo, demo_articles
 from local.gateway import Gateway, wsgi_application
@@ -64,6 +65,8 @@ def town(client: Client) -> None:
         path = f"/sites/{demo.DATA['site']}/zones/{zone['id']}"
         assert admin.put(path, size=size).status == 201
     demo_articles.load(as_person(client), demo.DATA["site"], "http://127.0.0.1:8000")
+    discussions = f"/sites/{demo.DATA['site']}/comments/settings"
+    assert admin.put(discussions, search=True).status == 200
     for sub in ("tobias", "ines"):
         name = demo.DATA["people"][sub]
         assert client.as_(sub, name=name).put("/users/me").status == 200
@@ -87,6 +90,36 @@ def test_the_front_page_counts_comments(open_page: OpenPage) -> None:
     page = open_page("/")
 
     expect(page.get_by_role("link", name="1 comment")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_a_reader_searches_the_comments_from_the_front_page(open_page: OpenPage, axe: str) -> None:
+    page = open_page("/")
+    page.set_default_timeout(PATIENCE_MS)
+    page.get_by_role("searchbox", name="Words of a comment").fill("parking")
+    page.get_by_role("button", name="Search").click()
+
+    found = page.get_by_role("listitem").filter(has_text="Parking?")
+    expect(found).to_contain_text("Pavel")
+    link = found.get_by_role("link")
+    expect(link).to_have_attribute("href", re.compile("lighthouse-cafe#"))
+    expect(page.get_by_role("searchbox")).to_have_value("parking")
+    assert in_both_schemes(page, axe) == []
+
+    page.get_by_role("searchbox").fill("parking dragons")
+    page.get_by_role("searchbox").press("Enter")
+    expect(page.get_by_role("status")).to_have_text("No comment has all of these words.")
+
+
+def test_the_front_page_names_the_most_discussed(
+    open_page: OpenPage, runtime: Runtime, axe: str
+) -> None:
+    discussed.count_due(runtime)
+
+    page = open_page("/")
+
+    box = page.get_by_role("heading", name="Most discussed").locator("..")
+    expect(box.get_by_role("listitem")).to_have_text(re.compile("1 comment"))
+    assert in_both_schemes(page, axe) == []
 
 
 @pytest.fixture
@@ -140,7 +173,7 @@ def test_a_page_breaks_no_rule_of_accessibility(open_page: OpenPage, axe: str, p
     assert in_both_schemes(page, axe) == []
 
 
-@pytest.mark.parametrize("path", ["/", ARTICLE, "/in-town"])
+@pytest.mark.parametrize("path", ["/", ARTICLE, "/in-town", "/search?q=parking"])
 def test_a_page_fits_on_a_narrow_phone(open_page: OpenPage, path: str) -> None:
     page = open_page(path, viewport={"width": 320, "height": 700})
     page.get_by_text("What happened", exact=True).click()
