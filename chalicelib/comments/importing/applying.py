@@ -139,7 +139,7 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
     try:
         promotion.mark_for_sweep(runtime, node, target)
         rows = StagedRows(runtime.database, thread)
-        present, is_threaded = _present(runtime, node), node["threaded"]
+        present, is_threaded = _noting(_present(runtime, node), rows), node["threaded"]
         living = store_of(runtime, node).export(node)
         merge = Merge(living, rows, present, outcome, threaded=is_threaded)
         placing = Placing(runtime, target, _find_places(runtime, target))
@@ -207,6 +207,17 @@ def _present(runtime: Runtime, node: Node | None) -> Present:
         return {each["id"] for each in store_of(runtime, node).get_many(node, ids)}
 
     return present
+
+
+def _noting(present: Present, rows: StagedRows) -> Present:
+    """Return `present`, which also notes what it finds, for all that follows the switch."""
+
+    def note(ids: Sequence[str]) -> set[str]:
+        found = present(ids)
+        rows.note_living(sorted(found))
+        return found
+
+    return note
 
 
 def _find_places(runtime: Runtime, target: Node) -> FindPlaces:

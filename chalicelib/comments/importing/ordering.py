@@ -73,6 +73,12 @@ class StagedRows(NamedTuple):
         found = STAGED.read_as(dict[str, Any], self.database).find(self._filter_of(ids), {"id": 1})
         return {row["id"] for row in found} if ids else set()
 
+    def note_living(self, ids: Sequence[str]) -> None:
+        """Note that the node has comments with these ids already."""
+        if ids:
+            lives = {"$set": {"lives": True}}
+            STAGED.of(self.database).update_many(self._filter_of(ids), lives)
+
     def _all(self) -> Document:
         return {"run": self.thread["run"], "thread": self.thread["thread"]}
 

@@ -95,6 +95,7 @@ class StagedComment(TypedDict):
     parent: the id of the comment above it, which may exist nowhere.
     order: its place among comments of the same time.
     up, down: votes without voters.
+    lives: the node had it before the import, which leaves its votes as they are.
     """
 
     _id: str
@@ -113,6 +114,7 @@ class StagedComment(TypedDict):
     down: int
     ballots: Annotated[list[Ballot], AtMost(MAX_BALLOTS)]
     featured: NotRequired[datetime]
+    lives: NotRequired[bool]
     expires: datetime
 
 

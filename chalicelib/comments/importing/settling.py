@@ -11,7 +11,7 @@ from typing import Any
 from pymongo import UpdateOne
 
 from chalicelib.comments.entries.kind import KIND, thing_id
-from chalicelib.comments.entries.ranking import rank_keys
+from chalicelib.comments.entries.ranking import rank_keys, rank_stages
 from chalicelib.comments.entries.rows import (
     ENTRIES,
     CommentEntry,
@@ -33,8 +33,6 @@ from chalicelib.marks.adding import GivenMark
 from chalicelib.runtime import Runtime
 
 _BATCH = 500
-# The fields of an entry that an import may change.
-_RENEWED = ("seq", "thread", "state")
 
 
 def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
@@ -45,7 +43,8 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
     rows = StagedRows(runtime.database, thread)
     sizes = _thread_sizes(runtime, node)
     for batch in _batches(runtime, node):
-        staged = {row["id"]: row for row in rows.some([each["id"] for each in batch])}
+        found = rows.some([each["id"] for each in batch])
+        staged = {row["id"]: row for row in found if not row.get("lives")}
         _enter(runtime, node, batch, staged, sizes)
         for comment in batch:
             if comment["state"] == "pending":
@@ -81,8 +80,8 @@ def _enter(
     entries = ENTRIES.of(runtime.database)
     keys = [key_of(node, comment["id"])["_id"] for comment in batch]
     where = {"site": node["site"], "_id": {"$in": keys}}
-    found: Any = entries.find(where, dict.fromkeys(("id", *_RENEWED), 1))
-    stored = {row["id"]: {name: row[name] for name in _RENEWED} for row in found}
+    found: Any = entries.find(where, dict.fromkeys(("id", "base", "seq", "thread", "state"), 1))
+    stored = {row["id"]: row for row in found}
     made: list[CommentEntry] = []
     changes: list[UpdateOne] = []
     for comment in batch:
@@ -90,18 +89,31 @@ def _enter(
         if had is None:
             made.append(_new_entry(node, comment, staged.get(comment["id"]), size))
             continue
-        # A post counts in its thread before its comment is there.
-        right: Document = {"seq": comment["seq"], "thread": max(size, had["thread"])}
-        if had["state"] == "removed" and comment["state"] == "deleted":
-            # It has its first reply.
-            right["state"] = "deleted"
+        right = _right_fields(had, comment, staged.get(comment["id"]), size)
         if had != {**had, **right}:
             right["thread"] = {"$max": ["$thread", size]}
-            update = [{"$set": right}, {"$set": {"ranked": RANKED}}]
+            update = [{"$set": right}, {"$set": {"ranked": RANKED}}, *rank_stages()]
             changes.append(UpdateOne(key_of(node, comment["id"]), update))
     insert_missing(entries, made)
     if changes:
         entries.bulk_write(changes, ordered=False)
+
+
+def _right_fields(
+    had: Mapping[str, Any], comment: Comment, row: StagedComment | None, thread: int
+) -> Document:
+    """Return the fields that an import decides of an entry that is there.
+
+    The comparison of counts makes the entries of an import that ended early, without votes.
+    """
+    # A post counts in its thread before its comment is there.
+    right: Document = {"seq": comment["seq"], "thread": max(thread, had["thread"])}
+    if had["state"] == "removed" and comment["state"] == "deleted":
+        # It has its first reply.
+        right["state"] = "deleted"
+    if row is not None and (row["up"] or row["down"]):
+        right["base"] = {"up": row["up"], "down": row["down"]}
+    return right
 
 
 def _new_entry(

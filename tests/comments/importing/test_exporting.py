@@ -18,7 +18,7 @@ from chalicelib.comments.shapes import Comment
 from chalicelib.marks.verification import verify
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
-from tests.comments.support.entries import NONE, difference
+from tests.comments.support.entries import NONE, difference, entry
 from tests.comments.support.importing import (
     author,
     bring,
@@ -129,6 +129,24 @@ def test_an_import_into_the_same_site_changes_nothing(runtime: Runtime, clock: C
     bring(runtime, exported(runtime, "blog"), "blog", format="plaza")
 
     assert everything(runtime, ["comments.import"]) == before
+
+
+def test_votes_of_living_comments_do_not_count_again(
+    runtime: Runtime, clock: Clock, client: Client
+) -> None:
+    """The file has the voters of living comments, and one comment that is new."""
+    discussion = filled(runtime, clock, THREADED, "blog")
+    runtime.database["comments.node"].update_many({}, {"$set": {"votes": "up_down"}})
+    first = next(each["id"] for each in discussion.walk() if each["state"] == "visible")
+    path = f"/nodes/{discussion.node_id}/comments/{first}/vote"
+    assert client.as_("ann").put(path, value=1).status == 200
+    held = [*exported(runtime, "blog"), comment("new", thread=discussion.node_id)]
+
+    bring(runtime, held, "blog", format="plaza")
+
+    assert runtime.database["mark"].count_documents({}) == 1
+    assert entry(discussion, first)["up"] == 1
+    assert "text of new" in discussion.texts()
 
 
 def test_an_export_has_one_site_and_says_how_much(runtime: Runtime, clock: Clock) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import nodes
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.discussion import posting
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.errors import ImportRunning
@@ -116,11 +116,7 @@ def test_two_imports_of_a_site_do_not_run_at_once(runtime: Runtime, clock: Clock
 
     running.run(runtime, ImportOrder("default", "isso", "of the file"), read)
 
-    assert told(at_url_of_default(runtime))[0] == ("text of 1", "visible")
-
-
-def at_url_of_default(runtime: Runtime) -> Discussion:
-    return Discussion(runtime, "default:a-page")
+    assert told(Discussion(runtime, "default:a-page"))[0] == ("text of 1", "visible")
 
 
 def test_two_beginnings_in_one_moment_are_one_import(runtime: Runtime) -> None:
@@ -286,6 +282,25 @@ def test_ranked_pages_are_whole_before_the_entries_follow(
     bring(runtime, ITEMS)
     assert set(discussion.texts("best")) == set(discussion.texts())
     assert "imported" not in discussion.node
+
+
+def test_the_schedule_may_make_the_entries_before_an_import_goes_on(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    monkeypatch.setattr(running, "settle", crash)
+    with pytest.raises(Crash):
+        bring(runtime, ITEMS)
+    clock.advance(minutes=20)
+    jobs.run_due(runtime)
+    first = at_url(runtime).walk()[0]["id"]
+    assert "base" not in entries(at_url(runtime))[first]
+
+    monkeypatch.setattr(running, "settle", settling.settle)
+    bring(runtime, ITEMS)
+
+    row = entries(at_url(runtime))[first]
+    assert (row["up"], row["base"], row["top"]) == (1, {"up": 1, "down": 0}, 2)
+    assert verify(runtime.database, KIND).wrong == 0
 
 
 def test_an_import_waits_for_another_move(
