@@ -11,7 +11,7 @@ from html import unescape
 
 import nh3
 
-from chalicelib.comments.importing.formats.markdown_lines import Line, Mark
+from chalicelib.comments.importing.formats.markdown_lines import Mark, MarkdownLine
 from chalicelib.markdown import MOST_NESTED, is_absolute
 
 # Longer texts lose their tags: the time of a browser's parser grows faster than some texts.
@@ -105,10 +105,10 @@ class _Writer:
     def __init__(self, *, breaks: bool, link: Callable[[str], str]) -> None:
         self._breaks, self._link = breaks, link
         self._containers = [_Container("")]
-        self._line = Line()
+        self._line = MarkdownLine()
         self._prefix = ""
         # The open tags of emphasis and links, each with its beginning on a new line.
-        self._inline: list[tuple[str, Callable[[Line], None]]] = []
+        self._inline: list[tuple[str, Callable[[MarkdownLine], None]]] = []
         # The text of code, the tag that ends it, and how deep it is within itself.
         self._raw: list[str] | None = None
         self._raw_tag, self._raw_depth = "", 0
@@ -133,7 +133,7 @@ class _Writer:
             self._raw.append("\n" if tag == "br" else attributes.get("alt", ""))
             self._raw_depth += tag == self._raw_tag
         elif tag in _MARKS:
-            self._open(tag, partial(Line.open, mark=_MARKS[tag]))
+            self._open(tag, partial(MarkdownLine.open, mark=_MARKS[tag]))
         elif tag == "a":
             self._start_link(attributes.get("href", ""))
         elif tag in _CODES or tag == "pre":
@@ -213,7 +213,7 @@ class _Writer:
             text = self._line.markdown()
             self._add(f"{self._prefix}{_heading(text)}" if self._prefix else text)
         self._prefix = ""
-        self._line = Line()
+        self._line = MarkdownLine()
         for _tag, begin in self._inline:
             begin(self._line)
 
@@ -223,14 +223,14 @@ class _Writer:
         else:
             self._line.break_line()
 
-    def _open(self, tag: str, begin: Callable[[Line], None]) -> None:
+    def _open(self, tag: str, begin: Callable[[MarkdownLine], None]) -> None:
         self._inline.append((tag, begin))
         begin(self._line)
 
     def _start_link(self, url: str) -> None:
         url = self._link(url.strip())
         if is_absolute(url):
-            self._open("a", partial(Line.open_link, url=url))
+            self._open("a", partial(MarkdownLine.open_link, url=url))
 
     def _start_code(self, tag: str) -> None:
         if tag == "pre":

@@ -17,7 +17,7 @@ from chalicelib.comments.importing.shapes import Item
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class JsonGroup:
     """An object's own fields, the line of its end, and the comments inside it with their number."""
 
     head: dict[str, Any]
@@ -34,7 +34,7 @@ class Group:
 
 def groups(
     stream: BinaryIO, places: Collection[Path], fields: Collection[str], members: Path
-) -> Iterator[Group]:
+) -> Iterator[JsonGroup]:
     """Yield the objects at some paths, with these fields and members; read each at once.
 
     fields: their names, with a dot before the name of a field of a field. members: the path of the
@@ -47,7 +47,7 @@ def groups(
     with Spool() as spool:
         for found in every_value(JsonFile(stream), paths, places):
             if found.value is END:
-                yield Group(head, found.line, size, spool)
+                yield JsonGroup(head, found.line, size, spool)
                 head, size = {}, 0
                 # Members that the reader left.
                 for _ in spool.take():

@@ -72,7 +72,7 @@ class _Code(str):
     __slots__ = ()
 
 
-class Line:
+class MarkdownLine:
     """The words and marks of a paragraph, in order; blanks between them are one space."""
 
     def __init__(self) -> None:
