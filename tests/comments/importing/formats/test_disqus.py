@@ -173,6 +173,13 @@ def test_a_post_that_is_too_large_is_skipped_and_the_rest_comes_over() -> None:
     assert [each.key for each in comments(items)] == ["3"]
 
 
+def test_elements_within_each_other_have_a_bound() -> None:
+    deep = "<b>" * 100 + "</b>" * 100
+
+    with pytest.raises(BrokenFile, match="line 1: too many elements within each other"):
+        read("disqus", post(text=deep))
+
+
 def test_a_broken_end_names_its_line() -> None:
     """Remark42 ends there as if all were read."""
     whole = FILE.read_bytes()

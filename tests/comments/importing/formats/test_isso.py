@@ -106,10 +106,16 @@ def test_a_comment_without_its_thread_is_skipped(tmp_path: Path) -> None:
 
 
 def test_bytes_that_are_no_text_stay_readable(tmp_path: Path) -> None:
-    rows = ({"text": b"Gr\xfc\xdfe"}, {"id": 2, "text": "nul\x00l"})
-    found = comments(read("isso", database(tmp_path, *rows)))
+    database(tmp_path, {}, {"id": 2, "text": "nul\x00l"})
+    path = tmp_path / "comments.db"
+    changed = sqlite3.connect(path)
+    changed.execute("UPDATE comments SET text = CAST(x'4772fc6e' AS TEXT) WHERE id = 1")
+    changed.commit()
+    changed.close()
 
-    assert found[1].text == "null"
+    found = comments(read("isso", path.read_bytes()))
+
+    assert [each.text for each in found] == ["Gr\ufffdn", "null"]
 
 
 def test_a_database_without_the_tables_is_broken(tmp_path: Path) -> None:

@@ -58,6 +58,17 @@ def test_a_character_across_two_chunks_is_one() -> None:
     assert "".join(characters(io.BytesIO(text.encode()))) == text
 
 
+def test_a_character_without_its_end_is_broken() -> None:
+    with pytest.raises(BrokenFile, match="line 1: byte 0xc3 is not utf-8"):
+        list(characters(io.BytesIO(b"Gr\xc3")))
+
+
+def test_a_number_across_two_chunks_is_one() -> None:
+    raw = b"[" + b" " * (CHUNK_BYTES - 3) + b"1234, 5]"
+
+    assert [each.value for each in JsonFile(io.BytesIO(raw)).find({("*",)})] == [1234, 5]
+
+
 @pytest.mark.parametrize("size", [1, 10, CHUNK_BYTES - 2, CHUNK_BYTES, CHUNK_BYTES * 3])
 def test_values_are_found_wherever_the_chunks_end(size: int) -> None:
     value = {"a": ["x" * size, 12.5, None, {"b": '"]}\\'}], "c": [{"d": 1}, {"d": 22}]}
