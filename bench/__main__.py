@@ -48,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Exits with 1 if a full run misses a bar.
     """
     given = _options(arguments)
+    if given.once:
+        _call_once(given.part or PARTS)
+        return
     run = (
         load(called_path(given.read)) if given.read else _measured(given.part or PARTS, given.quick)
     )
@@ -89,6 +92,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "part", nargs="*", help=f"which parts: {_NAMES}; default: {', '.join(PARTS)}"
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and shorter rounds")
+    parser.add_argument(
+        "--once",
+        action="store_true",
+        help="make the smallest data and do each call once, without figures",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
     parser.add_argument(
@@ -121,7 +129,7 @@ def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - st
     for visit, part in itertools.product(range(1, effort.visits + 1), parts):
         with (
             tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
-            fresh_stage(Path(folder), is_quick=is_quick) as stage,
+            fresh_stage(Path(folder), effort.sizes_at_most) as stage,
         ):
             facts = facts or machine(stage.runtime.database, stage.folder)
             progress = Progress(f"{part}, visit {visit}/{effort.visits}", effort.rounds)
@@ -137,6 +145,32 @@ def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - st
         machine=facts,
         figures=[figure(part, each) for part in parts for each in joined(visits[part])],
     )
+
+
+def _call_once(parts: Sequence[str]) -> None:
+    """Do each call of the parts once, and its floor, on the smallest data; fail with the first.
+
+    Data, calls and floors follow Plaza's own shapes, and a whole run comes seldom.
+    """
+    for part in parts:
+        with (
+            tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
+            fresh_stage(Path(folder), sizes_at_most=1) as stage,
+            contextlib.closing(_groups(part)(stage)) as groups,
+        ):
+            calls = [_called_once(case) for cases in groups for case in cases]
+        print(f"{part}: {len(calls)} calls, {sum(calls)} of them beside a floor")
+
+
+def _called_once(case: Case) -> bool:
+    """Do a call and its floor; return whether it has one."""
+    case.prepare()
+    case.work()
+    if case.floor is None:
+        return False
+    case.prepare_floor()
+    case.floor()
+    return True
 
 
 def _groups(part: str) -> Groups:

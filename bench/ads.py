@@ -44,7 +44,8 @@ FIND_PROFILE = "find_one of the same profile"
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
     """Yield warm decisions, cold ones, the changes of a campaign, and a decision by door."""
-    runtime, sizes = stage.runtime, SIZES if not stage.is_quick else (10, 1_000)
+    runtime = stage.runtime
+    sizes = (10, 1_000) if stage.sizes_at_most else SIZES
     for size in sizes:
         add_zone(runtime, f"zone-{size}", size)
     for visitor, (advertisers, impressions) in PROFILE_SIZES.items():

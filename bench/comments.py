@@ -54,7 +54,8 @@ def groups(stage: Stage) -> Iterator[list[Case]]:
 
 
 def _sites(stage: Stage) -> Iterator[Case]:
-    for size in (1_000, 100_000) if stage.is_quick else (1_000, 10_000, 100_000):
+    sizes = stage.sizes(1_000, 100_000) if stage.sizes_at_most else (1_000, 10_000, 100_000)
+    for size in sizes:
         here = stage.with_database(f"site-{size}").runtime
         for number in range(size // SITE_NODE_COMMENTS):
             name = f"site-{number}"

@@ -23,6 +23,7 @@ Report = Callable[[int], None]
 class Effort:
     """The extent of a measurement: the rounds, and the seconds for a case in each.
 
+    `sizes_at_most` are the sizes of each part, the smallest first; None: all of them.
     The rounds are those of one visit. At each visit a part has a new server and new data, and all
     other parts come in between, so that the rounds show what minutes and memory change.
     """
@@ -30,10 +31,11 @@ class Effort:
     visits: int
     rounds: int
     seconds: float
+    sizes_at_most: int | None = None
 
 
 FULL = Effort(visits=2, rounds=4, seconds=0.15)
-QUICK = Effort(visits=1, rounds=7, seconds=0.05)
+QUICK = Effort(visits=1, rounds=7, seconds=0.05, sizes_at_most=2)
 
 
 @dataclass

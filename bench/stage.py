@@ -42,15 +42,15 @@ class AcceptingQueues(Queues):
 
 @dataclass(frozen=True)
 class Stage:
-    """What a part measures on; a quick run leaves each part's largest sizes out."""
+    """What a part measures on; `sizes_at_most` leaves the largest of each part's sizes out."""
 
     runtime: Runtime
     folder: Path
-    is_quick: bool = False
+    sizes_at_most: int | None = None
 
     def sizes(self, *sizes: int) -> tuple[int, ...]:
-        """Return the sizes to measure: the two smallest in a quick run."""
-        return sizes[:2] if self.is_quick else sizes
+        """Return the sizes to measure: the smallest ones, or all of them."""
+        return sizes[: self.sizes_at_most]
 
     def with_database(self, name: str) -> "Stage":
         """Return a stage over another new database of the same server.
@@ -118,7 +118,7 @@ def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:
 
 
 @contextlib.contextmanager
-def fresh_stage(folder: Path, *, is_quick: bool = False) -> Iterator[Stage]:
+def fresh_stage(folder: Path, sizes_at_most: int | None = None) -> Iterator[Stage]:
     """Give a stage over an empty database, and stop its server afterwards."""
     # As in a deployment: a line of JSON for every request.
     folder.mkdir(parents=True, exist_ok=True)
@@ -144,7 +144,7 @@ def fresh_stage(folder: Path, *, is_quick: bool = False) -> Iterator[Stage]:
         )
         with database.client:
             _make_ready(runtime)
-            yield Stage(runtime, folder, is_quick)
+            yield Stage(runtime, folder, sizes_at_most)
 
 
 def _make_ready(runtime: Runtime) -> None:
