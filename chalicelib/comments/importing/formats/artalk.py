@@ -15,22 +15,18 @@ from chalicelib.comments.importing.formats.cleaning import (
 from chalicelib.comments.importing.formats.comments_json import (
     Record,
     Threads,
-    Unusable,
-    every_value,
+    every_record,
+    id_and_time,
     items_of,
     markdown_or_html,
 )
-from chalicelib.comments.importing.formats.json_values import JsonFile
-from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.shapes import ImportedComment, Item
 
 
 def parse(stream: BinaryIO) -> Iterator[Item]:
     """Yield the comments of an export, each page before its first comment."""
-    file = JsonFile(stream)
-    path = ("*",) if file.next_character() == "[" else ()
     threads = Threads()
-    for found in every_value(file, {path}):
+    for found in every_record(stream):
         yield from items_of(found, lambda record: _items(record, threads))
 
 
@@ -46,11 +42,7 @@ def _items(record: Record, threads: Threads) -> Iterator[Item]:
 
 
 def _comment(record: Record, thread: str) -> ImportedComment:
-    posted, key = moment_of(record.get("created_at")), key_of(record.get("id"))
-    if not key:
-        raise Unusable("no_id")
-    if posted is None:
-        raise Unusable("no_time")
+    key, posted = id_and_time(record.get("id"), record.get("created_at"))
     parent = key_of(record.get("rid"))
     return ImportedComment(
         thread=thread,

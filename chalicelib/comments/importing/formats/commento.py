@@ -16,13 +16,12 @@ from chalicelib.comments.importing.formats.cleaning import (
 from chalicelib.comments.importing.formats.comments_json import (
     Record,
     Threads,
-    Unusable,
     every_value,
+    id_and_time,
     items_of,
 )
 from chalicelib.comments.importing.formats.html_markdown import markdown_of
 from chalicelib.comments.importing.formats.json_values import TOO_LARGE, JsonFile, JsonPart
-from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.formats.spools import Shelf, Spool
 from chalicelib.comments.importing.shapes import (
     ImportedAuthor,
@@ -77,11 +76,7 @@ class _Reader:
         yield comment
 
     def _comment(self, record: Record, thread: str) -> ImportedComment:
-        posted, key = moment_of(record.get("creationDate")), key_of(record.get("commentHex"))
-        if not key:
-            raise Unusable("no_id")
-        if posted is None:
-            raise Unusable("no_time")
+        key, posted = id_and_time(record.get("commentHex"), record.get("creationDate"))
         is_deleted = is_true(record.get("deleted"))
         parent = key_of(record.get("parentHex"))
         ups, downs = votes_of_score(number_of(record.get("score")))

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, BinaryIO
 
-from chalicelib.comments.importing.formats.cleaning import skip, text_of
+from chalicelib.comments.importing.formats.cleaning import key_of, skip, text_of
 from chalicelib.comments.importing.formats.html_markdown import markdown_of
 from chalicelib.comments.importing.formats.json_values import TOO_LARGE, JsonFile, JsonPart, Path
+from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.formats.spools import Seen
 from chalicelib.comments.importing.shapes import ImportedThread, Item
 
@@ -49,6 +51,22 @@ def every_value(
         raise file.fail("the file is empty")
     while file.next_character():
         yield from file.find(paths, ends)
+
+
+def every_record(stream: BinaryIO) -> Iterator[JsonPart]:
+    """Yield the records of an array, or of a file without one; raises BrokenFile for no record."""
+    file = JsonFile(stream)
+    return every_value(file, {("*",) if file.next_character() == "[" else ()})
+
+
+def id_and_time(key: Any, posted: Any) -> tuple[str, datetime]:
+    """Return the id of a comment and the time of its posting; raises Unusable without them."""
+    name, moment = key_of(key), moment_of(posted)
+    if not name:
+        raise Unusable("no_id")
+    if moment is None:
+        raise Unusable("no_time")
+    return name, moment
 
 
 class Threads:

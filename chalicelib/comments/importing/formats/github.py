@@ -16,7 +16,7 @@ from chalicelib.comments.importing.formats.cleaning import (
     text_of,
     url_of,
 )
-from chalicelib.comments.importing.formats.comments_json import Record, Unusable
+from chalicelib.comments.importing.formats.comments_json import Record, Unusable, id_and_time
 from chalicelib.comments.importing.formats.json_groups import groups
 from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.shapes import (
@@ -89,12 +89,7 @@ def _reply(record: Record, parent: ImportedComment) -> Item:
 
 
 def _comment(record: Record, thread: str, parent: str | None) -> ImportedComment:
-    posted = moment_of(record.get("createdAt"))
-    key = key_of(record.get("id") or record.get("databaseId"))
-    if not key:
-        raise Unusable("no_id")
-    if posted is None:
-        raise Unusable("no_time")
+    key, posted = id_and_time(record.get("id") or record.get("databaseId"), record.get("createdAt"))
     state = _state(record)
     is_deleted = state == "deleted"
     ups, downs = _totals(record)

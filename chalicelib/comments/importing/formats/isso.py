@@ -17,7 +17,7 @@ from chalicelib.comments.importing.formats.cleaning import (
     text_of,
     url_of,
 )
-from chalicelib.comments.importing.formats.comments_json import Record, Unusable
+from chalicelib.comments.importing.formats.comments_json import Record, Unusable, id_and_time
 from chalicelib.comments.importing.formats.json_groups import groups
 from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.formats.streams import chunks
@@ -131,12 +131,7 @@ def _items(record: Record, thread: str) -> Iterator[Item]:
 
 
 def _comment(record: Record, thread: str) -> ImportedComment:
-    posted = moment_of(record.get("created"))
-    key = key_of(record.get("id"))
-    if not key:
-        raise Unusable("no_id")
-    if posted is None:
-        raise Unusable("no_time")
+    key, posted = id_and_time(record.get("id"), record.get("created"))
     state = _state(record)
     is_deleted = state == "deleted"
     edited = moment_of(record.get("modified"))

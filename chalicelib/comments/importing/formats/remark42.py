@@ -16,8 +16,8 @@ from chalicelib.comments.importing.formats.cleaning import (
 from chalicelib.comments.importing.formats.comments_json import (
     Record,
     Threads,
-    Unusable,
     every_value,
+    id_and_time,
     items_of,
 )
 from chalicelib.comments.importing.formats.html_markdown import markdown_of
@@ -81,11 +81,7 @@ class _Reader:
         yield comment
 
     def _comment(self, record: Record, thread: str) -> ImportedComment:
-        posted, key = moment_of(record.get("time")), key_of(record.get("id"))
-        if not key:
-            raise Unusable("no_id")
-        if posted is None:
-            raise Unusable("no_time")
+        key, posted = id_and_time(record.get("id"), record.get("time"))
         is_deleted = is_true(record.get("delete"))
         votes = tuple(
             (key_of(user), 1 if is_true(is_up) else -1)

@@ -15,23 +15,19 @@ from chalicelib.comments.importing.formats.cleaning import (
 from chalicelib.comments.importing.formats.comments_json import (
     Record,
     Threads,
-    Unusable,
-    every_value,
+    every_record,
+    id_and_time,
     items_of,
 )
 from chalicelib.comments.importing.formats.html_markdown import markdown_of
-from chalicelib.comments.importing.formats.json_values import JsonFile
 from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedComment, Item
 
 
 def parse(stream: BinaryIO) -> Iterator[Item]:
     """Yield the comments of an export, each page before its first comment."""
-    file = JsonFile(stream)
-    # A comment on each line has no array around all.
-    path = ("*",) if file.next_character() == "[" else ()
     threads = Threads()
-    for found in every_value(file, {path}):
+    for found in every_record(stream):
         yield from items_of(found, lambda record: _items(record, threads))
 
 
@@ -44,11 +40,7 @@ def _items(record: Record, threads: Threads) -> Iterator[Item]:
 
 
 def _comment(record: Record, thread: str) -> ImportedComment:
-    posted, key = moment_of(record.get("created")), key_of(record.get("_id") or record.get("id"))
-    if not key:
-        raise Unusable("no_id")
-    if posted is None:
-        raise Unusable("no_time")
+    key, posted = id_and_time(record.get("_id") or record.get("id"), record.get("created"))
     edited = moment_of(record.get("updated"))
     liked = record.get("ups") or record.get("like")
     ups, downs = _voters(liked, 1), _voters(record.get("downs"), -1)

@@ -14,13 +14,12 @@ from chalicelib.comments.importing.formats.cleaning import (
 from chalicelib.comments.importing.formats.comments_json import (
     Record,
     Threads,
-    Unusable,
     every_value,
+    id_and_time,
     items_of,
     markdown_or_html,
 )
 from chalicelib.comments.importing.formats.json_values import JsonFile
-from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.shapes import ImportedComment, ImportedState, Item
 
 _COMMENTS = ("data", "Comment", "*")
@@ -52,12 +51,10 @@ def _items(record: Record, threads: Threads) -> Iterator[Item]:
 
 
 def _comment(record: Record, thread: str) -> ImportedComment:
-    key = key_of(_first(record, "objectId", "id", "_id"))
-    posted = moment_of(_first(record, "insertedAt", "createdAt", "created_at"))
-    if not key:
-        raise Unusable("no_id")
-    if posted is None:
-        raise Unusable("no_time")
+    key, posted = id_and_time(
+        _first(record, "objectId", "id", "_id"),
+        _first(record, "insertedAt", "createdAt", "created_at"),
+    )
     return ImportedComment(
         thread=thread,
         key=key,
