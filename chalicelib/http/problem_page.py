@@ -3,10 +3,9 @@
 from html import escape
 
 from chalicelib.errors import InvalidCursor, InvalidRequest, Problem
+from chalicelib.http.pages import page_html
 from chalicelib.http.responses import Text
 
-# The style sheet of pages that the server writes (`chalicelib.web.embed`).
-STYLES_PATH = "/web/v1/page.css"
 _POLICY = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -30,27 +29,10 @@ def problem_page(problem: Problem, base_url: str, *, has_query: bool) -> Problem
         for each in problem.errors
     )
     name = "To the first page" if isinstance(problem, _OF_QUERY) else "To the whole page"
-    html = f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>{title}</title>
-<link rel="stylesheet" href="{escape(base_url)}{STYLES_PATH}">
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{f"<p>{detail}</p>" if detail else ""}
+    main = f"""{f"<p>{detail}</p>" if detail else ""}
 {f"<ul>{faults}</ul>" if faults else ""}
-<p>{f'<a href="?">{name}</a>' if has_query else ""} <small>{escape(problem.code)}</small></p>
-</main>
-</body>
-</html>
-"""
+<p>{f'<a href="?">{name}</a>' if has_query else ""} <small>{escape(problem.code)}</small></p>"""
     headers = {"Content-Security-Policy": _POLICY, "Vary": "Accept", **problem.headers}
-    page = ProblemPage(html, headers)
+    page = ProblemPage(page_html(title, main, base_url), headers)
     page.status_code = problem.status
     return page

@@ -10,7 +10,7 @@ from chalicelib.comments.sign_in.addresses import origin_of
 from chalicelib.comments.sign_in.sign_in_words import SIGN_IN_WORDS
 from chalicelib.comments.sign_in.words import WORDS, is_rtl
 from chalicelib.http import Text
-from chalicelib.web.files import PAGE_STYLES
+from chalicelib.http.pages import page_html
 
 
 class ConfirmationPage(Text):
@@ -28,25 +28,10 @@ def page_of(found: Confirmation, token: str, public_url: str) -> ConfirmationPag
     name = f"<bdi>{escape(found['name'])}</bdi>"
     question = escape(words["question"]).format(name=name, site=escape(found["site"]))
     direction = "rtl" if is_rtl(language) else "ltr"
-    html = f"""<!doctype html>
-<html lang="{language}" dir="{direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>{title}</title>
-<link rel="stylesheet" href="{escape(public_url)}/web/v1/{PAGE_STYLES}">
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-<p>{question}</p>
-<form method="post" action="?token={escape(token)}"><button>{escape(words["yes"])}</button></form>
-</main>
-</body>
-</html>
-"""
+    button = f"<button>{escape(words['yes'])}</button>"
+    form = f'<form method="post" action="?token={escape(token)}">{button}</form>'
+    main = f"<p>{question}</p>\n{form}"
+    html = page_html(title, main, public_url, f'lang="{language}" dir="{direction}"')
     return ConfirmationPage(html, _headers(found))
 
 
