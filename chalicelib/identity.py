@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr, StringConstraints, Valida
 
 from chalicelib import guest_tokens, signing
 from chalicelib.errors import Misconfigured, Unauthenticated
-from chalicelib.people.ids import GUEST_ID, ID_PATTERN, IMPORTED_ID
+from chalicelib.people.ids import ID_PATTERN, IMPORTED_ID, ONE_SITE_ID
 from chalicelib.people.names import acceptable
 from chalicelib.settings import Settings
 
@@ -37,6 +37,7 @@ _HASHED_ID = re.compile(re.escape(HASHED) + "[A-Za-z0-9_-]{43}")
 # Without PLAZA_SUBJECT_KEY: ids are stable, and whoever guesses a subject can compute its id.
 _PUBLIC_KEY = SecretStr("plaza")
 
+_ONE_SITE_BYTES = 16
 _ASYMMETRIC = ("RS256", "ES256")
 _MOST_ADDRESS = 500
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?")
@@ -74,7 +75,9 @@ class Principal:
     - `sites`: the sites of a publisher, an editor or a moderator (`chalicelib.sites.permissions`).
       None: the token names no sites; empty: it allows no site.
     - `picture`: the https address of their picture.
-    - `guest_of`: the site of a guest, who may only write there; None: a person with an account.
+    - `site`: the only site where they may act, as a guest or as a person of an issuer of the site;
+      None: every site.
+    - `is_guest`: whether they have no account.
     """
 
     id: str
@@ -83,7 +86,8 @@ class Principal:
     advertiser: str | None = None
     sites: frozenset[str] | None = None
     picture: str | None = None
-    guest_of: str | None = None
+    site: str | None = None
+    is_guest: bool = False
 
     def has(self, *roles: Role) -> bool:
         """Return whether the caller has any of the roles; an admin has them all."""
@@ -127,20 +131,32 @@ def _guest(token: str, settings: Settings, now: datetime) -> Principal:
     if guest is None:
         raise Unauthenticated("The guest's token is not valid or has expired")
     name = acceptable(guest.name, settings.reserved_names, is_staff=False)
-    return Principal(id=guest.id, name=name or guest.id, guest_of=guest.site)
+    return Principal(id=guest.id, name=name or guest.id, site=guest.site, is_guest=True)
 
 
 def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
     """Return the id of an issuer's subject: the subject if it is an id, or else its keyed hash.
 
-    It hashes a subject that looks like a hash, a guest's id or an imported person's id too: no
-    person can choose another's id.
+    It hashes a subject that looks like a hash, or like an id of one site's or of imported people,
+    too: no person can choose another's id.
     """
-    is_reserved = any(made.fullmatch(subject) for made in (_HASHED_ID, GUEST_ID, IMPORTED_ID))
+    is_reserved = any(made.fullmatch(subject) for made in (_HASHED_ID, ONE_SITE_ID, IMPORTED_ID))
     if _ID.fullmatch(subject) and not is_reserved:
         return subject
     named = json.dumps([issuer, subject]).encode()
     return HASHED + signing.encode(signing.tag(b"subject\0" + named, key or _PUBLIC_KEY))
+
+
+def one_site_id(
+    kind: Literal["s", "p"], site: str, issuer: str, subject: str, key: SecretStr | None
+) -> str:
+    """Return the id of an issuer's subject at one site, of 128 bits of their keyed hash.
+
+    `s`: the issuer is the site's own; `p`: a provider that people sign in with there.
+    """
+    named = json.dumps([kind, site, issuer, subject]).encode()
+    tag = signing.tag(b"person of one site\0" + named, key or _PUBLIC_KEY, _ONE_SITE_BYTES)
+    return f"{kind}_{signing.encode(tag)}"
 
 
 def _picture(claim: object) -> str | None:

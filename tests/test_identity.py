@@ -1,7 +1,8 @@
+import itertools
 import math
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import jwt
 import pytest
@@ -11,7 +12,7 @@ from pydantic import SecretStr, TypeAdapter
 from chalicelib import identity
 from chalicelib.errors import Misconfigured, Unauthenticated
 from chalicelib.identity import Principal, identify
-from chalicelib.people.ids import UserId
+from chalicelib.people.ids import ONE_SITE_ID, UserId
 from chalicelib.settings import Settings
 from tests.conftest import JWT_SECRET
 from tests.support.clock import START, Clock
@@ -160,6 +161,26 @@ def test_nobody_gets_anothers_id_by_a_subject_that_looks_like_it() -> None:
         ids.append(id_of(sub=ids[-1]))
 
     assert len(set(ids)) == 4
+
+
+@pytest.mark.parametrize("kind", "gpsi")
+def test_nobody_gets_the_id_of_a_person_of_one_site_or_of_an_import(kind: str) -> None:
+    assert id_of(sub=f"{kind}_{'a' * 22}").startswith("hashed|")
+    assert id_of(sub=f"{kind}_{'a' * 21}") == f"{kind}_{'a' * 21}"
+
+
+def test_a_person_of_one_site_has_an_id_of_site_issuer_subject_and_key() -> None:
+    keys = (None, SecretStr("k" * 32), SecretStr("o" * 32))
+    sites, issuers, subjects = ("blog", "shop"), ("https://a.example", "a"), ("42", "43", "https")
+    kinds: tuple[Literal["s", "p"], ...] = ("s", "p")
+    named = list(itertools.product(kinds, sites, issuers, subjects, keys))
+
+    ids = [identity.one_site_id(*each) for each in named]
+
+    assert len(set(ids)) == len(named)
+    for (kind, *_), found in zip(named, ids, strict=True):
+        assert ONE_SITE_ID.fullmatch(found)
+        assert found.startswith(f"{kind}_")
 
 
 @pytest.mark.parametrize(

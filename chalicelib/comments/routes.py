@@ -74,7 +74,7 @@ from chalicelib.http import (
     Ok,
     Request,
     Route,
-    every_guest,
+    everybody,
     router,
 )
 from chalicelib.http.callers import Admin, Publisher, Staff
@@ -290,7 +290,7 @@ def _declare_preview(route: Route) -> None:
         limit=PREVIEWS,
         is_audited=False,
         raises=(CommentTooLarge,),
-        guests=every_guest,
+        of_one_site=everybody,
     )
     def preview_comment(request: Request, author: Principal, body: Preview) -> Ok[PreviewAnswer]:
         """Render a comment's text as it would be shown; nothing is stored.

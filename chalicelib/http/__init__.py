@@ -10,7 +10,7 @@ from chalicelib.http.requests import (
     PageQuery,
     Request,
     Retired,
-    every_guest,
+    everybody,
     parse_part,
 )
 from chalicelib.http.responses import (
@@ -50,7 +50,7 @@ __all__ = [
     "Route",
     "Text",
     "View",
-    "every_guest",
+    "everybody",
     "no_content",
     "parse_part",
     "problem_response",

@@ -6,7 +6,7 @@ from chalice.app import Blueprint
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.http import Ok, Request, every_guest, router
+from chalicelib.http import Ok, Request, everybody, router
 from chalicelib.identity import Principal, Role
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
@@ -44,7 +44,7 @@ def routes(runtime: Runtime) -> Blueprint:
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Caller")
 
-    @route("GET", "/me", guests=every_guest)
+    @route("GET", "/me", of_one_site=everybody)
     def get_caller(request: Request, caller: Principal) -> Ok[CallerAnswer]:
         """Read who calls: the id, name and rights that the token says.
 

@@ -158,12 +158,12 @@ class Retired(NamedTuple):
 
 
 LimitOf = Callable[[Runtime, Mapping[str, Any]], Limit]
-# Whether a guest of a site may call a route, by the parameters of its path and the site.
-GuestsOf = Callable[[Runtime, Mapping[str, Any], str], bool]
+# Whether a person of one site may call a route, by the parameters of its path.
+OneSiteRule = Callable[[Runtime, Mapping[str, Any], Principal], bool]
 
 
-def every_guest(_runtime: Runtime, _path: Mapping[str, Any], _site: str) -> bool:
-    """Admit every guest to a route about the caller alone, such as their erasure."""
+def everybody(_runtime: Runtime, _path: Mapping[str, Any], _caller: Principal) -> bool:
+    """Admit people of every site to a route about the caller alone, such as their erasure."""
     return True
 
 
@@ -182,8 +182,8 @@ class RouteRules(NamedTuple):
     - `needs_version`: a call names the version that it changes as If-Match.
     - `tells_version`: the answer's ETag is the version.
     - `rows`: the rows of an answer that the view may have to cut, if its query has no `limit`.
-    - `guests`: whether a guest of a site may call it, by the parameters of the path and the site;
-      None: no guest may. The token of a guest who may not counts as no token.
+    - `of_one_site`: whether a person of one site, such as a guest, may call it, by the parameters
+      of the path; None: no such person may. The token of who may not counts as no token.
     """
 
     limit: Limit | LimitOf | None
@@ -198,7 +198,7 @@ class RouteRules(NamedTuple):
     needs_version: bool = False
     tells_version: bool = False
     rows: int | None = None
-    guests: GuestsOf | None = None
+    of_one_site: OneSiteRule | None = None
 
 
 def accepts_html(raw: ChaliceRequest) -> bool:
@@ -266,7 +266,7 @@ class Request:
             raise invalid(error) from None
 
     def caller(self) -> Principal | None:
-        """Return the caller; None: an anonymous call, or a guest who may not call the route.
+        """Return the caller; None: an anonymous call, or a person of one site who may not call it.
 
         Raises Unauthenticated for a bad token.
         """
@@ -276,10 +276,10 @@ class Request:
         return self._caller if self._admits(self._caller) else None
 
     def _admits(self, caller: Principal | None) -> bool:
-        if caller is None or caller.guest_of is None:
+        if caller is None or caller.site is None:
             return True
-        guests = self.rules.guests
-        return guests is not None and guests(self.runtime, self.path, caller.guest_of)
+        rule = self.rules.of_one_site
+        return rule is not None and rule(self.runtime, self.path, caller)
 
     def principal(self, *roles: Role) -> Principal:
         """Return the caller, who must have a role of `roles` unless it is empty.

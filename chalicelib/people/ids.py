@@ -1,4 +1,4 @@
-"""Ids of people: the `sub` of their tokens, its hash (`chalicelib.identity`), or a guest's."""
+"""Ids of people: the `sub` of their tokens, its hash, or of the people of one site, Plaza's own."""
 
 import re
 from typing import Annotated
@@ -13,3 +13,6 @@ GUEST_ID = re.compile(GUEST_PATTERN)
 # A person of another system, whose comments were imported (`chalicelib.comments.importing`).
 IMPORTED = "i_"
 IMPORTED_ID = re.compile(r"i_[A-Za-z0-9_-]{22}")
+# A person of one site alone: a guest, a person of the site's own issuer (`s_`), or of a provider
+# there (`p_`).
+ONE_SITE_ID = re.compile(r"[gsp]_[A-Za-z0-9_-]{22}")

@@ -2,7 +2,7 @@
 
 from chalice.app import Blueprint
 
-from chalicelib.http import Accepted, Ok, PageQuery, Request, every_guest, router
+from chalicelib.http import Accepted, Ok, PageQuery, Request, everybody, router
 from chalicelib.identity import Principal
 from chalicelib.limits import EXPORTS
 from chalicelib.people import blocks, export, jobs
@@ -17,7 +17,7 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "People")
 
-    @route("DELETE", "/users/me", guests=every_guest)
+    @route("DELETE", "/users/me", of_one_site=everybody)
     def erase_me(request: Request, caller: Principal) -> Accepted[ErasureAnswer]:
         """Erase yourself: what you wrote, whom you follow, who follows you, and your name.
 
@@ -27,13 +27,13 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
         left = jobs.begin_erasure(request.runtime, people, caller.id)
         return Accepted({"remaining": left, "kept": list(people.kept)})
 
-    @route("GET", "/users/me/erasure", guests=every_guest)
+    @route("GET", "/users/me/erasure", of_one_site=everybody)
     def get_my_erasure(request: Request, caller: Principal) -> Ok[ErasureAnswer]:
         """Count the documents that are yours or name you, and name the texts that stay."""
         left = jobs.told_remaining(request.runtime.database, people, caller.id)
         return Ok({"remaining": left, "kept": list(people.kept)})
 
-    @route("GET", "/users/me/export", limit=EXPORTS, guests=every_guest)
+    @route("GET", "/users/me/export", limit=EXPORTS, of_one_site=everybody)
     def export_me(request: Request, caller: Principal, query: PageQuery) -> Ok[ExportAnswer]:
         """Read everything that Plaza stores of you, page by page.
 

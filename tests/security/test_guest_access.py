@@ -52,7 +52,9 @@ def operations_of(app: Chalice) -> dict[str, Operation]:
 
 
 def test_guests_are_admitted_to_discussions_and_to_themselves_alone(app: Chalice) -> None:
-    found = {name for name, each in operations_of(app).items() if each.rules.guests is not None}
+    found = {
+        name for name, each in operations_of(app).items() if each.rules.of_one_site is not None
+    }
 
     wanted = {name for name in operations_of(app) if is_in_discussions(name)} | OWN
     assert found == wanted

@@ -157,5 +157,5 @@ def writer_of(author: Principal, admitted: Admitted) -> WriterStanding:
     """Return the author's standing as the judge needs it."""
     person = admitted.person
     is_moderator = moderates(author, person["site"])
-    is_unconfirmed = author.guest_of is not None and "email_key" not in person
+    is_unconfirmed = author.is_guest and "email_key" not in person
     return WriterStanding(is_moderator, admitted.trust, approved_of(person), is_unconfirmed)

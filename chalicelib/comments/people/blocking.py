@@ -1,8 +1,8 @@
 """Blocks: a reader's pages leave out the comments of people whom they blocked.
 
-Who has an account has one list for all sites and features (`chalicelib.people.blocks`). A guest's
-list is of their site, in their document there. Such lists of other people come from release 0.3.0,
-and count at their site until `join` moves them.
+Who has an account has one list for all sites and features (`chalicelib.people.blocks`). The list of
+a person of one site, such as a guest, is in their document there. Such lists of other people come
+from release 0.3.0, and count at their site until `join` moves them.
 """
 
 from datetime import timedelta
@@ -15,7 +15,7 @@ from chalicelib.database import Document
 from chalicelib.errors import TooManyBlocked
 from chalicelib.identity import Principal
 from chalicelib.people.blocks import BLOCKS, Apart
-from chalicelib.people.ids import GUEST_ID
+from chalicelib.people.ids import ONE_SITE_ID
 from chalicelib.runtime import Runtime
 
 # The greatest age of a reader's list, in containers other than the container that changed it.
@@ -41,8 +41,8 @@ def read_list(runtime: Runtime, site: str, user_id: str) -> list[str]:
 
 
 def block(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id: str) -> None:
-    """Block a person, as a guest at a site alone; idempotent. Raises TooManyBlocked."""
-    if caller.guest_of is None:
+    """Block a person, as a person of one site there alone; idempotent. Raises TooManyBlocked."""
+    if caller.site is None:
         apart.keep_apart(runtime, caller.id, user_id)
     else:
         _block_here(runtime, site, caller, user_id)
@@ -72,7 +72,7 @@ def unblock(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_i
     """Remove a block, from a list of the site as well; without a block, nothing changes."""
     key = {"_id": person_id(site, caller.id)}
     PEOPLE.of(runtime.database).update_one(key, {"$pull": {"blocked": user_id}})
-    if caller.guest_of is None:
+    if caller.site is None:
         apart.let_meet(runtime, caller.id, user_id)
     runtime.memory.forget(_key(site, caller.id))
 
@@ -88,7 +88,7 @@ def join(runtime: Runtime, apart: Apart, after: str, most: int) -> list[str]:
     fields = {"user_id": 1, "blocked": 1}
     found = list(people.find(have_lists, fields).sort("_id", ASCENDING).limit(most))
     for person in found:
-        if not GUEST_ID.fullmatch(person["user_id"]):
+        if not ONE_SITE_ID.fullmatch(person["user_id"]):
             _join_list(runtime, apart, person["_id"], person["user_id"], person["blocked"])
     return [person["_id"] for person in found]
 

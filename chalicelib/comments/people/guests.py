@@ -20,27 +20,34 @@ _AT_ONCE = 1_000
 
 
 def admitting(route: Route) -> Route:
-    """Return a `route` that admits guests to the routes of a site and of its nodes.
+    """Return a `route` that admits people of one site to the routes of the site and of its nodes.
 
     They have no role, so routes of staff refuse them as they refuse any reader.
     """
 
     def declare(method: str, path: str, **rules: Any) -> Callable[[View], View]:
         if "{node}" in path:
-            return route(method, path, guests=of_node, **rules)
-        return route(method, path, **rules, **({"guests": of_site} if "{site}" in path else {}))
+            return route(method, path, of_one_site=of_node, **rules)
+        of_path = {"of_one_site": of_site} if "{site}" in path else {}
+        return route(method, path, **rules, **of_path)
 
     return declare
 
 
-def of_site(runtime: Runtime, path: Mapping[str, Any], site: str) -> bool:
-    """Return whether a guest of a site may call a route about a site now."""
-    return path["site"] == site and _are_welcome(runtime, site)
+def of_site(runtime: Runtime, path: Mapping[str, Any], caller: Principal) -> bool:
+    """Return whether a person of one site may call a route about a site now."""
+    return _acts_at(runtime, path["site"], caller)
 
 
-def of_node(runtime: Runtime, path: Mapping[str, Any], site: str) -> bool:
-    """Return whether a guest of a site may call a route about a node now."""
-    return site_of(path["node"]) == site and _are_welcome(runtime, site)
+def of_node(runtime: Runtime, path: Mapping[str, Any], caller: Principal) -> bool:
+    """Return whether a person of one site may call a route about a node now."""
+    return _acts_at(runtime, site_of(path["node"]), caller)
+
+
+def _acts_at(runtime: Runtime, site: str | None, caller: Principal) -> bool:
+    if site is None or caller.site != site:
+        return False
+    return not caller.is_guest or _are_welcome(runtime, site)
 
 
 def begin(runtime: Runtime, site: str, name: str, caller: Principal | None) -> Guest:
@@ -56,7 +63,7 @@ def begin(runtime: Runtime, site: str, name: str, caller: Principal | None) -> G
     if shown is None or not key:
         message = "This name is reserved or has no letters"
         raise InvalidRequest(errors=[FieldError("name", "reserved_name", message)])
-    own = caller.id if caller is not None and caller.guest_of == site else None
+    own = caller.id if caller is not None and caller.is_guest and caller.site == site else None
     taken = {"taken_key": key, "site": site, "user_id": {"$ne": own}}
     if PEOPLE.of(runtime.database).find_one(taken, {"_id": 1}):
         raise NameTaken
