@@ -9,10 +9,12 @@ import contextlib
 import csv
 import gzip
 import hashlib
+import itertools
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +22,7 @@ from typing import Any, BinaryIO
 from pymongo.errors import PyMongoError
 
 from chalicelib.comments.errors import ImportRunning
-from chalicelib.comments.importing import exporting, running, verifying
+from chalicelib.comments.importing import exporting, running, verifying, wxr
 from chalicelib.comments.importing.formats.detection import HEAD_BYTES, PARSERS, detect
 from chalicelib.comments.importing.identities import PageAddresses, old_key
 from chalicelib.comments.importing.lease import ImportTakenOver
@@ -69,16 +71,53 @@ def import_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
 
 
 def export_site(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
-    """Write the discussions of a site; yield the lines of the report."""
+    """Write the discussions of a site; yield the lines of the report. Raises Failure."""
     bar, number = Bar(), 0
-    with _writable(given.file) as out:
+
+    def counted() -> Iterator[exporting.Line]:
+        nonlocal number
         for line in exporting.lines_of(runtime, given.site):
-            out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            yield line
             number += line["kind"] == "comment"
             bar.show("exporting", None, f"{number:,} comments")
+
+    if given.format == "wxr":
+        names = _write_wxr(runtime, given, counted())
+    else:
+        names = _write_lines(given.file, counted())
     bar.end()
-    if given.file is not None:
-        yield f"{number:,} comments of {given.site} are in {given.file.name}"
+    if names:
+        yield f"{number:,} comments of {given.site} are in {', '.join(names)}"
+
+
+def _write_lines(path: Path | None, lines: Iterator[exporting.Line]) -> list[str]:
+    with _writable(path) as out:
+        for line in lines:
+            out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+    return [path.name] if path else []
+
+
+def _write_wxr(
+    runtime: Runtime, given: argparse.Namespace, lines: Iterator[exporting.Line]
+) -> list[str]:
+    """Write one file or more, the second with `-2` in its name; return their names."""
+    if given.file is None:
+        raise Failure("an export as WXR needs the name of a file: it may become several")
+    render = partial(wxr.html_of, runtime, given.site)
+    parts = wxr.parts_of(lines, render)
+    names: list[str] = []
+    for number, of_file in itertools.groupby(parts, key=lambda part: part.file):
+        path = _numbered(given.file, number)
+        with _writable(path) as out:
+            for part in of_file:
+                out.write(part.content)
+        names.append(path.name)
+    return names
+
+
+def _numbered(path: Path, number: int) -> Path:
+    stem, dot, ending = path.name.partition(".")
+    return path if number == 1 else path.with_name(f"{stem}-{number}{dot}{ending}")
 
 
 def verify_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
@@ -224,6 +263,8 @@ def _parser() -> argparse.ArgumentParser:
     export = commands.add_parser("export", help="write the discussions of a site", **shape)
     export.set_defaults(run=export_site)
     _add_site(export)
+    kinds = "plaza (the default), or wxr for Disqus and WordPress"
+    export.add_argument("--format", choices=("plaza", "wxr"), metavar="FORMAT", help=kinds)
     out = "default: the standard output; a .gz is compressed"
     export.add_argument("file", nargs="?", type=_path_of, metavar="FILE", help=out)
     return parser

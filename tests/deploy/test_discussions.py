@@ -112,6 +112,20 @@ def test_a_file_comes_over_goes_out_and_is_compared(plaza: Plaza, runtime: Runti
     assert copied.stdout == "700 of 700 comments are imported\n"
 
 
+def test_wxr_is_read_back_and_needs_the_name_of_a_file(plaza: Plaza, runtime: Runtime) -> None:
+    write(plaza.folder / "old.ndjson", 40)
+    plaza("import", "--site", "blog", "old.ndjson")
+
+    nameless = plaza("export", "--site", "blog", "--format", "wxr")
+    out = plaza("export", "--site", "blog", "--format", "wxr", "out.xml.gz")
+    copied = plaza("import", "--site", "copy", "out.xml.gz")
+
+    assert nameless.returncode == 1
+    assert "needs the name of a file" in nameless.stderr
+    assert out.stdout == "40 comments of blog are in out.xml.gz\n"
+    assert copied.stdout == "40 of 40 comments are imported\n"
+
+
 def test_what_differs_has_an_exit_code(plaza: Plaza, runtime: Runtime) -> None:
     write(plaza.folder / "old.ndjson", 5)
     plaza("import", "--site", "blog", "old.ndjson")
