@@ -52,7 +52,7 @@ OCCUPIED: Document = {"vacant": None}
 # The `$inc` of each write that readers of a node can see.
 RAISED: Mapping[str, int] = {"version": 1}
 # The `$inc` of a write that only a shadowed author and moderators see: other readers' tags stay.
-_UNSEEN: Mapping[str, int] = {"shadows": 1}
+UNSEEN: Mapping[str, int] = {"shadows": 1}
 NOWHERE: frozenset[str] = frozenset()
 THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
 
@@ -272,8 +272,8 @@ def version_change(*comments: Comment) -> Mapping[str, int]:
     """Return the `$inc` of a write to a comment, from the comment before and after."""
     unseen = [_is_unseen(each) for each in comments]
     if all(unseen):
-        return _UNSEEN
-    return {**RAISED, **_UNSEEN} if any(unseen) else RAISED
+        return UNSEEN
+    return {**RAISED, **UNSEEN} if any(unseen) else RAISED
 
 
 def _is_unseen(comment: Comment) -> bool:
@@ -302,7 +302,7 @@ def note_shadow(database: Database[Document], node: Node) -> None:
     Without the note, no read of the node looks for them.
     """
     if not node.get("shadows"):
-        NODES.of(database).update_one({"_id": node["_id"], **OCCUPIED}, {"$inc": _UNSEEN})
+        NODES.of(database).update_one({"_id": node["_id"], **OCCUPIED}, {"$inc": UNSEEN})
 
 
 def raise_versions(database: Database[Document], where: Document) -> None:

@@ -93,7 +93,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.graph.memberships.recount: find social.user",
     ),
     "a thing's marks: a range, which the shard key is made for": (
-        "comments.importing.exporting._marks: find mark",
+        "comments.importing.exporting.marks_of: find mark",
         "marks.reading.list_reactors: find mark",
         "marks.reading.list_flags: find mark",
         "marks.decisions.decide: find mark",

@@ -10,6 +10,7 @@ from typing import Any
 from chalicelib.comments.entries.rows import EXCERPT_CHARACTERS, WHILE_QUEUED, revision_of
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.database import Document
+from chalicelib.people.ids import IMPORTED
 
 # A thousand times the weight is as good as never.
 _MOST_DOUBLED = 10
@@ -41,7 +42,8 @@ def is_over(entry: Mapping[str, Any], held_from: int) -> bool:
 def is_protected(node: Node, entry: Mapping[str, Any], comment: Comment) -> bool:
     """Return whether flags never conceal a comment: by staff, pinned or featured."""
     author = comment["author"]
-    is_of_staff = author is not None and "role" in author
+    # A role from a file is shown, and protects nothing.
+    is_of_staff = author is not None and "role" in author and not author["id"].startswith(IMPORTED)
     return is_of_staff or "featured" in entry or comment["id"] in node.get("pinned", [])
 
 

@@ -28,7 +28,7 @@ from chalicelib.comments.shapes import (
     StoreName,
 )
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import Moved
+from chalicelib.comments.store import Moved, is_shadow
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -144,13 +144,12 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
         merge = Merge(living, rows, present, outcome, threaded=is_threaded)
         placing = Placing(runtime, target, _find_places(runtime, target))
         batches = promotion.renewing(runtime, node, _keeping(placing.batches(merge), keeper))
-        latest = _Latest(node)
-        store_of(runtime, target).load(target, promotion.counting(latest.of(batches), counts))
+        passed = _Passed(node)
+        store_of(runtime, target).load(target, promotion.counting(passed.of(batches), counts))
         keeper.save(thread, outcome)
-        numbers = {"last_seq": placing.last_seq, "last_posted": latest.posted}
-        return _switch(
-            runtime, node, target, {"counts": counts, "imported": thread["_id"], **numbers}
-        )
+        numbers = {"last_seq": placing.last_seq, "last_posted": passed.posted}
+        fields = {"counts": counts, "imported": thread["_id"], **numbers}
+        return _switch(runtime, node, target, fields, has_shadows=passed.has_shadows)
     except Moved:
         raise Unavailable("Another move of this node has taken over") from None
     except Exception:
@@ -164,17 +163,19 @@ def end(runtime: Runtime, node: Node, thread: StagedThread) -> None:
     nodes.NODES.of(runtime.database).update_one(ours, {"$unset": {"imported": ""}})
 
 
-class _Latest:
-    """The latest time among comments that pass."""
+class _Passed:
+    """The latest time among comments that pass, and whether their author alone sees any."""
 
     def __init__(self, node: Node) -> None:
         self.posted = node["last_posted"]
+        self.has_shadows = False
 
     def of(self, batches: Iterable[list[Comment]]) -> Iterator[list[Comment]]:
         """Pass batches on."""
         for batch in batches:
             times = [comment["posted"] for comment in batch]
             self.posted = max(times if self.posted is None else [*times, self.posted])
+            self.has_shadows = self.has_shadows or any(is_shadow(each) for each in batch)
             yield batch
 
 
@@ -228,7 +229,9 @@ def _find_places(runtime: Runtime, target: Node) -> FindPlaces:
     return find
 
 
-def _switch(runtime: Runtime, node: Node, target: Node, fields: Document) -> Node:
+def _switch(
+    runtime: Runtime, node: Node, target: Node, fields: Document, *, has_shadows: bool
+) -> Node:
     """Switch a node to its new generation with new numbers, in one write."""
     served = {"store": target["store"], "generation": target["generation"]}
     is_small = fields["last_seq"] <= MAX_EMBEDDED_COMMENTS
@@ -240,7 +243,7 @@ def _switch(runtime: Runtime, node: Node, target: Node, fields: Document) -> Nod
         promotion.owner_filter(target),
         {
             "$set": {**served, **fields, **written, **returns},
-            "$inc": {"numbering": 1, **nodes.RAISED},
+            "$inc": {"numbering": 1, **nodes.RAISED, **(nodes.UNSEEN if has_shadows else {})},
             "$unset": {"metadata": ""},
         },
         projection=nodes.WITHOUT_COMMENTS,

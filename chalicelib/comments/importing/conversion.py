@@ -7,21 +7,21 @@ import contextlib
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from chalicelib.comments.forms import MAX_TEXT_CHARACTERS, NodeSettings, Text
+from chalicelib.comments.forms import MAX_TEXT_CHARACTERS, Text
+from chalicelib.comments.importing import own_fields
 from chalicelib.comments.importing.identities import (
     OWN_FORMAT,
-    OWN_ID,
     PageAddresses,
     Source,
+    account_id,
     comment_id,
     node_id,
     person_id,
     thread_id,
-    voter_id,
 )
 from chalicelib.comments.importing.rows import MAX_BALLOTS, Ballot, StagedComment, StagedThread
 from chalicelib.comments.importing.shapes import (
@@ -29,9 +29,8 @@ from chalicelib.comments.importing.shapes import (
     ImportedComment,
     ImportedThread,
 )
-from chalicelib.comments.shapes import MAX_PINNED, MAX_REASONS, Author, Reason, State
-from chalicelib.instants import Instant
-from chalicelib.marks.shapes import MAX_REACTIONS, is_key
+from chalicelib.comments.mentions import Mention
+from chalicelib.comments.shapes import Author, Reason, State
 from chalicelib.people.names import acceptable
 from chalicelib.texts import Line, Url, drop_controls
 
@@ -46,14 +45,6 @@ _MOST_VOTES = 2**31 - 1
 _TEXT: TypeAdapter[str] = TypeAdapter(Text)
 _LINE: TypeAdapter[str] = TypeAdapter(Line)
 _URL: TypeAdapter[str] = TypeAdapter(Url)
-_INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
-_REASONS: frozenset[str] = frozenset(get_args(Reason))
-# The settings of a node that Plaza's own lines have, and `NodeSettings` checks.
-_SETTINGS = (
-    *("store", "threaded", "max_depth", "moderation", "votes", "order", "slow_seconds"),
-    *("opens_at", "closes_at"),
-)
-_TIMES = ("opens_at", "closes_at", "public_from", "public_until")
 
 
 class UnusablePart(Exception):
@@ -86,7 +77,7 @@ class FileConversion(NamedTuple):
             "url": url,
             "title": _line(thread.title) or _line(url) or key,
             "locked": thread.locked,
-            "settings": _settings(thread.own or {}),
+            "settings": own_fields.settings_of(self._own(thread)),
             "is_done": False,
             "counts": {},
             "samples": [],
@@ -99,7 +90,7 @@ class FileConversion(NamedTuple):
         posted = self._time(comment.posted, lost)
         is_gone = comment.state == "deleted"
         text = None if is_gone else _text(comment.text, lost)
-        own = comment.own or {}
+        own = self._own(comment)
         key = thread_id(comment.thread)
         made = comment_id(self.source, comment.thread, comment.key)
         above = _answer_of(comment, own)
@@ -114,7 +105,7 @@ class FileConversion(NamedTuple):
             "posted": posted,
             "order": _order(comment, own),
             "edited": None if is_gone or not comment.edited else self._time(comment.edited, []),
-            "author": None if is_gone else self._author(comment, lost),
+            "author": None if is_gone else self._author(comment, own, lost),
             "text": text,
             "state": cast("State", comment.state),
             "reasons": _reasons(comment, own),
@@ -123,9 +114,26 @@ class FileConversion(NamedTuple):
             "ballots": ballots,
             "expires": self.at + _KEPT,
         }
-        if featured := _instant(own.get("featured")):
-            row["featured"] = min(featured, self.at)
+        self._add_optional(row, comment, own)
         return row, lost
+
+    def _own(self, part: ImportedThread | ImportedComment) -> Mapping[str, Any]:
+        """Return the fields of one of Plaza's own lines; none of another system's file."""
+        return (part.own or {}) if self.source.format == OWN_FORMAT else {}
+
+    def _add_optional(
+        self, row: StagedComment, comment: ImportedComment, own: Mapping[str, Any]
+    ) -> None:
+        if comment.root:
+            row["root"] = comment_id(self.source, comment.thread, comment.root)
+        if featured := own_fields.instant_of(own.get("featured")):
+            row["featured"] = min(featured, self.at)
+        if shadow := own_fields.shadow_of(own):
+            row["shadow"] = shadow
+        if people := own_fields.mentioned_in(own):
+            row["mentions"] = [
+                Mention(id=account_id(self.source, each.account), name=each.name) for each in people
+            ]
 
     def _url(self, thread: ImportedThread) -> str:
         try:
@@ -147,16 +155,22 @@ class FileConversion(NamedTuple):
             return self.at
         return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
 
-    def _author(self, comment: ImportedComment, lost: list[str]) -> Author:
+    def _author(self, comment: ImportedComment, own: Mapping[str, Any], lost: list[str]) -> Author:
         author = comment.author or ImportedAuthor(
             account=None, name="", email=None, is_email_verified=False
         )
-        name = acceptable(author.name[:100], self.reserved, is_staff=False)
+        role, badges = own_fields.role_of(own), own_fields.badges_of(own)
+        name = acceptable(author.name[:100], self.reserved, is_staff=role is not None)
         if name is None:
             if author.name.strip():
                 lost.append("renamed")
             name = _NOBODY
-        return {"id": person_id(self.source, comment.thread, author), "name": name}
+        made: Author = {"id": person_id(self.source, comment.thread, author), "name": name}
+        if badges:
+            made["badges"] = badges
+        if role:
+            made["role"] = role
+        return made
 
 
 def _answer_of(comment: ImportedComment, own: Mapping[str, Any]) -> str | None:
@@ -193,40 +207,10 @@ def _line(text: str) -> str | None:
     return None
 
 
-def _instant(value: Any) -> datetime | None:
-    with contextlib.suppress(ValidationError):
-        return _INSTANT.validate_python(value)
-    return None
-
-
-def _settings(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a node's own line that hold; others have their defaults."""
-    kept: dict[str, Any] = {}
-    for name in _SETTINGS:
-        if own.get(name) is None:
-            continue
-        page = {"title": "A page", "url": "https://page.example/"}
-        with contextlib.suppress(ValidationError):
-            NodeSettings.model_validate({**page, name: own[name]})
-            kept[name] = own[name]
-    for name in _TIMES:
-        if found := _instant(own.get(name)):
-            kept[name] = found
-    told = own.get("pinned")
-    pinned = told if isinstance(told, list) else []
-    if known := [each for each in pinned if isinstance(each, str) and OWN_ID.fullmatch(each)]:
-        kept["pinned"] = known[:MAX_PINNED]
-    return kept
-
-
 def _reasons(comment: ImportedComment, own: Mapping[str, Any]) -> list[Reason]:
     """Return the reasons that hold a comment: its own, or else by its state."""
     if own:
-        told = own.get("reasons")
-        # No import asks the service that checks for spam.
-        reasons = [each for each in told if each != "checking"] if isinstance(told, list) else []
-        known = [each for each in reasons if isinstance(each, str) and each in _REASONS]
-        return cast("list[Reason]", known[:MAX_REASONS])
+        return own_fields.reasons_of(own)
     by_state: Mapping[str, list[Reason]] = {"pending": ["before"], "spam": ["spam_check"]}
     return by_state.get(comment.state, [])
 
@@ -235,27 +219,13 @@ def _ballots(source: Source, comment: ImportedComment, own: Mapping[str, Any]) -
     """Return the ballot of each named person, at most MAX_BALLOTS of them."""
     made: dict[str, Ballot] = {}
     for account, value in comment.votes[:MAX_BALLOTS]:
-        by = voter_id(source, account)
+        by = account_id(source, account)
         made[by] = {"by": by, "vote": _sign(value), "reactions": []}
-    for account, keys in _reactions(own):
-        by = voter_id(source, account)
+    for account, keys in own_fields.reactions_in(own):
+        by = account_id(source, account)
         if by in made or len(made) < MAX_BALLOTS:
             made.setdefault(by, {"by": by, "vote": 0, "reactions": []})["reactions"] = keys
     return list(made.values())
-
-
-def _reactions(own: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return pairs of an account and the keys of its reactions, as far as they hold."""
-    told = own.get("reactions")
-    found: list[tuple[str, list[str]]] = []
-    for pair in told if isinstance(told, list) else []:
-        if not (isinstance(pair, list | tuple) and len(pair) == 2):  # noqa: PLR2004 - a pair
-            continue
-        account, keys = pair
-        if isinstance(account, str) and isinstance(keys, list):
-            known = [each for each in keys if isinstance(each, str) and is_key(each)]
-            found.append((account, list(dict.fromkeys(known))[:MAX_REACTIONS]))
-    return found
 
 
 def _sign(value: int) -> Literal[-1, 0, 1]:

@@ -103,16 +103,13 @@ def _node_line(node: Node) -> Line:
 
 
 def _comment_lines(runtime: Runtime, node: Node, batch: Sequence[Comment]) -> Iterator[Line]:
-    keys = [key_of(node, comment["id"])["_id"] for comment in batch]
-    where = {"site": node["site"], "_id": {"$in": keys}}
-    found: Any = ENTRIES.of(runtime.database).find(where, _MARKED)
-    entries = {row["_id"].rpartition("/")[2]: row for row in found}
+    entries = entries_of(runtime, node, batch)
     for comment in batch:
         yield _comment_line(runtime, node, comment, entries.get(comment["id"], {}))
 
 
 def _comment_line(runtime: Runtime, node: Node, comment: Comment, entry: Mapping[str, Any]) -> Line:
-    votes, reactions = _marks(runtime, node, comment, entry)
+    votes, reactions = marks_of(runtime, node, comment, entry)
     base = entry.get("base") or {"up": 0, "down": 0}
     line: Line = {
         "kind": "comment",
@@ -138,7 +135,17 @@ def _comment_line(runtime: Runtime, node: Node, comment: Comment, entry: Mapping
     return {**line, "reactions": reactions} if reactions else line
 
 
-def _marks(
+def entries_of(
+    runtime: Runtime, node: Node, batch: Sequence[Comment]
+) -> dict[str, Mapping[str, Any]]:
+    """Return the counts of marks in entries, by the ids of the comments."""
+    keys = [key_of(node, comment["id"])["_id"] for comment in batch]
+    where = {"site": node["site"], "_id": {"$in": keys}}
+    found: Any = ENTRIES.of(runtime.database).find(where, _MARKED)
+    return {row["_id"].rpartition("/")[2]: row for row in found}
+
+
+def marks_of(
     runtime: Runtime, node: Node, comment: Comment, entry: Mapping[str, Any]
 ) -> tuple[list[list[Any]], list[list[Any]]]:
     """Return the votes and the reactions on a comment, each with its person.

@@ -69,8 +69,8 @@ def person_id(source: Source, thread: str, author: ImportedAuthor) -> str:
     return _person(source, named)
 
 
-def voter_id(source: Source, account: str) -> str:
-    """Return the id of a person whose vote the file names by their account."""
+def account_id(source: Source, account: str) -> str:
+    """Return the id of a person whom the file names by their account: a voter, or in a text."""
     return _person(source, ["account", account])
 
 

@@ -135,16 +135,16 @@ class Merge:
 
     def _known_parents(self, rows: Sequence[StagedComment]) -> set[str]:
         """Return the parents of these rows that exist, here or in the file."""
-        wanted = {row["parent"] for row in rows if row["parent"]} - self._came
-        ids = sorted(each for each in wanted if each)
+        ids = sorted({each for row in rows for each in _above(row)} - self._came)
         known = self._rows.stored_ids(ids)
         return known | self._present([each for each in ids if each not in known])
 
     def _parent(self, row: StagedComment, known: set[str]) -> str | None:
-        parent = row["parent"]
-        if parent is None:
+        above = _above(row)
+        if not above:
             return None
-        if parent not in known and parent not in self._came:
+        parent = next((each for each in above if each in known or each in self._came), None)
+        if parent is None:
             self._outcome.note("unknown_parent", row["id"])
             return None
         if not self._threaded:
@@ -160,10 +160,11 @@ class Merge:
         yield placed
         ready = deque([self._come(placed)])
         while ready:
-            waiting = self._waiting.pop(ready.popleft(), [])
+            parent = ready.popleft()
+            waiting = self._waiting.pop(parent, [])
             for first in range(0, len(waiting), BATCH):
                 for row in self._rows.some(waiting[first : first + BATCH]):
-                    late = MergedComment(staged=row, parent=row["parent"])
+                    late = MergedComment(staged=row, parent=parent)
                     yield late
                     ready.append(self._come(late))
 
@@ -184,6 +185,11 @@ class Merge:
             for row in self._rows.some([first]):
                 self._outcome.note("circle", row["id"])
                 yield from self._turn(MergedComment(staged=row))
+
+
+def _above(row: StagedComment) -> list[str]:
+    """Return the ids of the comments that a comment may stand below, the nearest first."""
+    return [each for each in (row["parent"], row.get("root")) if each]
 
 
 def _row_of(placed: MergedComment) -> StagedComment:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from chalicelib.comments.errors import CommentTooLarge
 from chalicelib.comments.importing.ordering import BATCH, MergedComment
 from chalicelib.comments.importing.rows import StagedComment
+from chalicelib.comments.mentions import Mentions
 from chalicelib.comments.order import segment
 from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.shapes import Comment, Node, State
-from chalicelib.comments.store import GONE
+from chalicelib.comments.store import CONCEALED, GONE
 from chalicelib.runtime import Runtime
 
 
@@ -64,6 +65,7 @@ class Placing:
         ids = parent.slug.split("/")[:depth] if parent else []
         segments = parent.full_slug.split("/")[:depth] if parent else []
         posted, comment_id = row["posted"], row["id"]
+        mentions = Mentions(row.get("mentions", []))
         comment = Comment(
             id=comment_id,
             seq=self.last_seq,
@@ -75,13 +77,15 @@ class Placing:
             edited=row["edited"],
             author=row["author"],
             text=row["text"],
-            html=None if row["text"] is None else self._html(row["text"]),
+            html=None if row["text"] is None else self._html(row["text"], mentions),
             renderer=RENDERER,
             state=_state(row["state"]),
             reply_count=0,
         )
         if placed.parent and placed.parent != comment["parent_id"]:
             comment["reply_to"] = placed.parent
+        if mentions.people:
+            comment["mentions"] = mentions.people
         return _with_reasons(comment, row, self._runtime)
 
     def _living(self, comment: Comment, places: Mapping[str, CommentPath]) -> Comment:
@@ -93,9 +97,9 @@ class Placing:
             "full_slug": "/".join([*above, own]),
         }
 
-    def _html(self, text: str) -> str:
+    def _html(self, text: str, mentions: Mentions) -> str:
         try:
-            return render_text(self._runtime, self._node["site"], text, is_new=False)
+            return render_text(self._runtime, self._node["site"], text, mentions, is_new=False)
         except CommentTooLarge:
             # As plain text, which is short enough.
             return f"<p>{html.escape(text, quote=False)}</p>\n"
@@ -116,6 +120,8 @@ def _with_reasons(comment: Comment, row: StagedComment, runtime: Runtime) -> Com
     """Return a comment with what moderators see of its state."""
     if row["reasons"] and comment["state"] not in GONE:
         comment["reasons"] = row["reasons"]
+    if "shadow" in row and comment["state"] in CONCEALED:
+        comment["shadow"] = row["shadow"]
     if comment["state"] == "spam":
         # Its time as spam here begins now; its file would have had it wiped at once.
         comment["spam_since"] = runtime.now()

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 
-from chalicelib.comments.shapes import MAX_REASONS, Author, Reason, State
+from chalicelib.comments.mentions import MAX_MENTIONS, Mention
+from chalicelib.comments.shapes import MAX_REASONS, Author, Reason, Shadow, State
 from chalicelib.database import Collection
 from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import MAX_REACTIONS
@@ -92,7 +93,7 @@ class Ballot(TypedDict):
 class StagedComment(TypedDict):
     """A comment of an import; `_id` is `{run}/{thread}/{id}`, so that a repeat stages it once.
 
-    parent: the id of the comment above it, which may exist nowhere.
+    parent: the id of the comment above it, which may exist nowhere; root: then it stands below.
     order: its place among comments of the same time.
     up, down: votes without voters.
     lives: the node had it before the import, which leaves its votes as they are.
@@ -114,6 +115,9 @@ class StagedComment(TypedDict):
     down: int
     ballots: Annotated[list[Ballot], AtMost(MAX_BALLOTS)]
     featured: NotRequired[datetime]
+    root: NotRequired[str]
+    shadow: NotRequired[Shadow]
+    mentions: NotRequired[Annotated[list[Mention], AtMost(MAX_MENTIONS)]]
     lives: NotRequired[bool]
     expires: datetime
 

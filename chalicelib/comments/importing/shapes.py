@@ -49,6 +49,7 @@ class ImportedComment:
     text: Markdown; empty if the comment is deleted.
     ups, downs: all votes, `votes` among them.
     votes: the voters that the file names, as pairs of an account and 1 or -1.
+    root: the key of the comment that begins its thread, where it stands if its parent is missing.
     own: the fields that only Plaza's own lines have (docs/imports.md).
     """
 
@@ -63,6 +64,7 @@ class ImportedComment:
     ups: int
     downs: int
     votes: tuple[tuple[str, int], ...]
+    root: str | None = None
     own: Mapping[str, Any] | None = None
 
 

@@ -3,24 +3,24 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
-from chalicelib.comments.importing import applying
+from chalicelib.comments.importing import applying, exporting
 from chalicelib.comments.importing.conversion import FileConversion, UnusablePart
+from chalicelib.comments.importing.identities import OWN_FORMAT, account_id
 from chalicelib.comments.importing.rows import MAX_SAMPLES, ImportSample, StagedComment
 from chalicelib.comments.importing.shapes import ImportedComment, ImportedThread, Item
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.comments.store import GONE, Store
+from chalicelib.comments.store import CONCEALED, GONE
 from chalicelib.comments.stores import ask
 from chalicelib.runtime import Runtime
 
 _BATCH = 500
-# What a comment here has in common with its row, beside its state and its place.
+# The fields that a comment here has in common with its row, beside its state and its place.
 _COMPARED = ("posted", "edited", "text")
-_NOBODY = {"name": None}
+_OF_AUTHOR = ("name", "badges", "role")
 
 
 class Comparison(NamedTuple):
@@ -42,6 +42,16 @@ class _Placed(NamedTuple):
     node_id: str | None
 
 
+class _Here(NamedTuple):
+    """A comment of the site with the marks on it: each person's vote and reactions."""
+
+    comment: Comment
+    up: int
+    down: int
+    votes: Mapping[str, int]
+    reactions: Mapping[str, Sequence[str]]
+
+
 def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item]) -> Comparison:
     """Compare a file with the comments of a site; raises what the parser raises."""
     counts, samples = Counter[str](), list[ImportSample]()
@@ -49,7 +59,7 @@ def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item])
     rows = _rows(runtime, conversion, items, counts)
     while batch := list(itertools.islice(rows, _BATCH)):
         for placed, here in _look(runtime, batch):
-            differs = _difference(placed.row, here)
+            differs = _difference(conversion, placed.row, here)
             counts[differs or "same"] += 1
             if here is not None and placed.node_id is not None:
                 found[placed.node_id] += 1
@@ -90,43 +100,93 @@ def _node_of(runtime: Runtime, conversion: FileConversion, thread: ImportedThrea
     return node["_id"] if node else None
 
 
-def _look(runtime: Runtime, batch: Sequence[_Placed]) -> Iterator[tuple[_Placed, Comment | None]]:
+def _look(runtime: Runtime, batch: Sequence[_Placed]) -> Iterator[tuple[_Placed, _Here | None]]:
     """Yield each row with its comment here."""
     of_node: dict[str, list[str]] = {}
     for placed in batch:
         if placed.node_id is not None:
             of_node.setdefault(placed.node_id, []).append(placed.row["id"])
-    here: dict[tuple[str, str], Comment] = {}
+    here: dict[tuple[str, str], _Here] = {}
     for node_id, ids in of_node.items():
         try:
             node = nodes.find(runtime.database, node_id)
         except (UnknownNode, NodeMoved):
             continue
-        for comment in ask(runtime, node, partial(_of_ids, ids)):
-            here[node_id, comment["id"]] = comment
+        for found in _find_with_marks(runtime, node, ids):
+            here[node_id, found.comment["id"]] = found
     for placed in batch:
         yield placed, here.get((placed.node_id or "", placed.row["id"]))
 
 
-def _of_ids(ids: Sequence[str], store: Store, node: Node) -> list[Comment]:
-    return store.get_many(node, ids)
+def _find_with_marks(runtime: Runtime, node: Node, ids: Sequence[str]) -> Iterator[_Here]:
+    """Yield the comments of a node with the marks on them."""
+    comments = ask(runtime, node, lambda store, now: store.get_many(now, ids))
+    entries = exporting.entries_of(runtime, node, comments)
+    for comment in comments:
+        entry = entries.get(comment["id"], {})
+        base = entry.get("base") or {"up": 0, "down": 0}
+        votes, reactions = exporting.marks_of(runtime, node, comment, entry)
+        given = [vote for _, vote in votes]
+        up, down = base["up"] + given.count(1), base["down"] + given.count(-1)
+        yield _Here(comment, up, down, dict(votes), dict(reactions))
 
 
-def _difference(row: StagedComment, here: Comment | None) -> str | None:
+def _difference(conversion: FileConversion, row: StagedComment, here: _Here | None) -> str | None:
     """Return the first difference of a comment from its row; None: there is none."""
     if here is None:
         return "missing"
-    if here["state"] in GONE or row["state"] in GONE:
-        return None if here["state"] in GONE and row["state"] in GONE else "state"
-    if here["state"] != row["state"]:
-        return "state"
-    if row["parent"] != (here.get("reply_to") or here["parent_id"]):
-        return "parent"
+    comment = here.comment
+    if comment["state"] in GONE or row["state"] in GONE:
+        return None if comment["state"] in GONE and row["state"] in GONE else "state"
     mine: Mapping[str, Any] = row
-    its: Mapping[str, Any] = here
-    if (mine["author"] or _NOBODY)["name"] != (its["author"] or _NOBODY)["name"]:
-        return "author"
-    return next((name for name in _COMPARED if mine[name] != its[name]), None)
+    its: Mapping[str, Any] = comment
+    above = {row["parent"], row.get("root", row["parent"])}
+    differences = {
+        "state": (mine["state"], _shadow_of(mine)) != (its["state"], _shadow_of(its)),
+        "parent": (comment.get("reply_to") or comment["parent_id"]) not in above,
+        "author": _display_of(row["author"]) != _display_of(comment["author"]),
+        **{name: mine[name] != its[name] for name in _COMPARED},
+    }
+    first = next((name for name, is_there in differences.items() if is_there), None)
+    return first or _difference_of_marks(conversion, row, here)
+
+
+def _shadow_of(comment: Mapping[str, Any]) -> str | None:
+    return comment.get("shadow") if comment["state"] in CONCEALED else None
+
+
+def _display_of(author: Mapping[str, Any] | None) -> list[Any]:
+    return [(author or {}).get(name) for name in _OF_AUTHOR]
+
+
+def _difference_of_marks(conversion: FileConversion, row: StagedComment, here: _Here) -> str | None:
+    """Return the marks that differ: by their sums, or of named people; None: there are none."""
+    votes, reactions = _by_id(conversion, here.votes), _by_id(conversion, here.reactions)
+    given = [each["vote"] for each in row["ballots"]]
+    sums = row["up"] + given.count(1), row["down"] + given.count(-1)
+    if sums != (here.up, here.down) or any(
+        votes.get(each["by"], 0) != each["vote"] for each in row["ballots"]
+    ):
+        return "votes"
+    if conversion.source.format != OWN_FORMAT:
+        # No other file has reactions.
+        return None
+    mine = _keys(each["reactions"] for each in row["ballots"])
+    same = all(
+        set(reactions.get(each["by"], ())) == set(each["reactions"]) for each in row["ballots"]
+    )
+    return None if same and mine == _keys(here.reactions.values()) else "reactions"
+
+
+def _by_id(conversion: FileConversion, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the marks by the ids of people here, and by their ids in a file."""
+    source = conversion.source
+    told = {account_id(source, who): what for who, what in given.items()}
+    return {**told, **given} if source.format == OWN_FORMAT else dict(given)
+
+
+def _keys(groups: Iterable[Sequence[str]]) -> Counter[str]:
+    return Counter(itertools.chain.from_iterable(groups))
 
 
 def _count(runtime: Runtime, node_id: str) -> int:

@@ -117,6 +117,34 @@ def test_a_reply_without_parent_and_a_circle_are_roots_and_told(runtime: Runtime
     assert difference(discussion) == NONE
 
 
+def test_a_reply_whose_parent_is_missing_stands_below_the_root_of_its_thread(
+    runtime: Runtime,
+) -> None:
+    items = [
+        comment("orphan", 9, parent="gone", root="root"),
+        comment("root", 8),
+        comment("reply", 7, parent="root", root="root"),
+        comment("answer", 6, parent="reply", root="root"),
+        comment("late", 5, parent="gone", root="gone too"),
+    ]
+
+    done = bring(runtime, [thread(), *items])
+
+    discussion = at_url(runtime)
+    assert [(each["text"], each["depth"]) for each in discussion.walk()] == [
+        ("text of root", 0),
+        ("text of orphan", 1),
+        ("text of reply", 1),
+        ("text of answer", 2),
+        ("text of late", 0),
+    ]
+    assert done["counts"]["unknown_parent"] == 1
+    assert difference(discussion) == NONE
+    again = bring(runtime, [thread(), *items, comment("7", 1, parent="x", root="root")], digest="2")
+    assert again["counts"]["imported"] == 1
+    assert discussion.walk()[-2]["text"] == "text of 7"
+
+
 def test_a_reply_below_the_deepest_level_stands_beside_what_it_answers(runtime: Runtime) -> None:
     Discussion.make(runtime, THREADED, max_depth=2)
     chain = [

@@ -1,11 +1,14 @@
 """Discussions of another system, as a parser yields them, and what an import leaves of them."""
 
+import io
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from chalicelib.comments.importing import running
 from chalicelib.comments.importing.exporting import lines_of
+from chalicelib.comments.importing.formats import own_lines
 from chalicelib.comments.importing.rows import Import
 from chalicelib.comments.importing.running import ImportOrder
 from chalicelib.comments.importing.shapes import (
@@ -94,35 +97,6 @@ def everything(runtime: Runtime, without: Sequence[str] = ()) -> dict[str, list[
 
 
 def exported(runtime: Runtime, site: str) -> Iterator[Item]:
-    """Yield the parts of a site's export as a parser of its lines does."""
-    yield from _parts(lines_of(runtime, site))
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
-def _parts(lines: Iterable[dict[str, Any]]) -> Iterator[Item]:
-    node = ""
-    for line in lines:
-        if line["kind"] == "node":
-            node = line["id"]
-            yield ImportedThread(
-                key=node, url=line["url"], title=line["title"], locked=line["locked"], own=line
-            )
-        if line["kind"] == "comment":
-            by = line["author"]
-            yield comment(
-                line["id"],
-                thread=node,
-                parent=line["parent"],
-                posted=_time(line["posted"]),
-                edited=_time(line["edited"]),
-                author=author(by["name"], by["id"]) if by else None,
-                text=line["text"],
-                state="deleted" if line["state"] == "removed" else line["state"],
-                ups=line["up"],
-                downs=line["down"],
-                votes=tuple((who, value) for who, value in line["votes"]),
-                own=line,
-            )
+    """Yield the parts of a site's export."""
+    written = b"\n".join(json.dumps(line).encode() for line in lines_of(runtime, site))
+    yield from own_lines.parse(io.BytesIO(written))

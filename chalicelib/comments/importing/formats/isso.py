@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from html import unescape
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote_plus
 
@@ -97,6 +98,9 @@ def _rows(database: sqlite3.Connection) -> Iterator[Item]:
     for row in database.execute(_ROWS):
         record = dict(zip(_COLUMNS, row, strict=True))
         where = f"comment {record['id']}"
+        # Isso stores names as HTML, and texts as they were written.
+        record["author"] = unescape(text_of(record["author"]))
+        record["email"] = unescape(text_of(record["email"]))
         if record["tid"] is None:
             yield skip("unknown_thread", where, record["text"])
             continue

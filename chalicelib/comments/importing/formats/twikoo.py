@@ -47,7 +47,6 @@ def _comment(record: Record, thread: str) -> ImportedComment:
     return ImportedComment(
         thread=thread,
         key=key,
-        # `rid` is the root of the thread, whatever it answers.
         parent=key_of(record.get("pid")) or key_of(record.get("rid")) or None,
         posted=posted,
         edited=edited if edited and edited > posted else None,
@@ -57,6 +56,7 @@ def _comment(record: Record, thread: str) -> ImportedComment:
         ups=len(ups) or _total(liked),
         downs=len(downs),
         votes=(*ups, *(each for each in downs if each[0] not in dict(ups))),
+        root=key_of(record.get("rid")) or None,
     )
 
 

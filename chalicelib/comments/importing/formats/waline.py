@@ -32,7 +32,7 @@ _STATES: dict[str, ImportedState] = {
     "spam": "spam",
 }
 # Waline writes the answered person's name, with a link within its own page, before an answer.
-_ANSWERED = re.compile(r"\[@[^\]\n]*\]\(#[^)\n]*\)\s*[:\uff1a,\uff0c]?\s*")
+_ANSWERED = re.compile(r"\A\s*\[@[^\]\n]*\]\(#[^)\n]*\)\s*[:\uff1a,\uff0c]?\s*")
 
 
 def parse(stream: BinaryIO) -> Iterator[Item]:
@@ -58,7 +58,6 @@ def _comment(record: Record, thread: str) -> ImportedComment:
     return ImportedComment(
         thread=thread,
         key=key,
-        # `rid` is the root of the thread, whatever it answers.
         parent=_parent(record.get("pid")) or _parent(record.get("rid")),
         posted=posted,
         # A vote changes the time of the last update, too.
@@ -73,6 +72,8 @@ def _comment(record: Record, thread: str) -> ImportedComment:
         ups=max(number_of(record.get("like")), 0),
         downs=0,
         votes=(),
+        # Waline deletes a comment with its answers, and leaves the answers to these.
+        root=_parent(record.get("rid")),
     )
 
 

@@ -20,7 +20,8 @@ from chalicelib.comments.importing.shapes import (
     Skipped,
 )
 from tests.comments.importing.support.reading import comments, read, threads, written
-from tests.comments.importing.support.written_files import NAMES, discussion, format_of
+from tests.comments.importing.support.written_discussion import discussion
+from tests.comments.importing.support.written_files import NAMES, format_of
 
 EVERY = pytest.mark.parametrize("name", NAMES)
 # Formats with a comment on each line, and no sign of the last.

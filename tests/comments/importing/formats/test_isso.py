@@ -132,3 +132,15 @@ def test_a_thread_without_an_id_is_skipped() -> None:
     file = json.dumps([{"comments": [{"id": 1}], "title": "x"}, {"id": "/a/", "comments": [{}]}])
 
     assert skipped(read("isso", file)) == [("no_address", "x"), ("no_id", "{}")]
+
+
+def test_names_are_html_and_texts_are_not(tmp_path: Path) -> None:
+    """Isso escapes names when it stores them, and shows them as they are stored."""
+    row = {"author": "Ann &amp; Ben &lt;3", "text": "a &amp; b", "email": "a&amp;b@mail.example"}
+
+    found = comment(read("isso", database(tmp_path, row)))
+
+    assert found.author == ImportedAuthor(
+        account=None, name="Ann & Ben <3", email="a&b@mail.example", is_email_verified=False
+    )
+    assert found.text == "a &amp; b"

@@ -1,7 +1,6 @@
-"""Remark42, Commento, Twikoo, Waline, Artalk and GitHub: their fields, and what others lose."""
+"""Remark42, Commento, Twikoo, Waline and Artalk: their fields, and what others lose."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,94 +14,15 @@ from tests.comments.importing.support.reading import (
     skipped,
     threads,
 )
-
-NOON = datetime(2020, 7, 2, 12, tzinfo=UTC)
-ISO = "2020-07-02T12:00:00Z"
-REMARK: dict[str, Any] = {
-    "id": "1",
-    "pid": "",
-    "text": "<p><b>bold</b></p>",
-    "orig": "**bold**\nline",
-    "user": {"name": "Ann", "id": "github_ab12"},
-    "locator": {"site": "s", "url": "https://a.example/b"},
-    "score": 0,
-    "votes": None,
-    "time": "2020-07-02T14:00:00.5+02:00",
-}
-COMMENTO: dict[str, Any] = {
-    "commentHex": "c1",
-    "domain": "a.example",
-    "path": "/b",
-    "commenterHex": "p1",
-    "markdown": "*words*",
-    "html": "<p><em>words</em></p>",
-    "parentHex": "root",
-    "score": 0,
-    "state": "approved",
-    "creationDate": ISO,
-}
-TWIKOO: dict[str, Any] = {
-    "_id": {"$oid": "65a0"},
-    "uid": "browser1",
-    "nick": "Ann",
-    "mail": "",
-    "url": "/b/",
-    "href": "https://a.example/b/",
-    "comment": "<p><b>bold</b></p>",
-    "isSpam": False,
-    "created": {"$numberLong": "1593691200000"},
-}
-WALINE: dict[str, Any] = {
-    "objectId": "w1",
-    "nick": "Ann",
-    "mail": "ann@mail.example",
-    "url": "/b/",
-    "comment": "*words*",
-    "status": "approved",
-    "insertedAt": ISO,
-}
-ARTALK: dict[str, str] = {
-    "id": "1",
-    "rid": "0",
-    "content": "*words*",
-    "nick": "Ann",
-    "email": "ann@mail.example",
-    "is_pending": "false",
-    "created_at": "2020-07-02 20:00:00 +0800",
-    "vote_up": "3",
-    "vote_down": "1",
-    "page_key": "https://a.example/b",
-    "page_title": "B",
-    "site_name": "A",
-}
-
-
-def remark(*records: dict[str, Any], **first: Any) -> str:
-    """Return a backup with these comments, upon the one above."""
-    head = {"version": 1, "users": [], "posts": [], **first}
-    return "\n".join(map(json.dumps, [head, *({**REMARK, **each} for each in records)]))
-
-
-def commento(*records: dict[str, Any], commenters: list[dict[str, str]] | None = None) -> str:
-    """Return an export with these comments, upon the one above."""
-    made = [{**COMMENTO, **each} for each in records]
-    return json.dumps({"version": 1, "comments": made, "commenters": commenters or []})
-
-
-def twikoo(*records: dict[str, Any]) -> str:
-    """Return an export with these comments, upon the one above."""
-    return json.dumps([{**TWIKOO, **each} for each in records])
-
-
-def waline(*records: dict[str, Any]) -> str:
-    """Return an export with these comments, upon the one above."""
-    made = [{**WALINE, **each} for each in records]
-    return json.dumps({"type": "waline", "version": 1, "data": {"Comment": made, "Users": [{}]}})
-
-
-def artalk(*records: dict[str, str]) -> str:
-    """Return an export with these comments, upon the one above."""
-    return json.dumps([{**ARTALK, **each} for each in records])
+from tests.comments.importing.support.records import (
+    NOON,
+    TWIKOO,
+    artalk,
+    commento,
+    remark,
+    twikoo,
+    waline,
+)
 
 
 def test_remark42_gives_the_markdown_that_was_written() -> None:
@@ -231,7 +151,7 @@ def test_twikoo_has_comments_on_lines_spam_and_answers() -> None:
 
     found = comments(read("twikoo", file))[1]
 
-    assert facts(found, "parent", "state", "ups") == ("65a0", "spam", 1)
+    assert facts(found, "parent", "root", "state", "ups") == ("65a0", "1", "spam", 1)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +170,14 @@ def test_waline_answers_lose_the_name_that_it_writes_before_them() -> None:
     )
 
     assert facts(found, "parent", "text", "ups") == ("w1", "*words*", 4)
+
+
+def test_a_later_link_within_the_page_stays_in_an_answer_of_waline() -> None:
+    text = "As [@Ben](#w0) says"
+
+    found = comment(read("waline", waline({"pid": "w1", "rid": "w0", "comment": text})))
+
+    assert facts(found, "text", "root") == (text, "w0")
 
 
 def test_waline_has_html_of_older_systems_and_dates_of_leancloud() -> None:
@@ -274,91 +202,6 @@ def test_artalk_has_texts_in_all_fields() -> None:
     root, reply = comments(items)
     assert facts(root, "parent", "posted", "ups", "downs", "state") == (None, NOON, 3, 1, "visible")
     assert facts(reply, "parent", "state") == ("1", "pending")
-
-
-def github(*nodes: dict[str, Any], **head: Any) -> str:
-    """Return an answer of the API with a discussion of these comments."""
-    discussion = {"id": "D1", "title": "posts/b", "comments": {"nodes": nodes}, **head}
-    return json.dumps({"data": {"repository": {"discussions": {"nodes": [discussion]}}}})
-
-
-GITHUB: dict[str, Any] = {
-    "id": "DC1",
-    "author": {"login": "ann"},
-    "body": "words",
-    "createdAt": ISO,
-}
-
-
-@pytest.mark.parametrize(
-    ("head", "url"),
-    [
-        ({}, "/posts/b"),
-        ({"title": "/b"}, "/b"),
-        ({"title": "https://a.example/b"}, "https://a.example/b"),
-        ({"title": "A talk"}, None),
-        ({"body": "# B\n\n[https://a.example/b](https://a.example/b)"}, "https://a.example/b"),
-    ],
-)
-def test_a_discussion_of_giscus_leads_to_its_page(head: dict[str, str], url: str | None) -> None:
-    assert threads(read("github", github(GITHUB, **head)))[0].url == url
-
-
-def test_github_gives_replies_pictures_and_votes() -> None:
-    groups = [
-        {"content": "THUMBS_UP", "users": {"totalCount": 3}},
-        {"content": "THUMBS_DOWN", "users": {"totalCount": 1}},
-        {"content": "HEART", "users": {"totalCount": 9}},
-    ]
-    reply = {
-        **GITHUB,
-        "id": "DC2",
-        "author": None,
-        "body": 'a <img width="9" alt="cat" src="https://i.example/c.png"> b',
-        "reactions": {"nodes": [{"content": "THUMBS_UP", "user": {"login": "ben"}}]},
-    }
-    node = {**GITHUB, "upvoteCount": 2, "reactionGroups": groups, "replies": {"nodes": [reply, {}]}}
-
-    items = read("github", github(node, locked=True))
-
-    root, answer = comments(items)
-    assert threads(items)[0].locked
-    assert facts(root, "parent", "ups", "downs", "votes") == (None, 3, 1, ())
-    assert facts(answer, "parent", "author", "text", "ups", "votes") == (
-        "DC1",
-        None,
-        "a ![cat](https://i.example/c.png) b",
-        1,
-        (("ben", 1),),
-    )
-    assert [each for each, _ in skipped(items)] == ["no_id"]
-
-
-def test_comments_that_an_answer_of_github_lacks_are_told() -> None:
-    replies = {"totalCount": 101, "nodes": [{**GITHUB, "id": "DC2"}]}
-    discussion = {"totalCount": 7, "nodes": [{**GITHUB, "replies": replies}]}
-    found = github(comments=discussion)
-
-    assert [reason for reason, _ in skipped(read("github", found))] == ["more_comments"] * 2
-
-
-@pytest.mark.parametrize(
-    ("change", "state"),
-    [
-        ({"isMinimized": True, "minimizedReason": "spam"}, "spam"),
-        ({"isMinimized": True, "minimizedReason": "off-topic"}, "hidden"),
-        ({"deletedAt": ISO}, "deleted"),
-    ],
-)
-def test_minimised_comments_of_github_keep_their_state(change: dict[str, Any], state: str) -> None:
-    assert comment(read("github", github({**GITHUB, **change}))).state == state
-
-
-def test_pages_of_the_api_may_follow_each_other_or_be_an_array() -> None:
-    one, two = github(GITHUB), github({**GITHUB, "id": "DC2"}, id="D2")
-
-    assert len(comments(read("github", f"{one}\n{two}"))) == 2
-    assert read("github", f"[{one}, {two}]") == read("github", one + two)
 
 
 FILES = {

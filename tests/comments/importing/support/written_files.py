@@ -4,77 +4,16 @@ import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
-COMMENTS_IN_THREAD = 100
-_READERS = 50
-_START = datetime(2019, 3, 31, 12, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Written:
-    """A comment of the discussion: the third of three answers the second."""
-
-    number: int
-    words: str = ""
-
-    @property
-    def thread(self) -> int:
-        return self.number // COMMENTS_IN_THREAD
-
-    @property
-    def path(self) -> str:
-        return f"/posts/{self.thread}/"
-
-    @property
-    def title(self) -> str:
-        return f"Post {self.thread} & more"
-
-    @property
-    def key(self) -> str:
-        return str(self.number + 1)
-
-    @property
-    def parent(self) -> str | None:
-        place = self.number % COMMENTS_IN_THREAD
-        return str(self.number) if place % 3 == 2 else None
-
-    @property
-    def posted(self) -> datetime:
-        return _START + timedelta(minutes=self.number)
-
-    @property
-    def name(self) -> str:
-        return f"Reader {self.number % _READERS}"
-
-    @property
-    def account(self) -> str:
-        return f"account-{self.number % _READERS}"
-
-    @property
-    def email(self) -> str:
-        return f"reader{self.number % _READERS}@mail.example"
-
-    @property
-    def text(self) -> str:
-        return f"Comment {self.key} of this post. {self.words}".strip()
-
-    @property
-    def is_first(self) -> bool:
-        """Whether it is the first of its thread."""
-        return self.number % COMMENTS_IN_THREAD == 0
-
-    def posted_as(self, form: str) -> str:
-        return self.posted.strftime(form)
-
-
-def discussion(count: int, words: str = "") -> Iterator[Written]:
-    """Yield the comments, thread by thread."""
-    return (Written(number, words) for number in range(count))
+from tests.comments.importing.support.written_discussion import (
+    COMMENTS_IN_THREAD,
+    READERS,
+    Written,
+    discussion,
+)
 
 
 def write(name: str, count: int, file: BinaryIO, words: str = "") -> None:
@@ -151,7 +90,7 @@ def _wordpress(count: int, words: str) -> Iterator[str]:
 
 
 def _remark42(count: int, words: str) -> Iterator[str]:
-    readers = [{"id": f"account-{n}", "blocked": {}} for n in range(_READERS)]
+    readers = [{"id": f"account-{n}", "blocked": {}} for n in range(READERS)]
     yield json.dumps({"version": 1, "users": readers, "posts": []}) + "\n"
     for each in discussion(count, words):
         record = {
