@@ -2,19 +2,28 @@
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, SecretStr, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
-from chalicelib import guest_tokens, signing
+from chalicelib import guest_tokens, signing, site_tokens
 from chalicelib.errors import Misconfigured, Unauthenticated
 from chalicelib.people.ids import ID_PATTERN, IMPORTED_ID, ONE_SITE_ID
 from chalicelib.people.names import acceptable
 from chalicelib.settings import Settings
+from chalicelib.site_tokens import Addressed, SiteIssuer
+from chalicelib.texts import Line, at_most
 
 if TYPE_CHECKING:
     from chalicelib.key_sets import KeySet
@@ -38,8 +47,10 @@ _HASHED_ID = re.compile(re.escape(HASHED) + "[A-Za-z0-9_-]{43}")
 _PUBLIC_KEY = SecretStr("plaza")
 
 _ONE_SITE_BYTES = 16
-_ASYMMETRIC = ("RS256", "ES256")
 _MOST_ADDRESS = 500
+MOST_BADGES, MOST_BADGE_CHARACTERS = 5, 20
+_BADGE: TypeAdapter[str] = TypeAdapter(Annotated[Line, at_most(MOST_BADGE_CHARACTERS)])
+_MOST_EMAIL_CHARACTERS = 254
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?")
 # The greatest difference between the clocks of a provider and a container: a token is valid by this
 # much earlier and longer.
@@ -67,6 +78,19 @@ class Claims(BaseModel):
     sites: tuple[str, ...] | None = None
 
 
+class SiteClaims(Claims):
+    """The claims of a token of a site's own issuer; it has no roles, whatever it says."""
+
+    email: Any = None
+    email_verified: Any = False
+    badges: Any = None
+
+
+ReadClaims = TypeVar("ReadClaims", bound=Claims)
+# The issuers of a site.
+IssuersOf = Callable[[str], Sequence[SiteIssuer]]
+
+
 @dataclass(frozen=True)
 class Principal:
     """The caller.
@@ -78,6 +102,8 @@ class Principal:
     - `site`: the only site where they may act, as a guest or as a person of an issuer of the site;
       None: every site.
     - `is_guest`: whether they have no account.
+    - `badges`: shown beside their name at their site.
+    - `email`: their address as an issuer vouches for it that the site trusts with it.
     """
 
     id: str
@@ -88,18 +114,30 @@ class Principal:
     picture: str | None = None
     site: str | None = None
     is_guest: bool = False
+    badges: tuple[str, ...] = ()
+    email: str | None = field(default=None, repr=False)
 
     def has(self, *roles: Role) -> bool:
         """Return whether the caller has any of the roles; an admin has them all."""
         return "admin" in self.roles or not self.roles.isdisjoint(roles)
 
 
-def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> Principal | None:
+def _no_issuers(_site: str) -> Sequence[SiteIssuer]:
+    return ()
+
+
+def identify(
+    headers: Mapping[str, str],
+    settings: Settings,
+    now: datetime,
+    issuers_of: IssuersOf = _no_issuers,
+) -> Principal | None:
     """Return the principal of the Authorization header; None: no header.
 
     PLAZA_JWT_SECRET verifies HS256, and the keys at PLAZA_JWKS_URL verify RS256 and ES256; a
     token's own `alg` never selects the wrong kind of key. PLAZA_SIGNING_KEYS verify the tokens of
-    guests. Raises Unauthenticated for an invalid or expired token.
+    guests, and the issuers of a site the tokens for the site. Raises Unauthenticated for an invalid
+    or expired token, and Unavailable if the keys of its issuer cannot be read.
     """
     header = headers.get("authorization")
     if header is None:
@@ -109,10 +147,10 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
         raise Unauthenticated("The Authorization header is not a bearer token")
     if token.strip().startswith(guest_tokens.PREFIX):
         return _guest(token.strip(), settings, now)
-    claims = _claims(_verify(token.strip(), settings, now))
-    # PyJWT reads the system's clock; Plaza's comes from the runtime.
-    if not claims.nbf - LEEWAY_SECONDS <= now.timestamp() < claims.exp + LEEWAY_SECONDS:
-        raise Unauthenticated("The token has expired or is not valid yet")
+    addressed = site_tokens.read(token.strip(), settings.jwt_audience)
+    if addressed is not None:
+        return _of_site(token.strip(), addressed, settings, now, issuers_of(addressed.site))
+    claims = _claims(_verify(token.strip(), settings, now), Claims, now)
     roles = frozenset(claims.roles)
     own_id = person_id(claims.iss, claims.sub, settings.subject_key)
     return Principal(
@@ -132,6 +170,49 @@ def _guest(token: str, settings: Settings, now: datetime) -> Principal:
         raise Unauthenticated("The guest's token is not valid or has expired")
     name = acceptable(guest.name, settings.reserved_names, is_staff=False)
     return Principal(id=guest.id, name=name or guest.id, site=guest.site, is_guest=True)
+
+
+def _of_site(
+    token: str,
+    addressed: Addressed,
+    settings: Settings,
+    now: datetime,
+    issuers: Sequence[SiteIssuer],
+) -> Principal:
+    """Return the person of a site's own issuer; raises Unauthenticated and Unavailable."""
+    if addressed.iss == settings.jwt_issuer:
+        raise Unauthenticated("The deployment's issuer issues no tokens of one site")
+    payload, issuer = site_tokens.verify(token, addressed, issuers, now)
+    claims = _claims(payload, SiteClaims, now)
+    site = addressed.site
+    own_id = one_site_id("s", site, issuer.iss, claims.sub, settings.subject_key)
+    name = acceptable(claims.name, settings.reserved_names, is_staff=False)
+    return Principal(
+        id=own_id,
+        name=name or own_id,
+        sites=frozenset(),
+        picture=_picture(claims.picture),
+        site=site,
+        badges=_badges(claims.badges),
+        email=_email(claims) if issuer.trust_email else None,
+    )
+
+
+def _badges(claim: object) -> tuple[str, ...]:
+    """Return the badges of a claim that readers can see, each once."""
+    shown: dict[str, None] = {}
+    for each in claim if isinstance(claim, list) else ():
+        try:
+            shown[_BADGE.validate_python(each, strict=True)] = None
+        except ValidationError:
+            continue
+    return tuple(shown)[:MOST_BADGES]
+
+
+def _email(claims: SiteClaims) -> str | None:
+    """Return the verified address of a token; None: it has none."""
+    given = claims.email if claims.email_verified is True else None
+    return given if isinstance(given, str) and len(given) <= _MOST_EMAIL_CHARACTERS else None
 
 
 def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
@@ -204,7 +285,7 @@ def _key(kid: str | None, algorithm: str, settings: Settings, now: datetime) -> 
         raise Misconfigured("Neither PLAZA_JWT_SECRET nor PLAZA_JWKS_URL is set")
     if algorithm == "HS256" and settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
-    if algorithm in _ASYMMETRIC and settings.jwks_url is not None:
+    if algorithm in site_tokens.ASYMMETRIC and settings.jwks_url is not None:
         # PyJWT binds a key to its published algorithm, so no other accepts it.
         return _key_set(settings.jwks_url).find(kid, now)
     raise Unauthenticated("The token is signed with an algorithm that is not accepted here")
@@ -218,8 +299,13 @@ def _key_set(url: str) -> "KeySet":
     return KeySet(url)
 
 
-def _claims(payload: dict[str, Any]) -> Claims:
+def _claims(payload: dict[str, Any], model: type[ReadClaims], now: datetime) -> ReadClaims:
+    """Return the claims of a verified token; raises Unauthenticated if they do not hold now."""
     try:
-        return Claims.model_validate(payload)
+        claims = model.model_validate(payload)
     except ValidationError:
         raise Unauthenticated("The token's claims have the wrong form") from None
+    # PyJWT reads the system's clock; Plaza's comes from the runtime.
+    if not claims.nbf - LEEWAY_SECONDS <= now.timestamp() < claims.exp + LEEWAY_SECONDS:
+        raise Unauthenticated("The token has expired or is not valid yet")
+    return claims

@@ -5,10 +5,13 @@ fails, the last good set serves for up to an hour. An unknown key id, as after a
 causes a fetch. There is at most one fetch in ten seconds.
 """
 
+import http.client
 import threading
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 import jwt
+import orjson
 
 from chalicelib import deadlines, outgoing
 from chalicelib.errors import Unauthenticated, Unavailable
@@ -20,6 +23,8 @@ COOL_DOWN = timedelta(seconds=10)
 TIMEOUT_SECONDS = 2.0
 # For a caller whose key is in the old set.
 REFRESH_SECONDS = 1.0
+MOST_BYTES = 65_536
+_OK = 200
 
 
 class KeySet:
@@ -31,7 +36,7 @@ class KeySet:
     """
 
     def __init__(self, url: str) -> None:
-        self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS)
+        self._url = url
         self._way = outgoing.Way()
         self._keys: dict[str, jwt.PyJWK] = {}
         self._fetched: datetime | None = None
@@ -87,11 +92,35 @@ class KeySet:
 
     def _run(self, fetch: threading.Event, now: datetime) -> None:
         try:
-            found = self._way.call(TIMEOUT_SECONDS, self._client.get_signing_keys)
-            keys = {key.key_id: key for key in found if key.key_id}
+            keys = {key.key_id: key for key in self._read() if key.key_id}
         except Exception:  # noqa: BLE001 - after any failure the last good set stays
             log.warning("the identity provider's keys were not fetched", exc_info=True)
         else:
             self._keys, self._fetched, self._failed = keys, now, False
         finally:
             fetch.set()
+
+    def _read(self) -> list[jwt.PyJWK]:
+        """Return the keys that the provider publishes; raises any error."""
+        client = jwt.PyJWKClient(self._url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS)
+        return self._way.call(TIMEOUT_SECONDS, client.get_signing_keys)
+
+
+class PublicKeySet(KeySet):
+    """The published keys at an https URL of a stranger's choice, on the public internet.
+
+    An answer has status 200, without a redirect, and at most `MOST_BYTES`.
+    """
+
+    def _read(self) -> list[jwt.PyJWK]:
+        url = urlsplit(self._url)
+        headers = {"Accept": "application/json", "User-Agent": "Plaza", "Connection": "close"}
+        query = f"?{url.query}" if url.query else ""
+        request = outgoing.HttpRequest(url, "GET", query, "", headers)
+        answer = outgoing.ask(
+            self._way, request, TIMEOUT_SECONDS, MOST_BYTES, opens=outgoing.PublicConnection
+        )
+        if answer.status != _OK:
+            raise http.client.HTTPException(f"status {answer.status}")
+        published = jwt.PyJWKSet.from_dict(orjson.loads(answer.body)).keys
+        return [key for key in published if key.public_key_use in {"sig", None}]

@@ -1,7 +1,9 @@
 """Calls out of the process, each with an end in time that the other side cannot delay."""
 
 import http.client
+import ipaddress
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -84,14 +86,57 @@ class HttpAnswer(NamedTuple):
     body: bytes
 
 
-def ask(way: Way, request: HttpRequest, seconds: float, most_bytes: int) -> HttpAnswer:
+class PublicConnection(http.client.HTTPSConnection):
+    """A connection by TLS to a server of the public internet, and to no neighbour of this process.
+
+    The name is resolved once, so no second answer of its resolver leads elsewhere.
+    """
+
+    def connect(self) -> None:
+        """Connect; raises OSError, also if any address of the host is not public."""
+        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        addresses = [str(address[0]) for *_, address in found]
+        if not all(map(is_public, addresses)):
+            raise ConnectionRefusedError("the host has an address that is not public")
+        self.sock = socket.create_connection((addresses[0], self.port), CONNECT_SECONDS)
+        secured = ssl.create_default_context().wrap_socket(
+            self.sock, server_hostname=self.host, do_handshake_on_connect=False
+        )
+        # Known before the handshake: the end of a call closes it.
+        self.sock = secured
+        secured.do_handshake()
+
+
+# Where addresses of the public internet are assigned (IANA, IPv6 Global Unicast Address
+# Assignments), without ranges that lead on to an IPv4 address.
+_PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
+_EMBEDDING = (ipaddress.IPv6Network("2001::/32"), ipaddress.IPv6Network("2002::/16"))
+
+
+def is_public(address: str) -> bool:
+    """Return whether an IP address is of the public internet."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        is_direct = found in _PUBLIC_IPV6 and not any(found in each for each in _EMBEDDING)
+        return is_direct and found.is_global
+    return found.is_global and not found.is_multicast
+
+
+def ask(
+    way: Way,
+    request: HttpRequest,
+    seconds: float,
+    most_bytes: int,
+    opens: type[http.client.HTTPConnection] | None = None,
+) -> HttpAnswer:
     """Return a server's answer; raises OSError, also if no answer comes in time.
 
     Raises http.client.HTTPException for an answer that is not HTTP, or has more than `most_bytes`.
-    An abandoned connection is closed, and sends no more bytes.
+    `opens`: the kind of connection; None: by the URL's scheme. An abandoned connection is closed,
+    and sends no more bytes.
     """
     is_over = threading.Event()
-    connection = _connection(request.url)
+    connection = _connection(request.url, opens)
 
     def exchange() -> HttpAnswer:
         try:
@@ -114,10 +159,12 @@ def ask(way: Way, request: HttpRequest, seconds: float, most_bytes: int) -> Http
         raise
 
 
-def _connection(url: SplitResult) -> http.client.HTTPConnection:
+def _connection(
+    url: SplitResult, opens: type[http.client.HTTPConnection] | None
+) -> http.client.HTTPConnection:
     is_tls = url.scheme == "https"
-    kind = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
-    return kind(str(url.hostname), url.port, timeout=CONNECT_SECONDS)
+    by_scheme = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
+    return (opens or by_scheme)(str(url.hostname), url.port, timeout=CONNECT_SECONDS)
 
 
 def _exchange(

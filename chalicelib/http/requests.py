@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar, get_origin
 
 import orjson
@@ -18,6 +19,7 @@ from chalicelib.http import audit
 from chalicelib.identity import Principal, Role, identify
 from chalicelib.limits import Limit
 from chalicelib.runtime import Runtime
+from chalicelib.sites import issuers
 
 # Bounds on JSON bodies, so that parsing them into models has a bounded cost.
 
@@ -271,7 +273,9 @@ class Request:
         Raises Unauthenticated for a bad token.
         """
         if not self._is_identified:
-            self._caller = identify(self.raw.headers, self.runtime.settings, self.runtime.now())
+            settings, now = self.runtime.settings, self.runtime.now()
+            issuers_of = partial(issuers.of, self.runtime)
+            self._caller = identify(self.raw.headers, settings, now, issuers_of)
             self._is_identified = True
         return self._caller if self._admits(self._caller) else None
 

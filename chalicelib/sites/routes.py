@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from chalicelib.http import Input, Ok, Request, router
 from chalicelib.http.callers import Admin, Publisher
 from chalicelib.runtime import Runtime
-from chalicelib.sites import settings
+from chalicelib.sites import issuer_routes, settings
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 from chalicelib.sites.settings import WHOLE_BP
@@ -72,4 +72,5 @@ def routes(runtime: Runtime) -> Blueprint:
         settings.put_share(request.runtime.database, site, share_bp)
         return Ok(site_answer(site, share_bp))
 
+    issuer_routes.declare(route)
     return blueprint

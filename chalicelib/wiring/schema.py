@@ -48,7 +48,7 @@ from chalicelib.shop.orders import reconciliation
 from chalicelib.shop.orders import shapes as orders
 from chalicelib.shop.payments import fake, records
 from chalicelib.shop.stock import shapes as stock
-from chalicelib.sites import settings
+from chalicelib.sites import issuers, settings
 from chalicelib.social.activity import refs
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions import events as action_events
@@ -76,6 +76,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     events.EVENTS,
     conversion_keys.CONVERSION_KEYS,
     settings.SITES,
+    issuers.ISSUERS,
     counters.HOURS,
     counters.DAYS,
     counters.WEEKS,

@@ -44,6 +44,7 @@ NOBODY_THERE = {
     },
     "what a publisher says of a site; addresses of pages": {
         *("content.site", "content.address", "content.rendered", "content.tag", "comments.site"),
+        "site.issuers",
         *("comments.search", "comments.discussed"),
     },
     "what sites have of hits without a user; visitors are of a day, and anonymous": {

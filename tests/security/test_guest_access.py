@@ -1,7 +1,11 @@
-"""Guests of a site: its readers in discussions there, and anonymous everywhere else."""
+"""People of one site: its readers in discussions there, and anonymous everywhere else.
+
+They are its guests, and the people of its own issuers.
+"""
 
 import re
 
+import jwt
 import pytest
 from chalice.app import Chalice
 
@@ -51,7 +55,9 @@ def operations_of(app: Chalice) -> dict[str, Operation]:
     }
 
 
-def test_guests_are_admitted_to_discussions_and_to_themselves_alone(app: Chalice) -> None:
+def test_people_of_one_site_are_admitted_to_discussions_and_to_themselves_alone(
+    app: Chalice,
+) -> None:
     found = {
         name for name, each in operations_of(app).items() if each.rules.of_one_site is not None
     }
@@ -66,17 +72,29 @@ def world(client: Client, runtime: Runtime, workers: Workers) -> World:
 
 
 def alike(row: Row) -> str:
-    """Return the caller of the matrix whose answers a guest has."""
+    """Return the caller of the matrix whose answers a person of one site has."""
     is_reader = row.call in OWN or is_in_discussions(row.call)
     return "stranger" if is_reader else "anonymous"
 
 
+def token_of(kind: str, world: World, client: Client) -> str:
+    """Return the token of a guest of the site, or of a person of its own issuer."""
+    if kind == "guest":
+        begun = client.post(f"/sites/{OWN_SITE}/guests", name="Ferry passenger")
+        return str(begun.json["token"])
+    issuer = {"iss": "https://ferry.example", "secret": "a-secret-of-the-ferry-".ljust(32, "x")}
+    accepted = world.as_("publisher_own").put(f"/sites/{OWN_SITE}/issuers/ferry", **issuer)
+    assert accepted.status == 200
+    said = {"iss": issuer["iss"], "aud": f"plaza:{OWN_SITE}", "sub": "7", "exp": 4_000_000_000}
+    return jwt.encode({**said, "roles": ["admin"]}, issuer["secret"], "HS256")
+
+
+@pytest.mark.parametrize("kind", ["guest", "person of an issuer"])
 @pytest.mark.parametrize("feature", FEATURES)
-def test_a_guest_is_answered_as_a_reader_there_and_as_nobody_elsewhere(
-    feature: str, world: World, client: Client
+def test_a_person_of_one_site_is_a_reader_there_and_nobody_elsewhere(
+    feature: str, kind: str, world: World, client: Client
 ) -> None:
-    begun = client.post(f"/sites/{OWN_SITE}/guests", name="Ferry passenger")
-    bearer = {"Authorization": f"Bearer {begun.json['token']}"}
+    bearer = {"Authorization": f"Bearer {token_of(kind, world, client)}"}
     guest = Client(client.app, client.token, bearer)
     wrong = {}
     for row in FEATURES[feature]:

@@ -24,12 +24,13 @@ from chalicelib.comments.people.rows import (
     taken_key_expression,
     trust_of,
 )
-from chalicelib.comments.shapes import Author, PostLimit
+from chalicelib.comments.shapes import MAX_BADGES, Author, PostLimit
 from chalicelib.comments.sites import settings
 from chalicelib.database import Document
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.limits import Allowance, scale
+from chalicelib.mail import addressing
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import manages, moderates, owns
 
@@ -100,7 +101,9 @@ def check_may_write(runtime: Runtime, site: str, caller: Principal) -> bool:
 
 def author_of(author: Principal, admitted: Admitted) -> Author:
     """Return the author of a comment, with their present badges and role."""
-    site, badges = admitted.person["site"], admitted.person["badges"]
+    site, given = admitted.person["site"], admitted.person["badges"]
+    # Those of the site's moderators go first.
+    badges = list(dict.fromkeys([*given, *author.badges]))[:MAX_BADGES]
     made: Author = {"id": author.id, "name": author.name}
     if badges:
         made["badges"] = badges
@@ -120,7 +123,7 @@ class _Post:
         # A count lost in an election does no harm; a wait for the majority at every post would.
         rows = PEOPLE.of(runtime.database)
         self._rows = rows.with_options(write_concern=WriteConcern(1))
-        self._now = runtime.now()
+        self._now, self._signing_keys = runtime.now(), runtime.settings.signing_keys
         factor = runtime.settings.limits
         is_limited = factor is not None and not author.has("admin")
         limits = settings.of(runtime, site)["limits"]["posts"] if is_limited else []
@@ -156,13 +159,22 @@ class _Post:
         noted = {"touched": self._now, "recount": {"$ifNull": ["$recount", self._now]}}
         named["picture"] = {"$literal": self._author.picture}
         named["taken_key"] = taken_key_expression(self._author.id, self._author.name)
-        changed: Document = {**named, **noted, **self._next_tat()}
+        changed: Document = {**named, **noted, **self._address(), **self._next_tat()}
         allowed = self._may_post()
         decided = {
             field: {"$cond": [allowed, value, f"${field}"]} for field, value in changed.items()
         }
         made = defaults(self._site, self._author.id, self._author.name)
         return {**made, **decided}
+
+    def _address(self) -> Document:
+        """Return the key of the address that the author's issuer vouches for; a guest's stays."""
+        author = self._author
+        if author.site is None or author.is_guest:
+            return {}
+        address = addressing.ascii_form(author.email) if author.email else None
+        keys = addressing.address_keys(address, self._signing_keys) if address else []
+        return {"email_key": {"$literal": keys[0]} if keys else "$$REMOVE"}
 
     def _first_at(self) -> Document:
         return {"$ifNull": ["$first_at", self._now]}

@@ -28,6 +28,7 @@ from chalicelib.limits import LETTERS, SITE_LETTERS
 from chalicelib.mail import addressing, letters
 from chalicelib.mail.errors import MailOff
 from chalicelib.mail.letters import Draft
+from chalicelib.people.ids import GUEST_PATTERN
 from chalicelib.runtime import Runtime
 
 
@@ -83,7 +84,8 @@ def send_sign_in(runtime: Runtime, site: str, wanted: WantedLetter) -> None:
 def find_guest(runtime: Runtime, site: str, address: str) -> Person | None:
     """Return the guest of a site who first confirmed an address; None: it has none."""
     keys = addressing.address_keys(address, runtime.settings.signing_keys)
-    where = {"email_key": {"$in": keys}, "site": site}
+    # An address that an issuer vouches for gives no letter to its people.
+    where = {"email_key": {"$in": keys}, "site": site, "user_id": {"$regex": GUEST_PATTERN}}
     found = PEOPLE.of(runtime.database).find(where).sort("confirmed_at", ASCENDING).limit(1)
     return next(iter(found), None)
 

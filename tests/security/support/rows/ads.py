@@ -3,7 +3,7 @@
 from tests.ads.support.factories import BANNER, campaign_body
 from tests.security.support import world as worlds
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
-from tests.security.support.row import Row
+from tests.security.support.row import OWNERS, Row
 
 CAMPAIGN = campaign_body(f"{OWN_SITE}/banner")
 ADS = (
@@ -100,6 +100,18 @@ ADS = (
     Row("GET /sites/{site}", {200: "owners_of_the_site", 401: "anonymous", 403: "*"}),
     Row(
         "PUT /sites/{site}", {200: "admin", 401: "anonymous", 403: "*"}, body={"revenue_share": 0.5}
+    ),
+    Row(
+        "PUT /sites/{site}/issuers/{issuer}",
+        OWNERS,
+        body={"iss": "https://alpha.example", "secret": "x" * 32},
+        path={"issuer": "accounts"},
+    ),
+    Row("GET /sites/{site}/issuers", OWNERS),
+    Row(
+        "DELETE /sites/{site}/issuers/{issuer}",
+        {204: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        path={"issuer": "accounts"},
     ),
     Row(
         "GET /accounts/{account}",

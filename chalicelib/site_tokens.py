@@ -1,0 +1,139 @@
+"""Tokens of sites' own issuers: JSON Web Tokens whose audience names their site.
+
+The audience `plaza:{site}` is read before the signature, and only chooses the keys: a token is
+valid if an issuer of that site has its `iss` and has signed it. No header chooses a key's place.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+from pydantic import SecretStr
+
+from chalicelib import signing
+from chalicelib.errors import Unauthenticated, Unavailable
+from chalicelib.sites.ids import is_site_id
+
+if TYPE_CHECKING:
+    from chalicelib.key_sets import PublicKeySet
+
+AUDIENCE = "plaza:"
+ASYMMETRIC = ("RS256", "ES256")
+_PARTS = 3
+# Of all sites whose people call a container.
+_MOST_KEY_SETS = 256
+
+
+class SiteIssuer(NamedTuple):
+    """An issuer whose tokens a site accepts; it has either a secret or published keys."""
+
+    iss: str
+    jwks_url: str | None
+    secret: SecretStr | None
+    trust_email: bool
+
+
+class Addressed(NamedTuple):
+    """What an unverified token says of its site and its issuer."""
+
+    site: str
+    iss: str
+
+
+def audience_of(site: str) -> str:
+    """Return the audience of the tokens of a site's own issuers."""
+    return AUDIENCE + site
+
+
+def read(token: str, own_audience: str | None) -> Addressed | None:
+    """Return the site and the issuer that a token names; None: it is not for one site.
+
+    A token for `own_audience` is the deployment's. Raises Unauthenticated for a token for several
+    sites: its person would be another at each.
+    """
+    payload = _payload(token)
+    audience = payload.get("aud")
+    listed = audience if isinstance(audience, list) else [audience]
+    if own_audience is not None and own_audience in listed:
+        return None
+    named = {each for each in listed if isinstance(each, str) and each.startswith(AUDIENCE)}
+    sites = {site for each in named if is_site_id(site := each.removeprefix(AUDIENCE))}
+    if len(sites) > 1:
+        raise Unauthenticated("The token is for more than one site")
+    issuer = payload.get("iss")
+    return next(
+        (Addressed(site, issuer if isinstance(issuer, str) else "") for site in sites), None
+    )
+
+
+def _payload(token: str) -> Mapping[str, Any]:
+    """Return the claims of an unverified token; none for any other text."""
+    parts = token.split(".")
+    data = signing.decode(parts[1]) if len(parts) == _PARTS else None
+    try:
+        payload = orjson.loads(data or b"")
+    except ValueError:
+        return {}
+    return payload if isinstance(payload, dict) else {}
+
+
+def verify(
+    token: str, addressed: Addressed, issuers: Sequence[SiteIssuer], now: datetime
+) -> tuple[dict[str, Any], SiteIssuer]:
+    """Return the claims of a site's token, and the issuer that signed it; the times are unchecked.
+
+    Several issuers may have one `iss`, as while a key is replaced. Raises Unauthenticated, and
+    Unavailable if the published keys that may verify the token cannot be read.
+    """
+    import jwt
+
+    silent: Unavailable | None = None
+    for issuer in issuers:
+        if issuer.iss != addressed.iss:
+            continue
+        try:
+            return _verify(token, addressed.site, issuer, now), issuer
+        except (jwt.PyJWTError, Unauthenticated):
+            continue
+        except Unavailable as error:
+            silent = error
+    raise silent or Unauthenticated("No issuer of the site has signed the token")
+
+
+def _verify(token: str, site: str, issuer: SiteIssuer, now: datetime) -> dict[str, Any]:
+    import jwt
+
+    header = jwt.get_unverified_header(token)
+    algorithm = str(header.get("alg"))
+    return jwt.decode(
+        token,
+        key=_key(site, issuer, algorithm, header.get("kid"), now),
+        algorithms=[algorithm],
+        issuer=issuer.iss,
+        audience=audience_of(site),
+        options={
+            "require": ["sub", "exp", "iss", "aud"],
+            "verify_exp": False,
+            "verify_nbf": False,
+            "verify_iat": False,
+        },
+    )
+
+
+def _key(site: str, issuer: SiteIssuer, algorithm: str, kid: str | None, now: datetime) -> Any:
+    if algorithm == "HS256" and issuer.secret is not None:
+        return issuer.secret.get_secret_value()
+    if algorithm in ASYMMETRIC and issuer.jwks_url is not None:
+        # PyJWT binds a key to its published algorithm, so no other accepts it.
+        return _key_set(site, issuer.jwks_url).find(kid, now)
+    raise Unauthenticated
+
+
+@lru_cache(maxsize=_MOST_KEY_SETS)
+def _key_set(site: str, url: str) -> "PublicKeySet":  # noqa: ARG001 - a site has fetches of its own
+    """Return the container's key set of a site's issuer."""
+    from chalicelib.key_sets import PublicKeySet
+
+    return PublicKeySet(url)

@@ -1,0 +1,99 @@
+"""A site's own issuers: whose tokens it accepts, remembered by each container for some seconds."""
+
+from datetime import timedelta
+from typing import Annotated, TypedDict
+
+from pydantic import SecretStr
+from pymongo import ReturnDocument
+
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.errors import Problem
+from chalicelib.runtime import Runtime
+from chalicelib.site_tokens import SiteIssuer
+
+# Two for a key that is being replaced, and one for a second provider.
+MAX_ISSUERS = 3
+# The greatest age of the issuers that a call uses.
+REMEMBERED = timedelta(seconds=5)
+
+
+class TooManyIssuers(Problem):
+    """A site has as many issuers as it may have."""
+
+    status = 409
+    code = "too_many_issuers"
+    title = "The site has three issuers; remove one first"
+
+
+class StoredIssuer(TypedDict):
+    """An issuer of a site under a key of the publisher's choice; `secret` or `jwks_url` is None."""
+
+    key: str
+    iss: str
+    jwks_url: str | None
+    secret: str | None
+    trust_email: bool
+
+
+class IssuingSite(TypedDict):
+    """A site with its issuers, in the order in which they were set."""
+
+    _id: str
+    issuers: Annotated[list[StoredIssuer], AtMost(MAX_ISSUERS)]
+
+
+ISSUERS = Collection("site.issuers", IssuingSite)
+
+
+def of(runtime: Runtime, site: str) -> list[SiteIssuer]:
+    """Return the issuers of a site as of the last seconds."""
+
+    def find() -> list[SiteIssuer]:
+        return [_issuer(each) for each in read(runtime, site)]
+
+    return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, find)
+
+
+def read(runtime: Runtime, site: str) -> list[StoredIssuer]:
+    """Return the stored issuers of a site."""
+    found = ISSUERS.of(runtime.database).find_one({"_id": site})
+    return found["issuers"] if found else []
+
+
+def put(runtime: Runtime, site: str, issuer: StoredIssuer) -> None:
+    """Store an issuer in the place of the issuer with its key; raises TooManyIssuers."""
+    had: Document = {"$ifNull": ["$issuers", []]}
+    is_other = {"$ne": ["$$each.key", issuer["key"]]}
+    others = {"$filter": {"input": had, "as": "each", "cond": is_other}}
+    is_full = {"$gte": [{"$size": others}, MAX_ISSUERS]}
+    added = {"$concatArrays": [others, [{"$literal": issuer}]]}
+    stored = ISSUERS.of(runtime.database).find_one_and_update(
+        {"_id": site},
+        [{"$set": {"issuers": {"$cond": [is_full, had, added]}}}],
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+    )
+    runtime.memory.forget(_key(site))
+    if stored is None or issuer["key"] not in [each["key"] for each in stored["issuers"]]:
+        raise TooManyIssuers
+
+
+def remove(runtime: Runtime, site: str, key: str) -> None:
+    """Remove an issuer; its tokens end within seconds. Without such an issuer, nothing changes."""
+    ISSUERS.of(runtime.database).update_one({"_id": site}, {"$pull": {"issuers": {"key": key}}})
+    runtime.memory.forget(_key(site))
+
+
+def _issuer(stored: StoredIssuer) -> SiteIssuer:
+    secret = stored["secret"]
+    return SiteIssuer(
+        stored["iss"],
+        stored["jwks_url"],
+        None if secret is None else SecretStr(secret),
+        stored["trust_email"],
+    )
+
+
+def _key(site: str) -> str:
+    return f"{ISSUERS.name} {site}"
