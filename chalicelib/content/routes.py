@@ -5,6 +5,7 @@ from chalice.app import Blueprint
 from chalicelib.content import settings_routes
 from chalicelib.content.editing import routes as editing
 from chalicelib.content.feeds import routes as feeds
+from chalicelib.content.feeds import sitemap
 from chalicelib.content.publishing import routes as publishing
 from chalicelib.content.publishing.discussions import Discussions
 from chalicelib.content.reading import routes as reading
@@ -22,4 +23,5 @@ def routes(runtime: Runtime, discussions: Discussions, views: Views) -> Blueprin
     publishing.declare(route, discussions)
     reading.declare(route, discussions, views)
     feeds.declare(route)
+    sitemap.declare(route, discussions)
     return blueprint

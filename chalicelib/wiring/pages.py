@@ -9,6 +9,7 @@ from chalicelib.analytics import settings as analytics_settings
 from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
+from chalicelib.comments.latest import sitemap
 from chalicelib.content import jobs
 from chalicelib.content import routes as content_routes
 from chalicelib.content.publishing.discussions import Discussed
@@ -42,6 +43,14 @@ class NodesOfPages:
     def counts(self, runtime: Runtime, discussions: Sequence[str]) -> dict[str, int]:
         """Return the number of public comments of each discussion."""
         return nodes.visible_counts(runtime.database, discussions)
+
+    def sitemaps(self, runtime: Runtime, site: str) -> list[str]:
+        """Return the addresses of the sitemaps of a site's pages with discussions."""
+        return sitemap.files(runtime, site)
+
+    def in_sitemaps(self, runtime: Runtime, site: str, urls: Sequence[str]) -> set[str]:
+        """Return those of these addresses that the sitemaps of discussions have."""
+        return sitemap.find_listed_pages(runtime, site, urls)
 
 
 class CountedPages:

@@ -34,7 +34,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("identity",),
     ("jobs", "limits", "sites.issuers"),
     ("http",),
-    ("atom", "happenings", "mail", "people", "sites"),
+    ("atom", "happenings", "mail", "people", "sitemaps", "sites"),
     ("marks",),
     ("assets.errors", "assets.kinds", "assets.shapes", "web"),
     ("assets.avif", "assets.exif", "assets.ranges"),

@@ -190,6 +190,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.importing.exporting.nodes_of: find comments.node",
         "comments.latest.sitemap._digits: aggregate comments.node",
         "comments.latest.sitemap.document: aggregate comments.node",
+        "comments.latest.sitemap.find_listed_pages: find comments.node",
     ),
     "the list of failed fan-outs, for staff": (
         "social.delivery.progress.failed_page: find feed.action",

@@ -1,8 +1,8 @@
 """The most discussed nodes of a site in the last days, counted every hour.
 
-A document a site names the nodes with the most comments that anybody sees. What a node is called
-and whether readers may comment there is read with it, so that a node that is deleted, moved, closed
-or no longer public is left out at once. Its number is up to an hour old.
+A document a site names the nodes with the most comments that anybody sees. A reading looks up their
+titles, and leaves out a node that is deleted, moved, closed or no longer public. Numbers are up to
+an hour old.
 """
 
 from datetime import datetime, timedelta

@@ -17,16 +17,14 @@ from chalicelib.comments.latest.listing import (
 )
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
-from chalicelib.http import Input, NotModified, Ok, Request, Route, Text, conditional
-from chalicelib.http.responses import MAX_BYTES
+from chalicelib.http import Input, NotModified, Ok, Request, Route, conditional
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
+from chalicelib.sitemaps import CACHING, MOST_PAGES, Sitemap
 from chalicelib.sites.ids import SiteId
 
 # Readers of feeds ask every hour; a cache between them and Plaza asks every five minutes.
 _CACHING = "public, max-age=60, s-maxage=300"
-# Search engines come once a day or less.
-_SITEMAP_CACHING = "public, max-age=3600"
 
 
 def _number(given: object) -> object:
@@ -50,13 +48,6 @@ class SitemapQuery(Input):
     )
 
 
-class Sitemap(Text):
-    """200: a sitemap, or an index of sitemaps."""
-
-    media_type = "application/xml"
-    max_bytes = MAX_BYTES
-
-
 def declare(route: Route) -> None:
     """Declare the routes of sites and of people there."""
     _declare_pages(route)
@@ -64,14 +55,14 @@ def declare(route: Route) -> None:
 
 
 def _declare_pages(route: Route) -> None:
-    @route("GET", "/sites/{site}/discussions.xml", rows=sitemap.MOST_PAGES)
+    @route("GET", "/sites/{site}/discussions.xml", rows=MOST_PAGES)
     def get_sitemap(request: Request, site: SiteId, query: SitemapQuery) -> Sitemap:
         """Read the sitemap of a site's pages with discussions, or an index of its files.
 
         A page was last changed when its latest comment was written that anybody sees.
         """
         text = sitemap.document(request.runtime, site, query.part, request.rows)
-        return Sitemap(text, {"Cache-Control": _SITEMAP_CACHING})
+        return Sitemap(text, {"Cache-Control": CACHING})
 
     @route("GET", "/sites/{site}/discussed")
     def list_discussions(

@@ -5,24 +5,21 @@ the same characters: keys are digests, so that files are of about one size, and 
 one file. A page was last changed when its latest comment was written that anybody sees.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
-from xml.sax.saxutils import escape
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import ENTRIES, TAKING_PART
-from chalicelib.comments.page_urls import plain
+from chalicelib.comments.page_urls import key_of, plain
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.sitemaps import FILE_PAGES, sitemap, sitemap_index
 
-# The pages of a file, and the most that a file of many has.
-FILE_PAGES, MOST_PAGES = 1_000, 5_000
 # More pages of a site than there are files for.
 _MOST_COUNTED = 5_000_000
 # The characters of keys, in the order of their codes.
 _CHARACTERS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-_HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
-_NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 def document(runtime: Runtime, site: str, part: str, most: int) -> str:
@@ -30,17 +27,24 @@ def document(runtime: Runtime, site: str, part: str, most: int) -> str:
 
     It has at most so many pages.
     """
-    digits = 0 if part else _digits(runtime, site)
-    if digits:
-        return _index(runtime, site, digits)
+    if not part and _digits(runtime, site):
+        return sitemap_index(files(runtime, site))
     found: dict[str, datetime | None] = {}
     rows: Any = nodes.NODES.of(runtime.database).aggregate(stages(site, part, most, runtime.now()))
     for row in rows:
         url, latest = plain(row["url"]), row["latest"][0]["posted"] if row["latest"] else None
         known = found.get(url)
         found[url] = max(known, latest) if known and latest else known or latest
-    items = "".join(f"<url>{_item(url, latest)}</url>\n" for url, latest in found.items())
-    return f'{_HEAD}<urlset xmlns="{_NAMESPACE}">\n{items}</urlset>\n'
+    return sitemap(found.items())
+
+
+def find_listed_pages(runtime: Runtime, site: str, urls: Collection[str]) -> set[str]:
+    """Return those of these addresses of pages that the site's sitemap has, in one query."""
+    by_key = {key_of(url): url for url in urls}
+    where = {"site": site, "url_key": {"$in": sorted(by_key)}, **_public(runtime.now())}
+    rows: Any = nodes.NODES.of(runtime.database).find(where, {"url_key": 1})
+    found = {row["url_key"] for row in rows}
+    return {url for url in urls if key_of(url) in found}
 
 
 def _digits(runtime: Runtime, site: str) -> int:
@@ -52,20 +56,17 @@ def _digits(runtime: Runtime, site: str) -> int:
     return 1 if counted <= FILE_PAGES * len(_CHARACTERS) else 2
 
 
-def _index(runtime: Runtime, site: str, digits: int) -> str:
-    names = [""]
-    for _ in range(digits):
+def files(runtime: Runtime, site: str) -> list[str]:
+    """Return the addresses of the files that have all pages with discussions at a site."""
+    base, names = f"{runtime.settings.public_url}/sites/{site}/discussions.xml", [""]
+    for _ in range(_digits(runtime, site)):
         names = [name + each for name in names for each in _CHARACTERS]
-    base = escape(f"{runtime.settings.public_url}/sites/{site}/discussions.xml")
-    items = "".join(f"<sitemap><loc>{base}?part={name}</loc></sitemap>\n" for name in names)
-    return f'{_HEAD}<sitemapindex xmlns="{_NAMESPACE}">\n{items}</sitemapindex>\n'
+    return [f"{base}?part={name}" if name else base for name in names]
 
 
 def stages(site: str, part: str, most: int, now: datetime) -> list[Document]:
     """Return the stages that give public nodes, each with its latest visible comment, by keys."""
     keys: Document = {"$gt": "", "$gte": part, "$lt": f"{part}\x7f"}
-    begun, going_on = {"$not": {"$gt": now}}, {"$not": {"$lte": now}}
-    public = {"public_from": begun, "public_until": going_on, **nodes.OCCUPIED}
     newest: list[Document] = [
         {"$match": {"site": site, **TAKING_PART, "$expr": {"$eq": ["$node_id", "$$node"]}}},
         {"$sort": {"posted": -1}},
@@ -73,7 +74,7 @@ def stages(site: str, part: str, most: int, now: datetime) -> list[Document]:
         {"$project": {"posted": 1}},
     ]
     return [
-        {"$match": {"site": site, "url_key": keys, **public}},
+        {"$match": {"site": site, "url_key": keys, **_public(now)}},
         {"$sort": {"url_key": 1, "_id": 1}},
         {"$limit": most},
         {"$project": {"url": 1}},
@@ -88,6 +89,7 @@ def stages(site: str, part: str, most: int, now: datetime) -> list[Document]:
     ]
 
 
-def _item(url: str, latest: datetime | None) -> str:
-    changed = f"<lastmod>{latest:%Y-%m-%dT%H:%M:%SZ}</lastmod>" if latest else ""
-    return f"<loc>{escape(url)}</loc>{changed}"
+def _public(now: datetime) -> Document:
+    """Return the filter of nodes that exist, and are public."""
+    begun, going_on = {"$not": {"$gt": now}}, {"$not": {"$lte": now}}
+    return {"public_from": begun, "public_until": going_on, **nodes.OCCUPIED}

@@ -55,6 +55,14 @@ class Discussions(Protocol):
         """Return the number of public comments of each discussion."""
         ...
 
+    def sitemaps(self, runtime: Runtime, site: str) -> list[str]:
+        """Return the addresses of the sitemaps of a site's pages with discussions."""
+        ...
+
+    def in_sitemaps(self, runtime: Runtime, site: str, urls: Sequence[str]) -> set[str]:
+        """Return those of these addresses that the sitemaps of discussions have."""
+        ...
+
 
 def discussion_of(site: str, node_id: str) -> str:
     """Return the id of a page's discussion."""

@@ -58,6 +58,8 @@ CONTENT = (
     Row("GET /content/{site}/tags", {200: "*"}),
     Row("GET /content/{site}/page", {200: "*"}, query="?address=page"),
     Row("GET /content/{site}/feed.atom", {200: "*"}),
+    Row("GET /content/{site}/sitemap.xml", {200: "*"}),
+    Row("GET /content/{site}/pages.xml", {200: "*"}),
     Row("GET /content/{site}/feed.json", {200: "*"}),
     Row(
         "DELETE /content/{site}/nodes/{content}",
