@@ -8,15 +8,17 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import comparison, page, tables
 from bench.case import Case
 from bench.commands import Observe
-from bench.figures import Run, bars, load, save
-from bench.machine import commit, machine
+from bench.figures import Figure, Run, bars, load, save
+from bench.machine import commit, is_code_of, machine
 from bench.progress import Progress
 from bench.rounds import FULL, QUICK, Effort, Measured, figure, joined, measure
 from bench.stage import Stage, fresh_stage
@@ -45,24 +47,43 @@ Groups = Callable[[Stage], Generator[list[Case], None, None]]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the parts that the command line names, or take an earlier run; show the figures.
 
-    Exits with 1 if a full run misses a bar.
+    Exits with 1 if a full run misses a bar, or if a part failed.
     """
     given = _options(arguments)
+    parts = given.part or PARTS
     if given.once:
-        _call_once(given.part or PARTS)
+        _call_once(parts)
         return
-    run = (
-        load(called_path(given.read)) if given.read else _measured(given.part or PARTS, given.quick)
-    )
+    onto = _earlier(given.onto, parts) if given.onto else None
+    run = load(called_path(given.read)) if given.read else _measured(parts, given.quick)
+    if onto:
+        run = replace(run, seconds=run.seconds + onto.seconds, figures=_in_order(run, onto))
     other = load(called_path(given.compare)) if given.compare else None
     print(tables.report(run))
     if other:
         beside = comparison.bars_table(run, other), comparison.tables(run, other)
         print("", "## beside the other run", *beside, sep="\n\n")
     _write(run, other, given)
+    failed = set() if given.read else set(parts) - {each.part for each in run.figures}
+    if failed:
+        sys.exit(f"Without figures, since they failed: {', '.join(sorted(failed))}")
     is_full = not (run.is_quick or given.read)
     if is_full and not all(bar.is_met for bar in bars(run)):
         sys.exit(1)
+
+
+def _earlier(file: Path, parts: Sequence[str]) -> Run:
+    """Return an earlier run without these parts; exits if it measured other code."""
+    run = load(called_path(file))
+    if not is_code_of(run.commit):
+        sys.exit(f"{file} has figures of {run.commit}, whose code is another")
+    return replace(run, figures=[each for each in run.figures if each.part not in parts])
+
+
+def _in_order(*runs: Run) -> list[Figure]:
+    """Return the figures of all runs, part by part."""
+    figures = [each for run in runs for each in run.figures]
+    return sorted(figures, key=lambda each: (*PARTS, *PIECES).index(each.part))
 
 
 def _write(run: Run, other: Run | None, given: argparse.Namespace) -> None:
@@ -102,6 +123,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--markdown", type=Path, metavar="FILE", help="put the tables into the regions of a page"
     )
+    parser.add_argument(
+        "--onto", type=Path, metavar="FILE", help="take the figures of other parts from a run"
+    )
     parser.add_argument("--read", type=Path, metavar="FILE", help="show an earlier run's figures")
     parser.add_argument(
         "--compare", type=Path, metavar="FILE", help="set an earlier run's ratios beside these"
@@ -119,14 +143,17 @@ def called_path(file: Path) -> Path:
 
 
 def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - straight from the options
-    """Measure each part, on a fresh MongoDB at each visit."""
+    """Measure each part, on a fresh MongoDB at each visit; a part that fails has no figures."""
     started, seconds = datetime.now(UTC), time.monotonic()
     # What is imported by now; somebody may commit before the end.
     measured = commit()
     effort = QUICK if is_quick else FULL
     visits: dict[str, list[list[Measured]]] = {part: [] for part in parts}
     facts: dict[str, str] = {}
+    failed: set[str] = set()
     for visit, part in itertools.product(range(1, effort.visits + 1), parts):
+        if part in failed:
+            continue
         with (
             tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
             fresh_stage(Path(folder), effort.sizes_at_most) as stage,
@@ -135,15 +162,24 @@ def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - st
             progress = Progress(f"{part}, visit {visit}/{effort.visits}", effort.rounds)
             # The first visit tells what is asked; the others would say the same.
             observe = None if visits[part] else stage.observe
-            groups = _groups(part)(stage)
-            visits[part].append(_measured_part(groups, effort, progress, observe))
+            try:
+                groups = _groups(part)(stage)
+                visits[part].append(_measured_part(groups, effort, progress, observe))
+            except Exception:  # noqa: BLE001 - half an hour of other parts' figures stays
+                traceback.print_exc()
+                failed.add(part)
     return Run(
         started=started.isoformat(timespec="seconds"),
         commit=measured,
         is_quick=is_quick,
         seconds=time.monotonic() - seconds,
         machine=facts,
-        figures=[figure(part, each) for part in parts for each in joined(visits[part])],
+        figures=[
+            figure(part, each)
+            for part in parts
+            if part not in failed
+            for each in joined(visits[part])
+        ],
     )
 
 

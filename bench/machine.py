@@ -46,6 +46,15 @@ def commit() -> str:
         return "unknown"
 
 
+def is_code_of(commit: str) -> bool:
+    """Return whether the code that ships is that of a commit."""
+    try:
+        _git("diff", "--quiet", commit, "--", "app.py", "chalicelib", "requirements.txt")
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
 def _sync_ms(folder: Path) -> float:
     """Return the median milliseconds in which a block is on the disk of a folder."""
     taken: list[float] = []

@@ -101,6 +101,10 @@ class Buyer:
         return {**found, ORDERS.name: order}
 
     def _open(self) -> None:
+        """Open a cart, and let the stocks forget the lines of those before: they have a bound."""
+        keys = [key_of(SITE, sku) for sku in self._skus]
+        emptied: Document = {"$set": {"carted": []}}
+        self._runtime.database[STOCKS.name].update_many({"_id": {"$in": keys}}, emptied)
         self._cart = carts.open_cart(self._runtime, SITE, None)["_id"]
 
     def _fill(self) -> None:

@@ -1,13 +1,17 @@
-import dataclasses
+import contextlib
 import itertools
 import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
+import bench.__main__ as bench_main
 from bench import charts, comparison, page, rounds, tables
 from bench.__main__ import main
 from bench.case import Case
@@ -29,7 +33,7 @@ def measured(*cases: Case, visits: int = 1) -> list[Figure]:
 def figure(size: int = 10, *p50_ms: float, floor_ms: float = 1.0, **changed: object) -> Figure:
     (found,) = measured(Case("reading", lambda: None, lambda: None, size=size, unit="rows"))
     rounds = [Round(each, floor_ms) for each in p50_ms or (1.5,)]
-    return dataclasses.replace(found, rounds=rounds, **changed)  # type: ignore[arg-type]
+    return replace(found, rounds=rounds, **changed)  # type: ignore[arg-type]
 
 
 def run_of(*figures: Figure) -> Run:
@@ -248,7 +252,7 @@ def test_a_run_of_one_part_fills_its_own_region_alone(tmp_path: Path) -> None:
         f"<!-- bench: {name} -->\nold {name}\n<!-- /bench -->" for name in ("bars", "a_part")
     ]
     file.write_text("\n".join(regions))
-    save(run_of(dataclasses.replace(figure(), part="a_part")), tmp_path / "run.json")
+    save(run_of(replace(figure(), part="a_part")), tmp_path / "run.json")
 
     page.write(file, page.parts_content(load(tmp_path / "run.json"), ["a_part"]))
 
@@ -285,3 +289,64 @@ def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         main(["nonsense"])
 
     assert "no part nonsense" in capsys.readouterr().err
+
+
+class Parts:
+    """Parts of the bench that ask nothing, of which `failing` fails."""
+
+    failing = ""
+
+    def groups(self, part: str) -> Callable[[object], Iterator[list[Case]]]:
+        def made(_stage: object) -> Iterator[list[Case]]:
+            if part == self.failing:
+                raise ValueError(f"{part} is refused")
+            yield [Case(f"reading {part}", lambda: None, lambda: None)]
+
+        return made
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> Parts:
+    parts = Parts()
+    stage = SimpleNamespace(runtime=Mock(), folder=None, observe=lambda _: TWO_TRIPS)
+    monkeypatch.setattr(bench_main, "_groups", parts.groups)
+    monkeypatch.setattr(bench_main, "fresh_stage", lambda *_: contextlib.nullcontext(stage))
+    monkeypatch.setattr(bench_main, "machine", lambda *_: {"cores": "2"})
+    return parts
+
+
+def test_a_part_that_fails_takes_no_other_part_s_figures_along(
+    parts: Parts, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, parts.failing = tmp_path / "run.json", "comments"
+
+    with pytest.raises(SystemExit, match="comments") as ended:
+        main(["comments", "votes", "--quick", "--json", str(file)])
+
+    assert ended.value.code != 0
+    assert "comments is refused" in capsys.readouterr().err
+    assert {each.part for each in load(file).figures} == {"votes"}
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_part_is_measured_onto_an_earlier_run_of_the_same_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "run.json"
+    earlier = [replace(figure(), part=part) for part in ("comments", "votes")]
+    save(run_of(*earlier), file)
+    monkeypatch.setattr(bench_main, "is_code_of", lambda commit: commit == "0123456789")
+
+    main(["comments", "--quick", "--onto", str(file), "--json", str(file)])
+
+    found = load(file)
+    assert [each.operation for each in found.figures] == ["reading comments", "reading"]
+    assert found.seconds > 1.0
+
+
+@pytest.mark.usefixtures("parts")
+def test_no_part_is_measured_onto_a_run_of_other_code(tmp_path: Path) -> None:
+    save(run_of(figure()), tmp_path / "run.json")
+
+    with pytest.raises(SystemExit, match="0123456789"):
+        main(["votes", "--quick", "--onto", str(tmp_path / "run.json")])
