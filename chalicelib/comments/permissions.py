@@ -87,7 +87,7 @@ class Rights:
         return [*who, self._moderates, staff, self._shadows, sorted(self.blocked)]
 
     def without_blocked_authors(self, comments: Sequence[Comment]) -> list[Comment]:
-        """Return the comments, except by authors whom the caller has blocked."""
+        """Return the comments without those of authors whom the caller has blocked."""
         return [each for each in comments if not self.blocks(each)]
 
     def blocks(self, comment: Comment) -> bool:

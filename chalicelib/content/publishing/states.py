@@ -104,7 +104,7 @@ def slugs(live: Edition | None, following: Edition | None) -> set[str]:
 
 
 def _first(node: ContentNode, now: datetime) -> datetime | None:
-    """Return the date of a page that was before readers. None: it was not."""
+    """Return the first date of a page for its readers. None: no reader has seen it."""
     if node["published"] is not None and node["published"] <= now and node.get("dated"):
         return node.get("dated")
     first = node["first_published"]

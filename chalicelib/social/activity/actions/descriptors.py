@@ -57,7 +57,7 @@ class _Sent:
 
 
 def _refuse(_: Any) -> NoReturn:
-    """Refuse a descriptor where the application has registered no type."""
+    """Refuse every descriptor: the application has registered no type."""
     raise PydanticCustomError("unknown_type", types.name_types(()))
 
 
