@@ -8,56 +8,24 @@ from typing import Any
 import pytest
 from pymongo.client_session import ClientSession
 
-from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.people import blocks
 from chalicelib.people.blocks import BLOCKS
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import blocks as social_blocks
-from chalicelib.social.graph.users import USERS
-from chalicelib.wiring import blocks as joined
+from tests.people.support.blocking import (
+    AT_BLOG,
+    COMMENTS,
+    IN_FEED,
+    SITES,
+    assert_copies_agree,
+    hears_bob,
+    join_all,
+    listed,
+)
 from tests.social.support.drivers import follow, settle
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
-
-COMMENTS = "/nodes/{}:moon/comments"
-SITES = ("blog", "post")
-AT_BLOG, IN_FEED = "/sites/blog/blocked", "/users/me/blocked"
-
-
-@pytest.fixture
-def pages(client: Client) -> Client:
-    """Discussions of two sites with a comment by Bob."""
-    root = client.as_("root", roles=["admin"])
-    for site in SITES:
-        root.put(f"/nodes/{site}:moon", title="Moon", url=f"https://{site}.example/moon")
-        client.as_("bob").post(COMMENTS.format(site), text="By Bob")
-    return client
-
-
-def hears_bob(reader: Client, site: str) -> bool:
-    return bool(reader.get(COMMENTS.format(site)).json["comments"])
-
-
-def listed(reader: Client) -> list[list[str]]:
-    """Return the reader's blocks as each route lists them."""
-    paths = (IN_FEED, *(f"/sites/{site}/blocked" for site in SITES))
-    return [[each["id"] for each in reader.get(path).json["people"]] for path in paths]
-
-
-def both_ways(runtime: Runtime, name: str) -> set[tuple[str, str]]:
-    """Return the pairs of who blocks whom that a collection has, if both directions agree."""
-    rows = list(runtime.database[name].find())
-    owned = {(row["_id"], each) for row in rows for each in row["blocked"]}
-    mirrored = {(each, row["_id"]) for row in rows for each in row["blocked_by"]}
-    assert owned == mirrored
-    return owned
-
-
-def assert_copies_agree(runtime: Runtime) -> set[tuple[str, str]]:
-    found = both_ways(runtime, BLOCKS.name)
-    assert both_ways(runtime, USERS.name) == found
-    return found
 
 
 @pytest.mark.parametrize("path", [AT_BLOG, IN_FEED])
@@ -194,86 +162,6 @@ def test_ends_of_blocks_leave_no_documents_of_strangers(pages: Client, runtime: 
         ann.delete(f"{AT_BLOG}/stranger{number}")
 
     assert BLOCKS.of(runtime.database).count_documents({}) == 0
-
-
-# Lists from before there was one list.
-
-
-def plant_old_lists(runtime: Runtime) -> None:
-    """Have Ann block Bob at the blog, and Cy in the feed, as 0.3.0 stored it."""
-    people, users = PEOPLE.of(runtime.database), USERS.of(runtime.database)
-    people.update_one({"_id": "blog/ann"}, {"$set": {"blocked": ["bob"]}})
-    users.update_one({"_id": "ann"}, {"$set": {"blocked": ["cy"]}})
-    users.update_one({"_id": "cy"}, {"$set": {"blocked_by": ["ann"]}})
-
-
-@pytest.fixture
-def before(pages: Client, runtime: Runtime) -> Client:
-    for site in SITES:
-        pages.as_("ann").post(COMMENTS.format(site), text="By Ann")
-        pages.as_("cy").post(COMMENTS.format(site), text="By Cy")
-    settle(pages, "ann", "bob", "cy")
-    BLOCKS.of(runtime.database).delete_many({})
-    plant_old_lists(runtime)
-    return pages
-
-
-def seen(reader: Client, site: str) -> list[str]:
-    return sorted(each["text"] for each in reader.get(COMMENTS.format(site)).json["comments"])
-
-
-def stored(runtime: Runtime) -> dict[str, list[str]]:
-    return {row["_id"]: sorted(row["blocked"]) for row in BLOCKS.of(runtime.database).find()}
-
-
-def join_all(runtime: Runtime, most: int) -> int:
-    done, following = 0, ""
-    while following is not None:
-        report = joined.join(runtime, following, most)
-        done, following = done + report["lists"], report["next"]
-    return done
-
-
-def test_older_lists_are_read_where_they_are_and_edited(before: Client, clock: Clock) -> None:
-    ann = before.as_("ann")
-    assert seen(ann, "blog") == ["By Ann", "By Cy"]
-    assert seen(ann, "post") == ["By Ann", "By Bob", "By Cy"]
-    assert listed(ann) == [[], ["bob"], []]
-
-    assert ann.delete(f"{AT_BLOG}/bob").status == 204
-    clock.advance(seconds=5)
-    assert seen(ann, "blog") == ["By Ann", "By Bob", "By Cy"]
-
-
-@pytest.mark.parametrize("most", [1, 2, 10])
-def test_older_lists_are_joined_once(
-    before: Client, runtime: Runtime, clock: Clock, most: int
-) -> None:
-    follow(before, "bob", "ann")
-
-    assert join_all(runtime, most) == 2
-    assert stored(runtime) == {"ann": ["bob", "cy"], "bob": []}
-    assert join_all(runtime, most) == 1
-    assert stored(runtime) == {"ann": ["bob", "cy"], "bob": []}
-
-    clock.advance(seconds=5)
-    ann = before.as_("ann")
-    assert [seen(ann, site) for site in SITES] == [["By Ann"]] * 2
-    assert listed(ann) == [["bob", "cy"]] * 3
-    assert both_ways(runtime, USERS.name) == {("ann", "bob"), ("ann", "cy")}
-    assert ann.get("/users/ann").json["counts"]["followers"] == 0
-    assert PEOPLE.of(runtime.database).count_documents({"blocked": {"$exists": True}}) == 0
-
-
-@pytest.mark.bounds(people={"blocked": 1})
-def test_an_older_list_that_does_not_fit_stays_at_its_site(
-    before: Client, runtime: Runtime
-) -> None:
-    join_all(runtime, 10)
-
-    ann = before.as_("ann")
-    assert listed(ann) == [["cy"], ["bob", "cy"], ["cy"]]
-    assert seen(ann, "blog") == ["By Ann"]
 
 
 # Guests and erasure.

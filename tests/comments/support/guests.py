@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chalicelib.comments.people.links import CONFIRMATIONS
+from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.mail.rows import LETTERS
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
@@ -18,6 +20,7 @@ CONFIRMATION = f"{SITE}/guests/confirmation"
 ORIGIN = "https://blog.example"
 PAGE = f"{ORIGIN}/moon?from=feed"
 PUBLIC_URL = "https://plaza.example"
+HTML = {"Accept": "text/html"}
 _TOKEN = re.compile(re.escape(f"{PUBLIC_URL}{CONFIRMATION}?token=") + r"([\w-]{43})\n")
 
 
@@ -92,3 +95,14 @@ class GuestSite:
         """Return the reasons of the comments that wait for a moderator."""
         found = self.admin.get("/moderation/comments").json["comments"]
         return [each["reasons"] for each in found]
+
+
+def stored(runtime: Runtime) -> list[list[Any]]:
+    """Return all that a link can change."""
+    rows = (CONFIRMATIONS, PEOPLE)
+    return [list(each.of(runtime.database).find().sort("_id", 1)) for each in rows]
+
+
+def wanted(site: GuestSite) -> list[Any]:
+    """Return the letters that a worker sends."""
+    return list(LETTERS.of(site.runtime.database).find({"state": "waiting"}))
