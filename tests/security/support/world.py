@@ -91,7 +91,9 @@ def _comments(world: World) -> None:
 def _ads(world: World) -> None:
     admin = world.as_("admin")
     made(admin.put(f"/sites/{OWN_SITE}/zones/banner", size=BANNER))
-    world.names.update({"zone": "banner", "advertiser": OWN_ADVERTISER, "visitor": "v" * 22})
+    world.names.update(
+        {"zone": "banner", "advertiser": OWN_ADVERTISER, "visitor": "v" * 22, "issuer": "own"}
+    )
     world.names.update(campaign(world))
     for account in (f"advertiser:{OWN_ADVERTISER}", f"site:{OWN_SITE}"):
         key = {"Idempotency-Key": world.fresh(), "Content-Type": "application/json"}

@@ -105,13 +105,11 @@ ADS = (
         "PUT /sites/{site}/issuers/{issuer}",
         OWNERS,
         body={"iss": "https://alpha.example", "secret": "x" * 32},
-        path={"issuer": "accounts"},
     ),
     Row("GET /sites/{site}/issuers", OWNERS),
     Row(
         "DELETE /sites/{site}/issuers/{issuer}",
         {204: "owners_of_the_site", 401: "anonymous", 403: "*"},
-        path={"issuer": "accounts"},
     ),
     Row(
         "GET /accounts/{account}",
