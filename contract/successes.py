@@ -5,6 +5,7 @@ begins with them, and varies them afterwards.
 """
 
 import re
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypedDict
 from urllib.parse import parse_qsl
@@ -212,6 +213,13 @@ def _code(world: World) -> dict[str, str]:
     return names
 
 
+def _transfer(make: Callable[..., dict[str, str]], **given: Any) -> Callable[[World], Any]:
+    """Make a transfer at a site of its own, since a site has one at a time."""
+    return lambda world: make(world, world.fresh(), **given)
+
+
+_IMPORT = "/sites/{site}/imports/{transfer}"
+_EXPORT = "/sites/{site}/exports/{transfer}"
 # Calls that succeed where those of the matrix are refused, or need a worker before.
 _FURTHER = (
     Row("GET /users/me/assets/{asset}", {200: "admin"}, made=_own_asset),
@@ -245,6 +253,22 @@ _FURTHER = (
     Row("POST /actions/{action}/fan-out", {204: "admin"}, made=_fail_action),
     Row("POST /moderation/batches/{batch}/undo", {202: "admin"}, made=_end_batch),
     Row("GET /previews/{token}", {200: "anonymous"}, made=_preview),
+    Row(
+        f"PUT {_IMPORT}/parts/{{number}}",
+        {204: "admin"},
+        data=PICTURE,
+        made=_transfer(worlds.upload_of_import, content=PICTURE),
+    ),
+    Row(f"POST {_IMPORT}/start", {202: "admin"}, made=_transfer(worlds.upload_of_import)),
+    Row(f"POST {_IMPORT}/apply", {202: "admin"}, made=_transfer(worlds.tried_import)),
+    Row(f"DELETE {_IMPORT}", {202: "admin"}, made=_transfer(worlds.upload_of_import)),
+    Row(f"GET {_IMPORT}", {200: "admin"}, made=_transfer(worlds.tried_import)),
+    Row(f"GET {_EXPORT}", {200: "admin"}, made=_transfer(worlds.export)),
+    Row(
+        f"GET {_EXPORT}/files/{{file}}/pieces/{{piece}}",
+        {200: "admin"},
+        made=_transfer(worlds.export),
+    ),
     Row(
         "POST /sites/{site}/sign-in",
         {202: "anonymous"},

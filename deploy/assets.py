@@ -6,8 +6,10 @@ from deploy.intrinsics import attribute, filled, reference, when
 
 BUCKET = "AssetBucket"
 CONDITION = "MakesAssetBucket"
-# What reads, writes and sweeps assets.
-USERS = frozenset({"api_handler", "move_assets", "assets_schedules"})
+# What reads, writes and sweeps assets, and the files of imports and exports.
+USERS = frozenset(
+    {"api_handler", "move_assets", "assets_schedules", "move_nodes", "comments_schedules"}
+)
 _OBJECTS = [
     *("s3:GetObject", "s3:PutObject", "s3:DeleteObject"),
     *("s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"),

@@ -11,6 +11,7 @@ from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
@@ -32,14 +33,15 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "api_handler": (
         *(Deliver, Propagate, BackFill, Rerank),
         *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
-        *(RunBatch, CheckSpam, SendLetter),
+        *(RunBatch, CheckSpam, SendLetter, RunTransfer),
     ),
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank),
+    "move_nodes": (RunTransfer,),
     "run_batches": (RunBatch, CheckSpam),
     "social_schedules": (Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter),
-    "comments_schedules": (MoveNode, RunBatch, CheckSpam),
+    "comments_schedules": (MoveNode, RunTransfer, RunBatch, CheckSpam),
     "assets_schedules": (MoveAssets,),
     "content_schedules": (TellDiscussion,),
     "shop_schedules": (Relist, ResumeOrder),

@@ -21,6 +21,7 @@ from chalicelib.assets.errors import AssetInUse, UnknownAsset
 from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version
 from chalicelib.comments.people import changing
 from chalicelib.comments.people.rows import Status, status_of
+from chalicelib.comments.transfers.rows import TRANSFERS
 from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
@@ -170,7 +171,7 @@ def _is_stored(runtime: Runtime, version: Version) -> bool:
 
 
 def _waste_unnamed_blobs(runtime: Runtime) -> list[str]:
-    """Have the blobs of the bucket removed that no asset and no upload names; return them."""
+    """Have the blobs of the bucket removed that nothing names; return them."""
     if not runtime.settings.asset_bucket:
         return []
     stored = list(store_of(runtime, "s3").names())
@@ -178,6 +179,8 @@ def _waste_unnamed_blobs(runtime: Runtime) -> list[str]:
     named = {blob for asset in ASSETS.of(runtime.database).find() for blob in _blobs_of(asset)}
     for upload in UPLOADS.of(runtime.database).find():
         named |= {upload["_id"], upload["clean"] or upload["_id"]}
+    for transfer in TRANSFERS.of(runtime.database).find({}, {"files": 1}):
+        named |= {file["blob"] for file in transfer["files"]}
     unnamed = [blob for blob in stored if blob not in named]
     for blob in unnamed:
         row = {"store": "s3", "asset": "", "due": runtime.now()}

@@ -282,3 +282,35 @@ class UnknownLink(Problem):
     status = 404
     code = "unknown_link"
     title = "This link has been used already, or is too old"
+
+
+class ExportRunning(Problem):
+    """Another export of the site is being written."""
+
+    status = 409
+    code = "export_running"
+    title = "Another export of this site is running"
+
+
+class UnknownTransfer(Problem):
+    """The site has no such import or export, or no such file of it any more."""
+
+    status = 404
+    code = "unknown_transfer"
+    title = "There is no such import or export"
+
+
+class WrongStep(Problem):
+    """An import is at another step; `facts` tell its state."""
+
+    status = 409
+    code = "wrong_step"
+    title = "The import is at another step"
+
+
+class FileTooLarge(Problem):
+    """A file is larger than the deployment can keep."""
+
+    status = 413
+    code = "file_too_large"
+    title = "The file is too large"

@@ -23,6 +23,9 @@ from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.comments.terms import upkeep as terms
+from chalicelib.comments.transfers import runs as transfer_runs
+from chalicelib.comments.transfers import upkeep as transfers
+from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
@@ -47,28 +50,35 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "spam_wiped": checking.wipe_overdue(runtime),
         "acts_cleared": acts.sweep(runtime),
         "sites_counted": discussed.count_due(runtime),
+        "files_removed": transfers.sweep(runtime),
         "comments_waiting": queue.measure(runtime),
     }
 
 
 SCHEDULES = (ScheduledJob("tend_comments", timedelta(minutes=5), run_due),)
 
+# Messages of moves have no type.
+_MOVES: TypeAdapter[RunTransfer | MoveNode] = TypeAdapter(RunTransfer | MoveNode)
 _MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(
     Annotated[RunBatch | CheckSpam, Field(discriminator="type")]
 )
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers of moves and of moderation."""
+    """Declare the workers of moves, of imports and exports, and of moderation."""
     queue = runtime.queues.name_of
 
     @app.on_sqs_message(queue=queue(MoveNode.queue), batch_size=1)
     def move_nodes(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: MoveNode) -> None:
-            promotion.move_wanted(runtime, message.node_id)
-            relocation.relocate_wanted(runtime, message.node_id)
+        def handle(message: MoveNode | RunTransfer) -> None:
+            match message:
+                case RunTransfer():
+                    transfer_runs.run(runtime, message)
+                case MoveNode():
+                    promotion.move_wanted(runtime, message.node_id)
+                    relocation.relocate_wanted(runtime, message.node_id)
 
-        return consume(event.to_dict(), TypeAdapter(MoveNode), handle)
+        return consume(event.to_dict(), _MOVES, handle)
 
     @app.on_sqs_message(queue=queue(RunBatch.queue), batch_size=1)
     def run_batches(event: SQSEvent) -> dict[str, Any]:

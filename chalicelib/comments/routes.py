@@ -66,6 +66,7 @@ from chalicelib.comments.sign_in import routes as sign_in_routes
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.spam_check.origins import Sender
+from chalicelib.comments.transfers import routes as transfer_routes
 from chalicelib.errors import EditWindowOver, Forbidden, TooFast, UnknownComment
 from chalicelib.http import (
     Accepted,
@@ -115,6 +116,7 @@ def routes(runtime: Runtime, apart: Apart) -> Blueprint:
     unforwarded = router(blueprint, runtime, "Moderation")
     act_routes.declare(unforwarded)
     batch_routes.declare(unforwarded)
+    transfer_routes.declare(router(blueprint, runtime, "Comments"))
     return blueprint
 
 

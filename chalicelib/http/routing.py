@@ -83,7 +83,7 @@ class Signature(NamedTuple):
 _FOR_BROWSERS = {
     *(HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.NO_CONTENT, HTTPStatus.FOUND)
 }
-_FOR_PROGRAMS = {"application/json", "text/csv"}
+_FOR_PROGRAMS = {"application/json", "application/octet-stream", "text/csv"}
 
 
 def signature_of(view: Callable[..., Any], path: str) -> Signature:

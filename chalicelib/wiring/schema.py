@@ -25,6 +25,7 @@ from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.comments.terms import rows as comment_terms
+from chalicelib.comments.transfers import rows as transfer_rows
 from chalicelib.content import nodes as content_nodes
 from chalicelib.content import rendered as content_rendered
 from chalicelib.content import settings as content_settings
@@ -97,6 +98,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     import_rows.IMPORTS,
     import_rows.THREADS,
     import_rows.STAGED,
+    transfer_rows.TRANSFERS,
     comment_log.BATCHES,
     comment_log.LOG,
     comment_people.PEOPLE,

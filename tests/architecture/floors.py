@@ -79,6 +79,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ),
     ("comments.acts", "comments.search", "comments.spam"),
     ("comments.batches", "comments.importing"),
+    ("comments.transfers",),
     ("comments.jobs", "comments.routes"),
 )
 ADS: tuple[tuple[str, ...], ...] = (

@@ -112,7 +112,7 @@ def test_a_file_comes_over_goes_out_and_is_compared(plaza: Plaza, runtime: Runti
     assert copied.stdout == "700 of 700 comments are imported\n"
 
 
-def test_wxr_is_read_back_and_needs_the_name_of_a_file(plaza: Plaza, runtime: Runtime) -> None:
+def test_wxr_is_read_back_and_needs_the_name_of_a_file(plaza: Plaza) -> None:
     write(plaza.folder / "old.ndjson", 40)
     plaza("import", "--site", "blog", "old.ndjson")
 

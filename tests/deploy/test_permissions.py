@@ -7,6 +7,7 @@ import pytest
 from chalice.app import Chalice
 
 from chalicelib.comments import nodes
+from chalicelib.comments.transfers import imports
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
@@ -19,6 +20,7 @@ from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.analytics.support.hits import site
 from tests.assets.support.files import png
 from tests.assets.support.uploading import Uploader
+from tests.comments.transfers.support.files import begin, lines_file
 from tests.content.support.factories import node, published, publisher, set_up
 from tests.shop.support.buying import bought, stocked
 from tests.shop.support.factories import SITE as SHOP
@@ -114,6 +116,9 @@ def live(office: Office, author: str, store: str) -> None:
     hiding = {"site": "default", "state": "hidden", "comments": [gone]}
     moderator = client.as_("mo", roles=["moderator"])
     assert moderator.post("/moderation/batches", **hiding).status == 202
+    admin = client.as_("editor", roles=["admin"])
+    begun = begin(admin, "blog", lines_file(1), dry_run=False)
+    assert admin.post(f"/sites/blog/imports/{begun['id']}/start").status == 202
     library = Uploader(client.as_("editor", roles=["admin"]))
     library.upload(png(), "image/png")
     assert library.client.post("/content/blog/assets/store", store="gridfs").status == 200
@@ -144,6 +149,8 @@ def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     # So that two readers are two chunks, no node is small enough to be moved at once, and one
     # comment is a step of an erasure and a message of a batch.
     site(office.runtime)
+    # And each step of an import a message of its own.
+    monkeypatch.setattr(imports, "RUN_SECONDS", 0.0)
     live(office, "ann", "embedded")
     office.workers.drain()
     for _ in range(2):

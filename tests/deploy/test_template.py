@@ -453,7 +453,11 @@ def test_only_what_works_with_assets_may_use_their_bucket(template: Any) -> None
         if "s3:GetObject" in json.dumps(properties(template, function.role)["Policies"])
     }
 
-    assert users == {"api_handler", "move_assets", "assets_schedules"}
+    assert users == {
+        *("api_handler", "move_assets", "assets_schedules"),
+        # Files of imports and exports.
+        *("move_nodes", "comments_schedules"),
+    }
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
     bucket = {"Fn::If": ["MakesAssetBucket", {"Ref": "AssetBucket"}, ""]}
     assert variables["PLAZA_ASSET_BUCKET"] == bucket

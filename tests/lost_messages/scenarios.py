@@ -14,6 +14,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.happenings import Happened
 from chalicelib.mail.messages import SendLetter
@@ -29,6 +30,7 @@ from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.analytics.support.hits import site
 from tests.assets.support.files import png
 from tests.assets.support.uploading import Uploader
+from tests.comments.transfers.support.files import begin, lines_file
 from tests.content.support.factories import node, published, publisher, set_up
 from tests.lost_messages.world import World
 from tests.shop.support.buying import agreement, cart_of, check_out, stocked
@@ -293,6 +295,15 @@ def _run_batch(world: World) -> Effect:
         mo.post("/moderation/batches", site="blog", state="hidden", comments=chosen)
     # Decided on, and noted, once.
     return lambda: world.count("comments.log", comment_id=said), 1
+
+
+@shows(RunTransfer)
+def _run_transfer(world: World) -> Effect:
+    paula = world.client.as_("paula", roles=["publisher"], sites=["blog"])
+    begun = begin(paula, "blog", lines_file(3), dry_run=False)
+    with world.silence():
+        assert paula.post(f"/sites/blog/imports/{begun['id']}/start").status == 202
+    return lambda: world.count("comments.comment", node_id="blog:a-page"), 3
 
 
 @shows(Relist)

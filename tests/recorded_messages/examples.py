@@ -8,6 +8,7 @@ from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.happenings import Happened
 from chalicelib.mail.messages import SendLetter
@@ -23,6 +24,7 @@ _EXAMPLES: tuple[Message, ...] = (
     MoveAssets(owner="harbour-post"),
     MoveNode(node_id="threads"),
     RunBatch(batch="aaneGAECAwQFBgcI"),
+    RunTransfer(site="harbour-post", transfer="aaneGAECAwQFBgcI"),
     CheckSpam(comment="threads/j4qqq5sm0f"),
     ResumeOrder(order="aaneGAECAwQFBgcI"),
     TellDiscussion(site="harbour-post", node_id="aaneGAECAwQFBgcI"),

@@ -52,7 +52,7 @@ NOBODY_THERE = {
         *("hit.visitor", "hit.due", "hit.vote", "hit.late"),
     },
     "people of other systems, whose ids no account has; the rows go when the import ends": {
-        *("comments.import", "comments.staged", "comments.staged_thread"),
+        *("comments.import", "comments.staged", "comments.staged_thread", "comments.transfer"),
     },
     "its ids are digests under a secret, and expire": {"limit", "idempotency", "comments.seen"},
     "letters go to addresses and not to people, and forget them (tests/mail)": {

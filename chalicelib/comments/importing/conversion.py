@@ -118,7 +118,7 @@ class FileConversion(NamedTuple):
         return row, lost
 
     def _own(self, part: ImportedThread | ImportedComment) -> Mapping[str, Any]:
-        """Return the fields of one of Plaza's own lines; none of another system's file."""
+        """Return the fields that Plaza's own lines alone have; none of another system's file."""
         return (part.own or {}) if self.source.format == OWN_FORMAT else {}
 
     def _add_optional(

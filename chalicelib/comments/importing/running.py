@@ -52,10 +52,16 @@ class ImportProgress(NamedTuple):
 
 
 Tell = Callable[[ImportProgress], None]
+# Asked between two steps; False: the run ends there, and another goes on.
+GoesOn = Callable[[], bool]
 
 
 def _tell_nobody(_progress: ImportProgress) -> None:
     pass
+
+
+def _always() -> bool:
+    return True
 
 
 def run(
@@ -63,19 +69,34 @@ def run(
     wanted: ImportOrder,
     read: Callable[[], Iterable[Item]],
     tell: Tell = _tell_nobody,
+    goes_on: GoesOn = _always,
 ) -> Import:
-    """Import the parts of a file into a site; return the import with its report.
+    """Import the parts of a file into a site; return the import, at its end with its report.
 
-    `read` begins to read the file. Raises ImportRunning, ImportTakenOver, Unavailable while another
-    move holds a node, and what reading raises: the same order then goes on.
+    `read` begins to read the file. A run has one step at least. Raises ImportRunning,
+    ImportTakenOver, Unavailable while another move holds a node, and the errors of reading: the
+    same order then goes on.
     """
     same = {"format": wanted.format, "digest": wanted.digest}
     lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run)
-    work = _Work(runtime, wanted, lease, tell)
-    if lease.read["status"] == "staging":
-        work.stage(read())
+    work = _Work(runtime, wanted, lease, tell, goes_on)
+    if lease.read["status"] == "staging" and not work.stage(read()):
+        return lease.give_up()
     if lease.read["status"] == "applying":
-        work.apply()
+        if not work.apply():
+            return lease.give_up()
+        lease.report()
+    return lease.end()
+
+
+def stop(runtime: Runtime, wanted: ImportOrder) -> Import:
+    """End an import between two steps of it; return it with the report of what came over.
+
+    Raises ImportRunning and ImportTakenOver.
+    """
+    same = {"format": wanted.format, "digest": wanted.digest}
+    lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run)
+    if lease.read["status"] == "applying":
         lease.report()
     return lease.end()
 
@@ -95,17 +116,22 @@ class _Work(NamedTuple):
     wanted: ImportOrder
     lease: Lease
     tell: Tell
+    goes_on: GoesOn
 
-    def stage(self, items: Iterable[Item]) -> None:
-        """Make rows of the parts of a file."""
+    def stage(self, items: Iterable[Item]) -> bool:
+        """Make rows of the parts of a file; return whether all of them are made."""
         read = self.lease.read
         conversion = conversion_of(self.runtime, self.wanted, read["run"], read["at"])
         for position in Staging(self.runtime, self.lease, conversion).stage(items):
             self.tell(ImportProgress("reading", position))
+            # What was staged before is read again, and is no step.
+            if position > read["position"] and not self.goes_on():
+                return False
         self.lease.enter("applying")
+        return True
 
-    def apply(self) -> None:
-        """Bring each thread into its node."""
+    def apply(self) -> bool:
+        """Bring each thread into its node; return whether all of them are."""
         done = 0
         for thread in self._threads():
             node = self._place(thread)
@@ -116,6 +142,10 @@ class _Work(NamedTuple):
             if node is not None:
                 applying.end(self.runtime, node, thread)
                 promotion.move_wanted(self.runtime, node["_id"])
+            # A thread that is begun is ended: what stands beside its comments belongs to them.
+            if not self.goes_on():
+                return False
+        return True
 
     def _threads(self) -> Iterator[StagedThread]:
         """Yield the threads that are not in their nodes, in the order of the file."""

@@ -8,10 +8,15 @@ from typing import Any
 
 import orjson
 
+from chalicelib.comments.transfers import runs
+from chalicelib.comments.transfers.endings import end
+from chalicelib.comments.transfers.messages import RunTransfer
+from chalicelib.comments.transfers.rows import TRANSFERS
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import BANNER, campaign_body
 from tests.assets.support.files import png
 from tests.assets.support.uploading import Uploader
+from tests.comments.transfers.support.files import begin, lines_file
 from tests.security.support.callers import CALLERS, OTHER_SITE, OWN_ADVERTISER, OWN_SITE, client_of
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -314,6 +319,52 @@ def batch(world: World) -> dict[str, str]:
     begun = made(world.as_("admin").post("/moderation/batches", **wanted))
     world.workers.drain()
     return {"batch": begun["id"]}
+
+
+def free_site(world: World) -> None:
+    """Have the worker end what runs at the site, and stop the import that waits there."""
+    world.workers.drain()
+    rows = TRANSFERS.of(world.runtime.database)
+    for row in list(rows.find({"site": OWN_SITE, "open": {"$exists": True}})):
+        end(world.runtime, row, "stopped")
+
+
+def upload_of_import(
+    world: World, site: str = OWN_SITE, content: bytes = lines_file(1)
+) -> dict[str, str]:
+    """Begin an import, and send its file."""
+    free_site(world)
+    begun = begin(world.as_("admin"), site, content)
+    return {"site": site, "transfer": begun["id"], "number": "1"}
+
+
+def tried_import(world: World, site: str = OWN_SITE) -> dict[str, str]:
+    """Have a worker try a file."""
+    names = upload_of_import(world, site)
+    made(world.as_("admin").post(f"/sites/{site}/imports/{names['transfer']}/start"))
+    run_transfers(world)
+    return names
+
+
+def no_import(world: World) -> dict[str, str]:
+    """Have the site without an import or an export that runs."""
+    free_site(world)
+    return {}
+
+
+def export(world: World, site: str = OWN_SITE) -> dict[str, str]:
+    """Have a worker write the discussions of the site."""
+    free_site(world)
+    begun = made(world.as_("admin").post(f"/sites/{site}/exports", format="plaza"))
+    run_transfers(world)
+    return {"site": site, "transfer": begun["id"], "file": "1", "piece": "1"}
+
+
+def run_transfers(world: World) -> None:
+    """Do what a worker does, also where no worker reads the queues."""
+    rows = TRANSFERS.of(world.runtime.database)
+    for row in list(rows.find({"state": "running"})):
+        runs.run(world.runtime, RunTransfer(site=row["site"], transfer=row["_id"]))
 
 
 def node(world: World) -> dict[str, str]:

@@ -10,6 +10,8 @@ from typing import BinaryIO, cast
 from chalicelib.comments.importing.shapes import BrokenFile
 
 CHUNK_BYTES = 1 << 16
+# Of a compressed file: nobody has so many comments, and a small file could have no end.
+MAX_UNPACKED_BYTES = 4 << 30
 _GZIP = b"\x1f\x8b"
 _HEAD_BYTES = 1_024
 _BYTE_ORDER_MARKS = (
@@ -38,6 +40,8 @@ def chunks(stream: BinaryIO) -> Iterator[bytes]:
     try:
         while chunk := unpacked.read(CHUNK_BYTES):
             at += len(chunk)
+            if at > MAX_UNPACKED_BYTES:
+                raise BrokenFile(f"byte {at}", "the gzip file is too large, uncompressed")
             yield chunk
     except (EOFError, OSError, zlib.error) as fault:
         raise BrokenFile(f"byte {at}", f"the gzip file ends early or is damaged: {fault}") from None

@@ -1,10 +1,65 @@
 """What the matrix says of the routes of comments, of pages and of the API itself."""
 
+from tests.comments.transfers.support.files import lines_file
 from tests.security.support import world as worlds
 from tests.security.support.row import Row
 
 PAGE = {"title": "Page", "url": "https://alpha.example/"}
+_PUBLISHER = "owners_of_the_site"
+_TRANSFERS = (
+    Row(
+        "POST /sites/{site}/imports",
+        {201: _PUBLISHER, 401: "anonymous", 403: "*"},
+        body={"length": 5},
+        made=worlds.no_import,
+    ),
+    Row(
+        "PUT /sites/{site}/imports/{transfer}/parts/{number}",
+        {204: _PUBLISHER, 401: "anonymous", 403: "*"},
+        data=lines_file(1),
+        made=worlds.upload_of_import,
+    ),
+    Row(
+        "POST /sites/{site}/imports/{transfer}/start",
+        {202: _PUBLISHER, 401: "anonymous", 403: "*"},
+        made=worlds.upload_of_import,
+    ),
+    Row(
+        "POST /sites/{site}/imports/{transfer}/apply",
+        {202: _PUBLISHER, 401: "anonymous", 403: "*"},
+        made=worlds.tried_import,
+    ),
+    Row(
+        "DELETE /sites/{site}/imports/{transfer}",
+        {202: _PUBLISHER, 401: "anonymous", 403: "*"},
+        made=worlds.upload_of_import,
+    ),
+    Row("GET /sites/{site}/imports", {200: _PUBLISHER, 401: "anonymous", 403: "*"}),
+    Row(
+        "GET /sites/{site}/imports/{transfer}",
+        {200: _PUBLISHER, 401: "anonymous", 403: "*"},
+        made=worlds.upload_of_import,
+    ),
+    Row(
+        "POST /sites/{site}/exports",
+        {202: _PUBLISHER, 401: "anonymous", 403: "*"},
+        body={"format": "plaza"},
+        made=worlds.no_import,
+    ),
+    Row("GET /sites/{site}/exports", {200: _PUBLISHER, 401: "anonymous", 403: "*"}),
+    Row(
+        "GET /sites/{site}/exports/{transfer}",
+        {200: _PUBLISHER, 401: "anonymous", 403: "*"},
+        made=worlds.export,
+    ),
+    Row(
+        "GET /sites/{site}/exports/{transfer}/files/{file}/pieces/{piece}",
+        {200: _PUBLISHER, 401: "anonymous", 403: "*"},
+        made=worlds.export,
+    ),
+)
 COMMENTS = (
+    *_TRANSFERS,
     Row("GET /health", {200: "*"}),
     Row("GET /openapi.json", {200: "*"}),
     Row("GET /me", {401: "anonymous", 200: "*"}),

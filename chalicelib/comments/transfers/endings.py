@@ -1,0 +1,38 @@
+"""The end of a transfer, whatever ends it: the site is free for the next, and its files go."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from chalicelib.comments.transfers.rows import TRANSFERS, DiscussionTransfer, State, key_of
+from chalicelib.database import Document
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+# Longer than a call that sends a part can run.
+_GRACE = timedelta(minutes=15)
+_WHILE_OPEN = ("open", "due", "resends", "resent_by", "taken_by", "leased_until", "is_stopping")
+
+
+def end(
+    runtime: Runtime, row: DiscussionTransfer, state: State, fields: Mapping[str, Any] = {}
+) -> bool:
+    """End a transfer that is still as `row` says; return whether it was.
+
+    Its files go with a later sweep: once no call sends parts any more, or at `kept_until`.
+    """
+    now = runtime.now()
+    as_read: Document = {**key_of(row), "state": row["state"], "is_dry_run": row["is_dry_run"]}
+    if "taken_by" in row:
+        as_read["taken_by"] = row["taken_by"]
+    ended = {"state": state, "ended": now, "kept_until": now + _GRACE, **fields}
+    gone = dict.fromkeys(_WHILE_OPEN, "")
+    rows = TRANSFERS.of(runtime.database)
+    return rows.update_one(as_read, {"$set": ended, "$unset": gone}).modified_count == 1
+
+
+def fail(runtime: Runtime, row: DiscussionTransfer, code: str, detail: str) -> None:
+    """End a transfer that cannot go on; its publisher reads the reason."""
+    fields = {"site": row["site"], "transfer": row["_id"], "reason": code}
+    log.warning("transfer failed", extra={"fields": fields})
+    end(runtime, row, "failed", {"failure": {"code": code, "detail": detail}})

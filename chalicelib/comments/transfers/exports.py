@@ -1,0 +1,177 @@
+"""An export by the API: a worker writes its files, and a presigned address leads to them.
+
+A run that ends early leaves nothing that counts: the next begins anew, with new files.
+"""
+
+import gzip
+import itertools
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from functools import partial
+from typing import IO
+
+from pymongo import ReturnDocument
+
+from chalicelib import deadlines
+from chalicelib.assets.blobs import store_of, write
+from chalicelib.comments.importing import exporting, wxr
+from chalicelib.comments.transfers import files
+from chalicelib.comments.transfers.endings import end, fail
+from chalicelib.comments.transfers.rows import (
+    FILE_KEPT,
+    MAX_FILES,
+    RUNNING,
+    TRANSFERS,
+    DiscussionTransfer,
+    TransferFile,
+    key_of,
+)
+from chalicelib.database import Document
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+
+# The disk of a function has 512 MB.
+MOST_DISK_BYTES = 400 * 1024 * 1024
+_MOST_TRIES = 3
+_KEPT_SECONDS = 120.0
+_LINES_AT_ONCE = 1_000
+_PIECE_BYTES = 1 << 20
+_ENDINGS = {"plaza": "ndjson.gz", "wxr": "xml.gz"}
+_TOO_LARGE = "The site is too large for a worker: use the command `export` of script/plaza"
+
+
+class _TooLarge(Exception):
+    """A file does not fit on the disk or in the store, or its writing into a run."""
+
+
+class _TakenOver(Exception):
+    """Another worker has the export."""
+
+
+def run(runtime: Runtime, row: DiscussionTransfer) -> None:
+    """Write the files of an export that no other worker has; raises Unavailable."""
+    taken = _take(runtime, row)
+    if taken is None:
+        return
+    if taken["tries"] > _MOST_TRIES:
+        fail(runtime, taken, "gave_up", "The export was ended too often")
+        return
+    writing = _Writing(runtime, taken)
+    try:
+        _write_all(runtime, writing)
+    except _TooLarge:
+        fail(runtime, taken, "too_large", _TOO_LARGE)
+    except _TakenOver:
+        return
+    else:
+        counts = {"comments": writing.comments}
+        end(runtime, taken, "done", {"counts": counts, "kept_until": runtime.now() + FILE_KEPT})
+
+
+class _Writing:
+    """The files of an export, for this worker alone."""
+
+    def __init__(self, runtime: Runtime, row: DiscussionTransfer) -> None:
+        self.runtime = runtime
+        self.row = row
+        self.comments = 0
+        self._count = 0
+
+    def count(self, lines: Iterable[exporting.Line]) -> Iterator[exporting.Line]:
+        """Pass lines on, and extend the lease; raises _TooLarge and _TakenOver."""
+        for number, line in enumerate(lines, 1):
+            self.comments += line["kind"] == "comment"
+            if number % _LINES_AT_ONCE == 0:
+                self.keep({"$set": {"done": self.comments}})
+            yield line
+
+    def keep(self, change: Document) -> None:
+        """Extend the lease, and note a change; raises _TooLarge and _TakenOver."""
+        if deadlines.remaining() < _KEPT_SECONDS:
+            raise _TooLarge
+        held = {**change, "$set": {**change.get("$set", {}), **_lease(self.runtime)}}
+        own = {**key_of(self.row), **RUNNING, "taken_by": self.row.get("taken_by")}
+        if not TRANSFERS.of(self.runtime.database).update_one(own, held).matched_count:
+            raise _TakenOver
+
+    def store(self, content: IO[bytes]) -> None:
+        """Store the next file; the row names it before its first byte is there."""
+        length = content.seek(0, 2)
+        blobs = store_of(self.runtime, self.row["store"])
+        self._count += 1
+        if length > blobs.max_bytes or self._count > MAX_FILES:
+            raise _TooLarge
+        file: TransferFile = {
+            "blob": new_id(self.runtime.now(), self.runtime.random),
+            "handle": "",
+            "name": _name(self.row, self._count),
+            "length": length,
+        }
+        self.keep({"$push": {"files": file}})
+        content.seek(0)
+        pieces = iter(partial(content.read, _PIECE_BYTES), b"")
+        write(blobs, file["blob"], files.MEDIA_TYPE, self._keeping(pieces), length)
+
+    def _keeping(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            self.keep({})
+            yield piece
+
+
+def _write_all(runtime: Runtime, writing: _Writing) -> None:
+    site = writing.row["site"]
+    lines = writing.count(exporting.lines_of(runtime, site))
+    if writing.row["format"] == "wxr":
+        parts = wxr.parts_of(lines, partial(wxr.html_of, runtime, site), wxr.MAX_FILE_BYTES)
+    else:
+        encoded = (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
+        parts = (wxr.FilePart(1, content) for content in encoded)
+    for _, of_file in itertools.groupby(parts, key=lambda part: part.file):
+        with tempfile.TemporaryFile() as spool:
+            _pack(spool, (part.content for part in of_file))
+            writing.store(spool)
+
+
+def _pack(spool: IO[bytes], parts: Iterable[bytes]) -> None:
+    """Write a file compressed; raises _TooLarge."""
+    with gzip.open(spool, "wb") as packed:
+        for part in parts:
+            packed.write(part)
+            _check(spool)
+    # Its last bytes come at the end.
+    _check(spool)
+
+
+def _check(spool: IO[bytes]) -> None:
+    if spool.tell() > MOST_DISK_BYTES:
+        raise _TooLarge
+
+
+def _name(row: DiscussionTransfer, number: int) -> str:
+    part = f"-{number}" if number > 1 else ""
+    return f"{row['site']}{part}.{_ENDINGS[row['format'] or 'plaza']}"
+
+
+def _take(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer | None:
+    """Return an export for this worker alone, with the files of its last run; None: it is taken."""
+    now = runtime.now()
+    free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
+    taken = {"taken_by": new_id(now, runtime.random), **_lease(runtime), "resends": 0}
+    found = TRANSFERS.of(runtime.database).find_one_and_update(
+        {**key_of(row), **RUNNING, **free},
+        {"$inc": {"tries": 1}, "$set": taken},
+        return_document=ReturnDocument.AFTER,
+    )
+    if found is not None and found["files"]:
+        files.drop_all(runtime, found)
+        own = {**key_of(row), **RUNNING, "taken_by": found.get("taken_by")}
+        TRANSFERS.of(runtime.database).update_one(own, {"$set": {"files": []}})
+        found["files"] = []
+    return found
+
+
+def _lease(runtime: Runtime) -> Document:
+    until = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
+    return {"leased_until": until, "due": until}

@@ -1,0 +1,117 @@
+"""Stored rows of transfers: a file on its way into a site's discussions, or files out of them."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+
+from chalicelib.assets.shapes import StoreName
+from chalicelib.comments.importing.rows import MAX_SAMPLES, ImportSample
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.jobs.resending import Resending
+
+Kind = Literal["import", "export"]
+# `tried`: a dry run is over, and the file waits to be applied.
+State = Literal["uploading", "running", "tried", "done", "failed", "stopped"]
+MAX_FILES = 50
+MAX_MOVED = 1_000
+# Of 8 MiB each: a GiB.
+MAX_PARTS = 128
+# A file before its import starts; a file that was tried, and the files of an export.
+UPLOAD_KEPT = timedelta(days=1)
+FILE_KEPT = timedelta(days=7)
+_ROW_KEPT_SECONDS = 90 * 86_400
+
+
+class MovedPage(TypedDict):
+    """A page's address in the file, and its address now."""
+
+    old: str
+    new: str
+
+
+class TransferFile(TypedDict):
+    """A stored file: its blob, the store's handle of its upload, and its length in bytes."""
+
+    blob: str
+    handle: str
+    name: str
+    length: int
+
+
+class Failure(TypedDict):
+    """The reason why a transfer ended, with a stable code."""
+
+    code: str
+    detail: str
+
+
+class DiscussionTransfer(TypedDict):
+    """An import or an export of a site.
+
+    format: None until the beginning of the file has told it.
+    open: its kind, until it is over; a site has one open transfer of a kind.
+    base, moved: where pages of the file stand now. digests: SHA-256 of the parts of an upload.
+    done: bytes read of the file, or comments written.
+    tries: runs since the last progress. is_stopping: it ends at the next step.
+    due: when its message is sent again. taken_by, leased_until: the worker of an export.
+    kept_until: when its files go; a row without it has none.
+    """
+
+    _id: str
+    site: str
+    kind: Kind
+    open: NotRequired[Kind]
+    format: str | None
+    is_dry_run: bool
+    base: str | None
+    moved: Annotated[list[MovedPage], AtMost(MAX_MOVED)]
+    store: StoreName
+    digests: Annotated[list[str], AtMost(MAX_PARTS)]
+    files: Annotated[list[TransferFile], AtMost(MAX_FILES)]
+    state: State
+    at: datetime
+    done: int
+    counts: dict[str, int]
+    samples: Annotated[list[ImportSample], AtMost(MAX_SAMPLES)]
+    failure: NotRequired[Failure]
+    tries: int
+    is_stopping: NotRequired[bool]
+    due: NotRequired[datetime]
+    resends: NotRequired[int]
+    resent_by: NotRequired[str]
+    taken_by: NotRequired[str]
+    leased_until: NotRequired[datetime]
+    kept_until: NotRequired[datetime]
+    ended: NotRequired[datetime]
+
+
+RUNNING: Document = {"state": "running"}
+RESENDING = Resending(at="due", made_of="site", where=RUNNING)
+WITHOUT_LISTS = {"moved": 0, "digests": 0, "samples": 0}
+
+TRANSFERS = Collection(
+    "comments.transfer",
+    DiscussionTransfer,
+    indexes=(
+        IndexModel(
+            [("site", ASCENDING), ("open", ASCENDING)],
+            unique=True,
+            partialFilterExpression={"open": {"$exists": True}},
+        ),
+        IndexModel([("site", ASCENDING), ("kind", ASCENDING), ("_id", DESCENDING)]),
+        IndexModel([("due", ASCENDING)], partialFilterExpression=RUNNING),
+        IndexModel(
+            [("kept_until", ASCENDING)],
+            partialFilterExpression={"kept_until": {"$exists": True}},
+        ),
+        IndexModel("ended", expireAfterSeconds=_ROW_KEPT_SECONDS),
+    ),
+    shard_key={"site": 1},
+)
+
+
+def key_of(row: DiscussionTransfer) -> Document:
+    """Return the filter of a transfer."""
+    return {"_id": row["_id"], "site": row["site"]}

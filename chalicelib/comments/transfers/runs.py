@@ -1,0 +1,18 @@
+"""The run of a transfer, as its message asks for it."""
+
+from chalicelib.comments.transfers import exports, imports
+from chalicelib.comments.transfers.messages import RunTransfer
+from chalicelib.comments.transfers.rows import TRANSFERS
+from chalicelib.runtime import Runtime
+
+
+def run(runtime: Runtime, message: RunTransfer) -> None:
+    """Continue a transfer that is not over; raises Unavailable."""
+    key = {"_id": message.transfer, "site": message.site}
+    row = TRANSFERS.of(runtime.database).find_one(key)
+    if row is None:
+        return
+    if row["kind"] == "import":
+        imports.run(runtime, row)
+    else:
+        exports.run(runtime, row)

@@ -1,0 +1,38 @@
+"""The schedule's part of transfers: messages that were lost, and files whose time is over."""
+
+from collections.abc import Iterable, Iterator
+
+from chalicelib.comments.transfers import files
+from chalicelib.comments.transfers.endings import end
+from chalicelib.comments.transfers.messages import RunTransfer
+from chalicelib.comments.transfers.rows import RESENDING, TRANSFERS, DiscussionTransfer, key_of
+from chalicelib.database import Document
+from chalicelib.jobs import resending
+from chalicelib.runtime import Runtime
+
+_SWEPT_AT_ONCE = 100
+_LEFT = frozenset({"uploading", "tried"})
+
+
+def sweep(runtime: Runtime) -> int:
+    """Send messages again, and remove the files of transfers that are over; return their number.
+
+    An import that its publisher left ends here, and its file goes with a later sweep.
+    """
+    rows = TRANSFERS.of(runtime.database)
+    resending.sweep(runtime, rows, RESENDING, _messages)
+    overdue = {"kept_until": {"$lte": runtime.now()}}
+    removed = 0
+    for row in rows.find(overdue).sort("kept_until").limit(_SWEPT_AT_ONCE):
+        if row["state"] in _LEFT:
+            end(runtime, row, "stopped")
+            continue
+        files.drop_all(runtime, row)
+        removed += len(row["files"])
+        emptied: Document = {"files": [], "moved": [], "digests": []}
+        rows.update_one(key_of(row), {"$unset": {"kept_until": ""}, "$set": emptied})
+    return removed
+
+
+def _messages(rows: Iterable[DiscussionTransfer]) -> Iterator[RunTransfer]:
+    return (RunTransfer(site=row["site"], transfer=row["_id"]) for row in rows)

@@ -1,0 +1,170 @@
+"""Runs of an import by the API: stopped, ended in time, waiting, given up, and cleared away."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.assets.shapes import CHUNKS
+from chalicelib.comments.transfers import imports
+from chalicelib.runtime import Runtime
+from tests.comments.transfers.support.files import IMPORTS, begin, lines_file, read, run, sweep
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
+
+
+def stored_files(runtime: Runtime) -> int:
+    return len(CHUNKS.of(runtime.database).distinct("files_id"))
+
+
+def test_an_import_that_waits_is_stopped_at_once(publisher: Client) -> None:
+    begun = begin(publisher, "blog", lines_file(1))
+
+    stopped = publisher.request("DELETE", f"{IMPORTS}/{begun['id']}")
+
+    assert (stopped.status, stopped.json["state"]) == (202, "stopped")
+    assert publisher.post(IMPORTS, length=10).status == 201
+
+
+def test_a_running_import_is_stopped_between_two_discussions(
+    publisher: Client, workers: Workers, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is in its place stays, and the same file brings the others later."""
+    content = lines_file(3, pages=4)
+    begun = begin(publisher, "blog", content, dry_run=False)
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    monkeypatch.setattr(imports, "RUN_SECONDS", 0.0)
+    for _ in range(2):
+        run(runtime, begun["id"])
+    halfway = read(publisher, begun["id"])
+    assert halfway["progress"] == {"part": "storing", "done": 1, "total": 4}
+
+    asked = publisher.request("DELETE", f"{IMPORTS}/{begun['id']}")
+    assert asked.json["state"] == "running"
+    workers.drain()
+
+    stopped = read(publisher, begun["id"])
+    assert stopped["state"] == "stopped"
+    assert stopped["counts"]["imported"] == 6
+    assert runtime.database["comments.staged"].count_documents({}) == 0
+    monkeypatch.undo()
+    again = begin(publisher, "blog", content, dry_run=False)
+    publisher.post(f"{IMPORTS}/{again['id']}/start")
+    workers.drain()
+    counts = read(publisher, again["id"])["counts"]
+    assert (counts["imported"], counts["present"]) == (6, 6)
+
+
+def test_a_run_ends_in_time_and_the_next_goes_on(
+    publisher: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(publisher, "blog", lines_file(600, pages=3), dry_run=False)
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    assert read(publisher, begun["id"])["progress"]["part"] == "reading"
+    monkeypatch.setattr(imports, "RUN_SECONDS", 0.0)
+    seen = []
+    for _ in range(20):
+        run(runtime, begun["id"])
+        found = read(publisher, begun["id"])
+        seen.append(found["progress"] and found["progress"]["part"])
+        if found["state"] != "running":
+            break
+
+    assert found["state"] == "done"
+    assert found["counts"]["imported"] == 1_800
+    assert seen.count("reading") >= 3
+    assert seen.count("storing") >= 2
+
+
+def test_an_import_without_progress_is_given_up(
+    publisher: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(publisher, "blog", lines_file(1))
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+
+    def break_down(*_given: Any) -> Any:
+        raise RuntimeError("a mistake of a parser")
+
+    monkeypatch.setattr(imports, "_bring", break_down)
+    for _ in range(imports._MOST_TRIES):
+        with pytest.raises(RuntimeError):
+            run(runtime, begun["id"])
+    run(runtime, begun["id"])
+
+    assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
+
+
+def test_an_import_by_the_command_is_waited_for(
+    publisher: Client, runtime: Runtime, clock: Clock, workers: Workers
+) -> None:
+    begun = begin(publisher, "blog", lines_file(2), dry_run=False)
+    held = {
+        "run": "of the command",
+        "format": "isso",
+        "digest": "of another file",
+        "is_dry_run": False,
+        "at": clock(),
+        "status": "applying",
+        "position": 0,
+        "counts": {},
+        "samples": [],
+        "taken_by": "the command",
+        "leased_until": clock() + timedelta(minutes=10),
+    }
+    runtime.database["comments.import"].insert_one({"_id": "blog", **held})
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    for _ in range(9):
+        workers.drain()
+        clock.advance(minutes=1, seconds=1)
+        sweep(runtime)
+    assert read(publisher, begun["id"])["state"] == "running"
+
+    clock.advance(minutes=2)
+    sweep(runtime)
+    workers.drain()
+    clock.advance(minutes=30)
+    sweep(runtime)
+    workers.drain()
+
+    assert read(publisher, begun["id"])["state"] == "done"
+
+
+def test_files_go_once_nobody_needs_them(
+    publisher: Client, start: Callable[..., Any], runtime: Runtime, clock: Clock
+) -> None:
+    done = start(lines_file(3), dry_run=False)
+    assert stored_files(runtime) == 1
+
+    clock.advance(minutes=16)
+
+    assert sweep(runtime) == 1
+    assert stored_files(runtime) == 0
+    assert read(publisher, done["id"])["state"] == "done"
+    assert sweep(runtime) == 0
+
+
+@pytest.mark.parametrize(("is_started", "days"), [(False, 1), (True, 7)])
+def test_a_file_that_nobody_goes_on_with_ends_its_import(  # noqa: PLR0913
+    publisher: Client,
+    runtime: Runtime,
+    clock: Clock,
+    workers: Workers,
+    *,
+    is_started: bool,
+    days: int,
+) -> None:
+    begun = begin(publisher, "blog", lines_file(3))
+    if is_started:
+        publisher.post(f"{IMPORTS}/{begun['id']}/start")
+        workers.drain()
+    clock.advance(days=days)
+    sweep(runtime)
+
+    assert read(publisher, begun["id"])["state"] == "stopped"
+    assert stored_files(runtime) == 1
+    clock.advance(minutes=16)
+    sweep(runtime)
+    assert stored_files(runtime) == 0
+    assert publisher.post(IMPORTS, length=10).status == 201
