@@ -89,8 +89,11 @@ class HttpAnswer(NamedTuple):
 class PublicConnection(http.client.HTTPSConnection):
     """A connection by TLS to a server of the public internet, and to no neighbour of this process.
 
-    The name is resolved once, so no second answer of its resolver leads elsewhere.
+    The name is resolved once, so no second answer of its resolver leads elsewhere. `is_over` says
+    whether nobody waits any more: then no handshake begins, which a server could draw out.
     """
+
+    is_over: Callable[[], bool] = staticmethod(lambda: False)
 
     def connect(self) -> None:
         """Connect; raises OSError, also if any address of the host is not public."""
@@ -104,6 +107,8 @@ class PublicConnection(http.client.HTTPSConnection):
         )
         # Known before the handshake: the end of a call closes it.
         self.sock = secured
+        if self.is_over():
+            raise TimeoutError
         secured.do_handshake()
 
 
@@ -137,6 +142,8 @@ def ask(
     """
     is_over = threading.Event()
     connection = _connection(request.url, opens)
+    if isinstance(connection, PublicConnection):
+        connection.is_over = is_over.is_set
 
     def exchange() -> HttpAnswer:
         try:

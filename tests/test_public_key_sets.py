@@ -1,10 +1,12 @@
 """Keys at an address of a publisher's choice: of the public internet, small, and in time."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 import pytest
@@ -13,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from chalicelib import key_sets, outgoing
 from chalicelib.errors import Unauthenticated, Unavailable
 from chalicelib.key_sets import PublicKeySet
+from chalicelib.outgoing import HttpRequest, PublicConnection
 from tests.support import tls_server
 from tests.support.clock import Clock
 from tests.support.issuing import public_document
@@ -95,9 +98,13 @@ def test_a_host_with_one_private_address_is_refused(
     neighbour: Host, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name that leads to two networks leads to either."""
-    public = ("93.184.215.14", 0)
-    found = [(2, 1, 6, "", public), (2, 1, 6, "", ("127.0.0.1", 0))]
-    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: found)
+    found = [(2, 1, 6, "", (each, 0)) for each in ("127.0.0.1", "93.184.215.14")]
+    resolve = socket.getaddrinfo
+
+    def resolve_twofold(host: str, *given: Any, **named: Any) -> Any:
+        return found if host == "localhost" else resolve(host, *given, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve_twofold)
 
     with pytest.raises(Unavailable):
         PublicKeySet(f"{neighbour.url}/keys").find("k1", clock())
@@ -162,6 +169,29 @@ def test_a_slow_host_holds_up_nobody_elses_people(host: Host, clock: Clock) -> N
     with pytest.raises(Unavailable):
         slow.find("k1", clock())
     assert time.monotonic() - began < key_sets.TIMEOUT_SECONDS / 2
+
+
+def test_a_host_that_lets_in_too_late_is_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could draw out a handshake for hours."""
+    monkeypatch.setattr(outgoing, "is_public", lambda _: True)
+    connect, is_over = socket.create_connection, threading.Event()
+
+    def connect_late(*given: Any) -> socket.socket:
+        is_over.wait(30)
+        return connect(*given)
+
+    monkeypatch.setattr(socket, "create_connection", connect_late)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = urlsplit(f"https://localhost:{listener.getsockname()[1]}/keys")
+        request, opens = HttpRequest(url, "GET", "", "", {}), PublicConnection
+        with pytest.raises(TimeoutError):
+            outgoing.ask(outgoing.Way(), request, 0.1, 1_000, opens=opens)
+        is_over.set()
+        listener.settimeout(30)
+        accepted, _ = listener.accept()
+        with accepted:
+            accepted.settimeout(30)
+            assert accepted.recv(100) == b""
 
 
 def test_a_flood_of_unknown_keys_is_one_fetch_in_ten_seconds(host: Host, clock: Clock) -> None:

@@ -140,7 +140,7 @@ def declare(route: Route) -> None:
     def remove_issuer(
         request: Request, site: SiteId, issuer: IssuerKey, publisher: Publisher
     ) -> NoContent:
-        """Accept no more tokens of an issuer; those that it issued end within five seconds."""
+        """Accept no more tokens of an issuer; its former tokens end within five seconds."""
         check_publisher(publisher, site)
         issuers.remove(request.runtime, site, issuer)
         return NoContent()
