@@ -12,9 +12,15 @@ _FILE = re.compile(r"[a-z-]+\.(js|css)")
 _ASKED_FOR = {"Cache-Control": "no-cache"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "connect-src {calls}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+
+
+def policy_of(bucket: str) -> str:
+    """Return the page's policy: it calls this API, and the bucket that takes files, if any."""
+    store = f" https://{bucket}.s3.amazonaws.com" if bucket else ""
+    return _POLICY.format(calls=f"'self'{store}")
 
 
 def declare(route: Route) -> None:
@@ -23,7 +29,8 @@ def declare(route: Route) -> None:
     @route("GET", "/console")
     def get_console(request: Request) -> HtmlPage | NotModified:
         """Open the console: a page for moderators, advertisers, editors, publishers and admins."""
-        headers = {**_ASKED_FOR, "Content-Security-Policy": _POLICY}
+        policy = policy_of(request.runtime.settings.asset_bucket)
+        headers = {**_ASKED_FOR, "Content-Security-Policy": policy}
         return file_answer(request, HtmlPage, CONSOLE / _PAGE, headers)
 
     @route("GET", "/console/{file}", raises=(UnknownFile,))

@@ -8,7 +8,7 @@ import { h } from "./../embed/element.js";
 
 const KEPT = "plaza-console-token";
 /** The API that serves this script. */
-const API = new URL("..", import.meta.url).href.replace(/\/+$/, "");
+export const API = new URL("..", import.meta.url).href.replace(/\/+$/, "");
 
 window.plaza = { token: () => sessionStorage.getItem(KEPT) };
 

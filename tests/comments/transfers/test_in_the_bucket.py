@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 import pytest
@@ -85,6 +86,15 @@ def test_the_bucket_takes_no_other_bytes_and_no_part_comes_through_the_api(
 
     assert "x-amz-checksum-sha256" in part["headers"]
     assert (refused.status, refused.json["code"]) == (409, "other_store")
+
+
+def test_the_console_may_send_files_to_the_bucket(publisher: Client) -> None:
+    (part,) = begin(publisher)["parts"]
+
+    policy = publisher.get("/console").headers["Content-Security-Policy"]
+
+    host = urlsplit(part["url"]).hostname
+    assert f"connect-src 'self' https://{host};" in policy
 
 
 def test_each_part_needs_its_digest(publisher: Client) -> None:

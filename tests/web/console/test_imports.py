@@ -1,0 +1,130 @@
+"""The console's page of imports and exports: a file is tried, read about, and applied."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.comments.transfers.support.files import lines_file
+from tests.support.workers import Workers
+from tests.web.console.conftest import PHONE, WIDER, Desk, handed_over
+from tests.web.support.axe import in_both_schemes
+
+NDJSON = "application/x-ndjson"
+
+
+def open_imports(desk: Desk, **options: Any) -> Page:
+    claims = {"name": "Paula", "roles": ["publisher"], "sites": ["harbour"]}
+    page = handed_over(desk.open_page, desk.client.token("paula", **claims), **options)
+    expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    page.goto(f"{page.url.partition('#')[0]}#imports")
+    expect(page.get_by_role("heading", name="Import and export")).to_be_visible()
+    return page
+
+
+def try_file(page: Page, content: bytes, name: str = "old.ndjson") -> None:
+    field = page.get_by_label("The other system's file")
+    field.set_input_files({"name": name, "mimeType": NDJSON, "buffer": content})
+    page.get_by_role("button", name="Try the file").press("Enter")
+
+
+def section(page: Page, name: str) -> Any:
+    return page.get_by_role("region", name=name, exact=True)
+
+
+def broken_by_one(content: bytes) -> bytes:
+    """Return a file of which one comment cannot come over."""
+    return content.replace(b'"text": "text 1"', b'"text": " "')
+
+
+def test_a_file_is_tried_and_then_imported(desk: Desk, workers: Workers) -> None:
+    page = open_imports(desk)
+
+    try_file(page, broken_by_one(lines_file(5)))
+    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    workers.drain()
+
+    expect(section(page, "Import")).to_contain_text("The file was tried, and nothing was changed.")
+    expect(page.get_by_role("heading", name="Import", exact=True)).to_be_focused()
+    report = page.get_by_role("list", name="Report").get_by_role("listitem")
+    expect(report).to_contain_text(
+        ["5 comments in the file", "4 would come over", "1 parts would be left out"]
+    )
+    page.get_by_text("What did not come as it was").click()
+    expect(page.get_by_role("region", name="Places in the file")).to_contain_text("empty")
+    assert desk.admin.get("/nodes/harbour:a-page").status == 404
+
+    page.get_by_role("button", name="Import it").press("Enter")
+    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    workers.drain()
+
+    expect(page.get_by_role("status")).to_have_text("It is done.")
+    expect(report.nth(1)).to_have_text("4 came over")
+    assert desk.admin.get("/nodes/harbour:a-page").json["counts"]["visible"] == 4
+
+
+def test_what_waits_is_there_when_its_publisher_comes_back(desk: Desk, workers: Workers) -> None:
+    page = open_imports(desk)
+    try_file(page, lines_file(3))
+    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    workers.drain()
+    expect(page.get_by_role("button", name="Import it")).to_be_visible()
+
+    page.reload()
+
+    page.get_by_role("button", name="Discard the file").click()
+    expect(page.get_by_role("status")).to_have_text("It was stopped.")
+    page.get_by_role("button", name="Import another file").click()
+    expect(page.get_by_label("The other system's file")).to_be_visible()
+
+
+def test_a_file_that_is_none_says_so(desk: Desk, workers: Workers) -> None:
+    page = open_imports(desk)
+
+    try_file(page, b"Dear Plaza,", "letter.txt")
+    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    workers.drain()
+
+    expect(page.get_by_role("status")).to_have_text("It failed.")
+    expect(section(page, "Import")).to_contain_text("The beginning of the file tells no format")
+
+
+def test_an_export_is_downloaded(desk: Desk, workers: Workers, tmp_path: Path) -> None:
+    desk.post("The moon is up.")
+    page = open_imports(desk)
+
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("The export is being written.")
+    workers.drain()
+
+    expect(page.get_by_role("status")).to_have_text("The export is ready.")
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Download harbour.ndjson.gz").click()
+    saved = tmp_path / "saved.gz"
+    coming.value.save_as(saved)
+    assert coming.value.suggested_filename == "harbour.ndjson.gz"
+    assert b"The moon is up." in gzip.decompress(saved.read_bytes())
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
+def test_it_fits_and_can_be_read_by_all(
+    desk: Desk, workers: Workers, axe: str, options: dict[str, Any]
+) -> None:
+    page = open_imports(desk, **options)
+    assert in_both_schemes(page, axe) == []
+    try_file(page, broken_by_one(lines_file(5)))
+    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    workers.drain()
+    page.get_by_text("What did not come as it was").click()
+
+    assert page.evaluate(WIDER) == 0
+    assert in_both_schemes(page, axe) == []
+
+
+def test_moderators_have_no_such_page(desk: Desk) -> None:
+    page = desk.open()
+
+    expect(page.get_by_role("link", name="Log")).to_be_visible()
+    expect(page.get_by_role("link", name="Import and export")).to_have_count(0)

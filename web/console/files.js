@@ -1,0 +1,66 @@
+// @ts-check
+/** Files of any size to Plaza and from there, in parts. */
+import { Problem } from "./../embed/api.js";
+import { h } from "./../embed/element.js";
+import { API, ask } from "./session.js";
+
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ImportAnswer"]} Import */
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["DiscussionFileAnswer"]} ExportFile */
+
+/** The parts of the bucket, which wants the digest of each. */
+const PART_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Begin an import, and send its file; returns the import. Throws Problem.
+ * @param {string} path @param {File} file @param {Record<string, unknown>} options @param {(share: number) => void} tell
+ * @returns {Promise<Import>}
+ */
+export async function upload(path, file, options, tell) {
+  const digests = [];
+  for (let start = 0; start < file.size; start += PART_BYTES) digests.push(await digestOf(file.slice(start, start + PART_BYTES)));
+  /** @type {Import} */
+  const begun = await ask(path, { method: "POST", body: { ...options, length: file.size, dry_run: true, part_sha256: digests } });
+  for (const { number, url, headers } of begun.parts) {
+    const start = (number - 1) * begun.part_bytes;
+    const isOwn = !("x-amz-checksum-sha256" in headers);
+    await put(isOwn ? `${API}${path}/${begun.id}/parts/${number}` : url, file.slice(start, start + begun.part_bytes), headers, isOwn);
+    tell(number / begun.parts.length);
+  }
+  return begun;
+}
+
+/** Save a file of an export under its name. @param {ExportFile} file */
+export async function download({ name, pieces }) {
+  const parts = [];
+  for (const piece of pieces) {
+    // The API may have another address than the console's.
+    const answer = await fetch(`${API}${piece.slice(piece.indexOf("/sites/"))}`, { headers: await bearer(), credentials: "omit" });
+    if (!answer.ok) throw new Problem(await answer.json().catch(() => ({ code: "unavailable" })), answer);
+    parts.push(await answer.blob());
+  }
+  const address = URL.createObjectURL(new Blob(parts, { type: "application/gzip" }));
+  h("a", { href: address, download: name }).click();
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** @param {string} url @param {Blob} part @param {Record<string, string>} headers @param {boolean} isOwn */
+async function put(url, part, headers, isOwn) {
+  const own = isOwn ? await bearer() : {};
+  const answer = await fetch(url, { method: "PUT", body: part, headers: { ...headers, ...own }, credentials: "omit" }).catch(() => {
+    throw new Problem({});
+  });
+  if (!answer.ok) throw new Problem(await answer.json().catch(() => ({ code: "unavailable" })), answer);
+}
+
+/** The header of who is signed in; who has to sign in again does so first. */
+async function bearer() {
+  await ask("/me");
+  return { Authorization: `Bearer ${await window.plaza?.token?.()}` };
+}
+
+/** @param {Blob} part */
+async function digestOf(part) {
+  const digest = await crypto.subtle.digest("SHA-256", await part.arrayBuffer());
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

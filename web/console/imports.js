@@ -1,0 +1,174 @@
+// @ts-check
+/** Discussions of another system into a site, tried first, and the site's own into files. */
+import { Problem } from "./../embed/api.js";
+import { h } from "./../embed/element.js";
+import { addressOf, sitesOf } from "./choice.js";
+import { download, upload } from "./files.js";
+import { report, samples, WAY } from "./import-report.js";
+import { when } from "./queue-card.js";
+import { ask } from "./session.js";
+
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ImportAnswer"]} Import */
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["DiscussionExportAnswer"]} Export */
+
+const PAUSE_MS = 1_000;
+const FORMATS = { "": "What the file says", plaza: "Plaza", disqus: "Disqus", wordpress: "WordPress", isso: "Isso", remark42: "Remark42", commento: "Commento", twikoo: "Twikoo", waline: "Waline", artalk: "Artalk", github: "GitHub Discussions" };
+const EXPORTED = { plaza: "Plaza's own lines", wxr: "WXR, for Disqus and WordPress" };
+
+class Imports extends HTMLElement {
+  #site = new URLSearchParams(location.search).get("site") || "";
+  #status = h("p", { role: "status", class: "status" });
+  #import = h("section", { class: "card", "aria-labelledby": "import" });
+  #export = h("section", { class: "card", "aria-labelledby": "export" });
+
+  async connectedCallback() {
+    const sites = await sitesOf();
+    if (!this.#site && sites.known.length === 1) this.#site = sites.known[0];
+    this.replaceChildren(h("h1", {}, "Import and export"), this.#choice(sites), this.#status);
+    if (!this.#site) return this.#say("Name a site.");
+    this.append(this.#import, this.#export);
+    await this.#tried(async () => {
+      const { imports } = await ask(this.#path("imports"));
+      const { exports } = await ask(this.#path("exports"));
+      this.#showImport(imports.length && WAY[/** @type {Import["state"]} */ (imports[0].state)].isOpen ? await ask(this.#path("imports", imports[0].id)) : null, imports[0]);
+      this.#showExport(exports.length ? await ask(this.#path("exports", exports[0].id)) : null);
+    });
+  }
+
+  /** @param {...string} parts */
+  #path(...parts) {
+    return `/sites/${[this.#site, ...parts].map(encodeURIComponent).join("/")}`;
+  }
+
+  /** @param {import("./choice.js").Sites} sites */
+  #choice({ known, isHeld }) {
+    const field = isHeld && known.length ? h("select", { name: "site" }, ...known.map((each) => h("option", { value: each, selected: each === this.#site }, each))) : h("input", { name: "site", value: this.#site, required: true, autocomplete: "off", spellcheck: "false" });
+    const form = h("form", { class: "row" }, h("label", {}, "Site ", field), h("button", {}, "Show"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      location.assign(addressOf("imports", { site: /** @type {HTMLInputElement} */ (field).value.trim() }));
+    });
+    return form;
+  }
+
+  /** Show the open import with what may be done about it, or else the form of a new one. @param {Import | null} open @param {Partial<Import>} [last] */
+  #showImport(open, last) {
+    const title = h("h2", { id: "import", tabindex: "-1" }, "Import");
+    if (!open) {
+      const ended = last?.begun_at && h("p", { class: "meta" }, h("span", {}, "The last one began ", when(last.begun_at), ": ", WAY[/** @type {Import["state"]} */ (last.state)].words));
+      return this.#import.replaceChildren(title, ended || "", this.#form());
+    }
+    const { state, progress, failure } = open;
+    const bar = progress && h("progress", { max: progress.total || 1, value: progress.done, "aria-label": progress.part === "reading" ? "Bytes read" : "Discussions stored" });
+    const acts = h("div", { class: "row" });
+    if (state === "tried") acts.append(h("button", { class: "good", onclick: () => this.#act(open, "apply") }, "Import it"));
+    if (WAY[state].isOpen) acts.append(h("button", { class: "bad", onclick: () => this.#act(open, "stop") }, state === "running" ? "Stop" : "Discard the file"));
+    else acts.append(h("button", { onclick: () => this.#showImport(null) }, "Import another file"));
+    this.#import.replaceChildren(title, h("p", {}, WAY[state].words), bar || "", failure ? h("p", { class: "bad-text" }, failure.detail) : "", report(open), acts, samples(open));
+  }
+
+  #form() {
+    const file = /** @type {HTMLInputElement} */ (h("input", { type: "file", required: true }));
+    const format = /** @type {HTMLSelectElement} */ (h("select", {}, ...Object.entries(FORMATS).map(([value, words]) => h("option", { value }, words))));
+    const base = /** @type {HTMLInputElement} */ (h("input", { type: "url", placeholder: "https://blog.example", autocomplete: "off" }));
+    const form = h("form", { class: "fields" }, h("p", {}, "Nothing is changed before you have seen what would come over."),
+      h("label", {}, "The other system's file (it may be a .gz)", file), h("label", {}, "Its format", format),
+      h("label", {}, "Where the pages stand, if the file has paths alone", base), h("button", { class: "good" }, "Try the file"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const chosen = file.files?.[0];
+      if (chosen) this.#tried(() => this.#begin(chosen, { format: format.value || null, base: base.value.trim() || null }));
+    });
+    return form;
+  }
+
+  /** Send a file, and have it tried. @param {File} file @param {Record<string, unknown>} options */
+  async #begin(file, options) {
+    const bar = /** @type {HTMLProgressElement} */ (h("progress", { max: 1, value: 0, "aria-label": "Sent of the file" }));
+    const title = h("h2", { id: "import", tabindex: "-1" }, "Import");
+    this.#import.replaceChildren(title, h("p", {}, "The file is being sent. Leave this page open."), bar);
+    title.focus();
+    try {
+      const begun = await upload(this.#path("imports"), file, options, (share) => (bar.value = share));
+      await this.#follow(await ask(this.#path("imports", begun.id, "start"), { method: "POST" }));
+    } catch (problem) {
+      this.#showImport(null);
+      throw problem;
+    }
+  }
+
+  /** Show an import until it waits for its publisher or is over. @param {Import} current */
+  async #follow(current) {
+    let shown = "";
+    while (this.isConnected) {
+      const now = JSON.stringify(current);
+      // What is the same is not made again: a screen reader would begin anew.
+      if (now !== shown) this.#showImport(current);
+      shown = now;
+      if (current.state !== "running") {
+        this.#import.querySelector("h2")?.focus();
+        return this.#say(WAY[current.state].words);
+      }
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+      current = await ask(this.#path("imports", current.id));
+    }
+  }
+
+  /** @param {Import} open @param {"apply" | "stop"} what */
+  #act({ id }, what) {
+    this.#tried(async () => {
+      const call = what === "apply" ? ask(this.#path("imports", id, "apply"), { method: "POST" }) : ask(this.#path("imports", id), { method: "DELETE" });
+      await this.#follow(await call);
+    });
+  }
+
+  /** @param {Export | null} last */
+  #showExport(last) {
+    const format = /** @type {HTMLSelectElement} */ (h("select", {}, ...Object.entries(EXPORTED).map(([value, words]) => h("option", { value }, words))));
+    const form = h("form", { class: "row" }, h("label", {}, "Format ", format), h("button", { class: "good" }, "Export"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#tried(async () => this.#followExport(await ask(this.#path("exports"), { method: "POST", body: { format: format.value } })));
+    });
+    const made = last && h("div", {}, h("p", { class: "meta" }, h("span", {}, "The last one began ", when(last.begun_at), ": ", last.state === "running" ? `${last.comments} comments are written` : WAY[last.state].words)),
+      last.failure ? h("p", { class: "bad-text" }, last.failure.detail) : "",
+      h("ul", { class: "files" }, ...last.files.map((file) => h("li", {}, this.#download(file)))));
+    this.#export.replaceChildren(h("h2", { id: "export" }, "Export"), last?.state === "running" ? "" : form, made || "");
+  }
+
+  /** @param {Export["files"][number]} file */
+  #download(file) {
+    if (file.is_signed) return h("a", { href: file.pieces[0], rel: "noreferrer" }, `Download ${file.name}`);
+    return h("button", { onclick: () => this.#tried(() => download(file)) }, `Download ${file.name}`);
+  }
+
+  /** @param {Export} current */
+  async #followExport(current) {
+    this.#say("The export is being written.");
+    while (this.isConnected && current.state === "running") {
+      this.#showExport(current);
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+      current = await ask(this.#path("exports", current.id));
+    }
+    this.#showExport(current);
+    this.#say(current.state === "done" ? "The export is ready." : "The export failed.");
+  }
+
+  /** @param {() => Promise<unknown>} act */
+  async #tried(act) {
+    try {
+      this.#say("");
+      await act();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.#say(problem.code === "offline" ? "Plaza does not answer. Try again." : problem.message || problem.code);
+    }
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    this.#status.textContent = text;
+  }
+}
+
+customElements.define("plaza-imports", Imports);
