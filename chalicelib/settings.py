@@ -74,9 +74,9 @@ class Settings(BaseModel):
     )
     subject_key: Secret | None = Field(
         default=None,
-        description="Hashes the `sub` of tokens where it is no id, such as an e-mail address. "
-        "Set it before such people come, and never change it: their ids would change. Unset, "
-        "whoever guesses a `sub` can compute its id.",
+        description="Hashes the `sub` of tokens where it is no id, such as an e-mail address, and "
+        "where it is of a site's own issuer. Set it before such people come, and never change it: "
+        "their ids would change. Unset, whoever guesses a `sub` can compute its id.",
     )
     signing_keys: Secrets = Field(
         default=(),

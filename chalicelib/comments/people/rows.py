@@ -39,9 +39,10 @@ class Person(TypedDict):
     arrival time of their next post (`chalicelib.limits`). `note` is for moderators, and `act` is
     the last act of a moderator here (`chalicelib.comments.log`). The counts may be behind since
     `recount`. `taken_key` is the key of their name, which no guest may take; "" for a guest without
-    a confirmed address. `email_key` is the keyed hash of a guest's confirmed address
-    (`chalicelib.mail.addressing`), `confirmed_at` the time of the first confirmation, and `release`
-    the time since which comments that waited for it may be visible; the schedule removes it.
+    a confirmed address. `email_key` is the keyed hash (`chalicelib.mail.addressing`) of a
+    guest's confirmed address, or of an address that a trusted issuer verified. `confirmed_at` is
+    the time of the first confirmation, and `release` the time since which comments that waited for
+    it may be visible; the schedule removes it.
     `touched` is when the last change began that the counts have to follow; `recounts`
     distinguishes concurrent recounts.
     """
