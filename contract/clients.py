@@ -6,23 +6,18 @@ Neither is committed: the document is the contract, and a client is made anew fo
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from contract.programs import program
+from contract.programs import NoNode, node_modules, program
 from deploy.declared import ROOT
 from deploy.openapi.files import KEPT
 
 TYPESCRIPT = ROOT / "contract" / "typescript"
 PYTHON = ROOT / "contract" / "python"
-
-
-class NoNode(Exception):
-    """There is no npm, which TypeScript's tools come by."""
 
 
 def main() -> None:
@@ -85,16 +80,7 @@ def typescript_tools() -> Path:
 
     Raises NoNode without npm.
     """
-    npm = shutil.which("npm")
-    if npm is None:
-        raise NoNode("npm was not found; install Node.js 20 or later")
-    modules, lock = TYPESCRIPT / "node_modules", (TYPESCRIPT / "package-lock.json").read_text()
-    stamp = modules / ".installed"
-    if not (stamp.exists() and stamp.read_text() == lock):
-        command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(command, check=True, cwd=TYPESCRIPT)  # noqa: S603 - pinned by its lock
-        stamp.write_text(lock)
-    return modules / ".bin"
+    return node_modules(TYPESCRIPT) / ".bin"
 
 
 if __name__ == "__main__":

@@ -13,12 +13,11 @@ from chalice.app import Chalice
 from chalicelib.runtime import Runtime
 from contract.clients import (
     TYPESCRIPT,
-    NoNode,
     python_client,
     typescript_tools,
     typescript_types,
 )
-from contract.programs import program
+from contract.programs import NoNode, program
 from deploy.declared import ROOT
 from tests.security.support.world import World, build
 from tests.support.http_client import Client

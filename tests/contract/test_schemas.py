@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from contract.clients import TYPESCRIPT, NoNode, typescript_tools
+from contract.clients import TYPESCRIPT, typescript_tools
+from contract.programs import NoNode
 from deploy.openapi.files import KEPT
 
 pytestmark = pytest.mark.processes

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contract.clients import NoNode, typescript_tools, typescript_types
+from contract.clients import typescript_tools, typescript_types
+from contract.programs import NoNode
 from deploy.declared import ROOT
 
 pytestmark = pytest.mark.processes

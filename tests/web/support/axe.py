@@ -6,7 +6,8 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page
 
-from contract.clients import TYPESCRIPT, NoNode, typescript_tools
+from contract.clients import TYPESCRIPT, typescript_tools
+from contract.programs import NoNode
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")

@@ -1,0 +1,1 @@
+"""Other systems beside Plaza: each holds a discussion, which moves over, and both are compared."""
