@@ -1,5 +1,6 @@
 """The command that plants slips: what it makes of each kind of them, and what it leaves alone."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,32 @@ def test_a_slip_that_hangs_is_noticed_in_time(project: Path) -> None:
     hanging = slip("hangs", "Box.fits", "return number", "while True: pass\\n        return number")
 
     assert run(project, hanging, options=("--timeout", "1", "--no-baseline")) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a group alone is ended")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("<=", "<"), ("return number", "while True: pass\\n        return number")],
+    ids=["fails", "hangs"],
+)
+def test_what_a_test_has_started_ends_with_it(project: Path, before: str, after: str) -> None:
+    """In another session, too: it would go on beside the tests of the next slip."""
+    note = project / "started"
+    test = f"""
+import subprocess
+from pathlib import Path
+
+from chalicelib.things import Box
+
+
+def test_a_box_holds_three():
+    started = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    Path({str(note)!r}).write_text(str(started.pid))
+    assert Box().fits(3)
+"""
+    (project / "tests/test_things.py").write_text(test)
+
+    planted = slip("changed", "Box.fits", before, after)
+    assert run(project, planted, options=("--timeout", "1", "--no-baseline")) == 0
+
+    assert not Path(f"/proc/{note.read_text()}").exists()

@@ -5,6 +5,7 @@ it, which imports the project as it is then.
 """
 
 import contextlib
+import ctypes
 import importlib
 import json
 import os
@@ -12,9 +13,11 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 import pytest
@@ -22,12 +25,17 @@ import pytest
 _POLL_SECONDS = 0.05
 # What pytest takes to begin and to end, beside the tests.
 _BESIDE_TESTS_SECONDS = 60
+_LEFT_SECONDS = 10
+# Of `prctl`: whoever loses their parent becomes a child of this process.
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
     """Answer each line `[tests, timeout_seconds]` with `[exit code or null, what was said]`."""
+    _adopt_orphans()
     with _server():
         _forget(Path.cwd())
+        _await_threads()
         for line in sys.stdin:
             named, timeout_seconds = json.loads(line)
             sys.stdout.write(json.dumps(_run(named, timeout_seconds)) + "\n")
@@ -40,8 +48,11 @@ def _server() -> Iterator[None]:
     if not Path("tests/conftest.py").exists():
         yield
         return
-    # For what it imports, most of which is not the project's own.
+    # For what it imports, most of which is not the project's own. Go's runtime in `minify`
+    # hangs after a fork: each run loads its own.
+    sys.modules["minify"] = ModuleType("minify")
     importlib.import_module("tests.conftest")
+    del sys.modules["minify"]
     from local.mongod import running_mongod
     from tests.support.isolation import acknowledge_unjournaled
     from tests.support.memory import memory_folder
@@ -66,13 +77,28 @@ def _forget(folder: Path) -> None:
         sys.modules.pop(name, None)
 
 
+def _adopt_orphans() -> None:
+    """Have Linux make orphans children of this process, so that a run ends with all of them."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _await_threads() -> None:
+    """Wait for the threads of closed clients: a fork would copy a lock that one of them holds."""
+    deadline = time.monotonic() + _LEFT_SECONDS
+    while threading.active_count() > 1 and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+
+
 def _run(named: Sequence[str], timeout_seconds: int) -> tuple[int | None, str]:
     """Run tests in a fork, for a bounded time each and together; None if that was not enough."""
+    kept = _descendants()
     with tempfile.TemporaryFile() as said:
         process = os.fork()
         if not process:
             _test(named, timeout_seconds, said.fileno())
         code = _wait(process, timeout_seconds + _BESIDE_TESTS_SECONDS)
+        _end_others(kept)
         said.seek(0)
         return code, said.read().decode(errors="replace")
 
@@ -93,7 +119,7 @@ def _test(named: Sequence[str], timeout_seconds: int, output: int) -> NoReturn:
 
 
 def _wait(process: int, seconds: int) -> int | None:
-    """Return the exit code of a fork, or None after ending it and all that it has started."""
+    """Return the exit code of a fork, or None after ending it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         done, status = os.waitpid(process, os.WNOHANG)
@@ -103,6 +129,34 @@ def _wait(process: int, seconds: int) -> int | None:
     os.killpg(process, signal.SIGKILL)
     os.waitpid(process, 0)
     return None
+
+
+def _end_others(kept: set[int]) -> None:
+    """End what a run has started and left, in whichever group and session it is."""
+    deadline = time.monotonic() + _LEFT_SECONDS
+    while (left := _descendants() - kept) and time.monotonic() < deadline:
+        for each in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(each, os.WNOHANG)
+        time.sleep(_POLL_SECONDS)
+
+
+def _descendants() -> set[int]:
+    """Return the processes that this one has started, and theirs; none without `/proc`."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name before it may have blanks and brackets.
+            above = stat.read_text().rpartition(")")[2].split()[1]
+            parents[int(stat.parent.name)] = int(above)
+    found: set[int] = set()
+    new = {os.getpid()}
+    while new:
+        new = {each for each, above in parents.items() if above in new} - found
+        found |= new
+    return found
 
 
 if __name__ == "__main__":

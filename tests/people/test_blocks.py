@@ -80,10 +80,13 @@ def test_who_comes_to_the_feed_later_finds_the_block_there(
     assert pages.as_("bob").get(f"/posts/{post}").status == 404
 
 
+@pytest.mark.parametrize("has_list", [False, True])
 def test_who_comes_to_the_feed_during_a_block_finds_it_there(
-    pages: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    pages: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, *, has_list: bool
 ) -> None:
-    settle(pages, "ann")
+    settle(pages, "ann", "cy")
+    if has_list:
+        assert pages.as_("bob").put(f"{AT_BLOG}/cy").status == 204
     had = social_blocks._copy
     came: list[str] = []
 
@@ -100,7 +103,8 @@ def test_who_comes_to_the_feed_during_a_block_finds_it_there(
     assert pages.as_("ann").put(f"{AT_BLOG}/bob").status == 204
 
     assert came == ["bob"]
-    assert assert_copies_agree(runtime) == {("ann", "bob")}
+    own = [("bob", "cy")] if has_list else []
+    assert assert_copies_agree(runtime) == {("ann", "bob"), *own}
 
 
 def test_a_block_that_dies_half_way_has_changed_nothing(
@@ -199,6 +203,7 @@ def test_an_erasure_removes_blocks_of_both_sides(
 
     left = list(BLOCKS.of(runtime.database).find())
     assert not [row for row in left if leaving in str(row)]
+    assert blocks.list_of(runtime.database, "ann") == (["cy"] if leaving == "bob" else [])
     assert pages.as_(leaving).get("/users/me/erasure").json["remaining"] == 0
     assert pages.as_(leaving).get(IN_FEED).json == {"people": []}
 
