@@ -52,7 +52,7 @@ def _check_takes(runtime: Runtime, thing: Thing, user_id: str, session: ClientSe
 
 
 def _of_text(runtime: Runtime, thing: Thing, change: Change, session: ClientSession) -> Change:
-    """Return a flag with the revision of its text, read in this transaction; other changes as is."""
+    """Return a flag with the revision of its text, as this transaction reads it."""
     if not isinstance(change, Flag):
         return change
     counter = counters.of(thing.kind, runtime.database).find_one(
