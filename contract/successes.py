@@ -265,7 +265,7 @@ _FURTHER = (
     Row(f"GET {_IMPORT}", {200: "admin"}, made=_transfer(worlds.tried_import)),
     Row(f"GET {_EXPORT}", {200: "admin"}, made=_transfer(worlds.export)),
     Row(
-        f"GET {_EXPORT}/files/{{file}}/pieces/{{piece}}",
+        f"GET {_EXPORT}/files/{{number}}/pieces/{{piece}}",
         {200: "admin"},
         made=_transfer(worlds.export),
     ),

@@ -195,14 +195,14 @@ def _declare_exports(route: Route) -> None:
 def _declare_files(route: Route) -> None:
     @route(
         "GET",
-        "/sites/{site}/exports/{transfer}/files/{file}/pieces/{piece}",
+        "/sites/{site}/exports/{transfer}/files/{number}/pieces/{piece}",
         raises=(UnknownTransfer,),
     )
     def get_export_piece(  # noqa: PLR0913, PLR0917 - the path's
         request: Request,
         site: SiteId,
         transfer: TransferId,
-        file: FileNumber,
+        number: FileNumber,
         piece: PieceNumber,
         publisher: Publisher,
     ) -> Piece:
@@ -210,7 +210,7 @@ def _declare_files(route: Route) -> None:
         check_publisher(publisher, site)
         row = starting.find(request.runtime, site, "export", transfer)
         start = (piece - 1) * PIECE_BYTES
-        found = row["files"][file - 1 : file]
+        found = row["files"][number - 1 : number]
         if row["state"] != "done" or not found or start >= found[0]["length"]:
             raise UnknownTransfer
         end = min(found[0]["length"], start + PIECE_BYTES)

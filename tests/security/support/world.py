@@ -91,6 +91,7 @@ def _comments(world: World) -> None:
     world.names["comment"] = comment(world)["comment"]
     made(world.as_("admin").put(f"/sites/{OWN_SITE}/comments/settings", **COMMENT_SETTINGS))
     world.names.update({"key": "heart", **act(world), **batch(world)})
+    world.names.update({"transfer": "aaneGAECAwQFBgcI", "piece": "1"})
 
 
 def _ads(world: World) -> None:
@@ -357,7 +358,7 @@ def export(world: World, site: str = OWN_SITE) -> dict[str, str]:
     free_site(world)
     begun = made(world.as_("admin").post(f"/sites/{site}/exports", format="plaza"))
     run_transfers(world)
-    return {"site": site, "transfer": begun["id"], "file": "1", "piece": "1"}
+    return {"site": site, "transfer": begun["id"], "number": "1", "piece": "1"}
 
 
 def run_transfers(world: World) -> None:

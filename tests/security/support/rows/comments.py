@@ -53,7 +53,7 @@ _TRANSFERS = (
         made=worlds.export,
     ),
     Row(
-        "GET /sites/{site}/exports/{transfer}/files/{file}/pieces/{piece}",
+        "GET /sites/{site}/exports/{transfer}/files/{number}/pieces/{piece}",
         {200: _PUBLISHER, 401: "anonymous", 403: "*"},
         made=worlds.export,
     ),
