@@ -17,7 +17,7 @@ from pydantic import (
     ValidationError,
 )
 
-from chalicelib import guest_tokens, signing, site_tokens
+from chalicelib import account_tokens, guest_tokens, signing, site_tokens
 from chalicelib.errors import Misconfigured, Unauthenticated
 from chalicelib.people.ids import ID_PATTERN, IMPORTED_ID, ONE_SITE_ID
 from chalicelib.people.names import acceptable
@@ -136,8 +136,9 @@ def identify(
 
     PLAZA_JWT_SECRET verifies HS256, and the keys at PLAZA_JWKS_URL verify RS256 and ES256; a
     token's own `alg` never selects the wrong kind of key. PLAZA_SIGNING_KEYS verify the tokens of
-    guests, and the issuers of a site the tokens for the site. Raises Unauthenticated for an invalid
-    or expired token, and Unavailable if the keys of its issuer cannot be read.
+    guests and of people of providers, and the issuers of a site the tokens for the site. Raises
+    Unauthenticated for an invalid or expired token, and Unavailable if the keys of its issuer
+    cannot be read.
     """
     header = headers.get("authorization")
     if header is None:
@@ -147,6 +148,8 @@ def identify(
         raise Unauthenticated("The Authorization header is not a bearer token")
     if token.strip().startswith(guest_tokens.PREFIX):
         return _guest(token.strip(), settings, now)
+    if token.strip().startswith(account_tokens.PREFIX):
+        return _account(token.strip(), settings, now)
     addressed = site_tokens.read(token.strip(), settings.jwt_audience)
     if addressed is not None:
         return _of_site(token.strip(), addressed, settings, now, issuers_of(addressed.site))
@@ -159,7 +162,7 @@ def identify(
         roles=roles,
         advertiser=claims.advertiser,
         sites=None if claims.sites is None else frozenset(claims.sites),
-        picture=_picture(claims.picture),
+        picture=picture_of(claims.picture),
     )
 
 
@@ -170,6 +173,21 @@ def _guest(token: str, settings: Settings, now: datetime) -> Principal:
         raise Unauthenticated("The guest's token is not valid or has expired")
     name = acceptable(guest.name, settings.reserved_names, is_staff=False)
     return Principal(id=guest.id, name=name or guest.id, site=guest.site, is_guest=True)
+
+
+def _account(token: str, settings: Settings, now: datetime) -> Principal:
+    """Return who has signed in by a provider of a site; raises Unauthenticated."""
+    found = account_tokens.read(token, settings.signing_keys, now)
+    if found is None:
+        raise Unauthenticated("The sign-in is not valid or has expired")
+    name = acceptable(found.name, settings.reserved_names, is_staff=False)
+    return Principal(
+        id=found.id,
+        name=name or found.id,
+        sites=frozenset(),
+        picture=picture_of(found.picture),
+        site=found.site,
+    )
 
 
 def _of_site(
@@ -191,7 +209,7 @@ def _of_site(
         id=own_id,
         name=name or own_id,
         sites=frozenset(),
-        picture=_picture(claims.picture),
+        picture=picture_of(claims.picture),
         site=site,
         badges=_badges(claims.badges),
         email=_email(claims) if issuer.trust_email else None,
@@ -240,7 +258,7 @@ def one_site_id(
     return f"{kind}_{signing.encode(tag)}"
 
 
-def _picture(claim: object) -> str | None:
+def picture_of(claim: object) -> str | None:
     """Return the address in a claim; None: it is not a plain https address."""
     is_address = isinstance(claim, str) and len(claim) <= _MOST_ADDRESS and _HTTPS.fullmatch(claim)
     return claim if is_address and isinstance(claim, str) else None

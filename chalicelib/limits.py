@@ -76,6 +76,8 @@ OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
 FIRST_VISITS = Limit("first_visits", burst=3, every=timedelta(hours=8), of_person=False)
 # New guests, who need no token: ten at once from a network, then one a minute.
 GUESTS = Limit("guests", burst=1, every=timedelta(minutes=10), of_person=False)
+# Sign-ins by a provider: 30 at once from a network, then one a second.
+SIGN_INS = Limit("sign_ins", burst=3, every=timedelta(seconds=10), of_person=False)
 # Letters to an address that a person names: three at once from a person, then one each 20 minutes.
 MAIL = Limit("mail", burst=3, every=timedelta(minutes=20))
 # Letters to a mailbox, whoever asks for them, and of a site, whatever mailboxes they go to.
@@ -109,6 +111,7 @@ ALL = (
     OPENED,
     FIRST_VISITS,
     GUESTS,
+    SIGN_INS,
     MAIL,
     LETTERS,
     SITE_LETTERS,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypedDict
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from app import create_app
 from bench.stage import Stage
@@ -16,6 +16,7 @@ from chalicelib.ads.tracking import conversion_keys
 from chalicelib.comments.batches import running
 from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
 from chalicelib.comments.people.rows import PEOPLE, new_person
+from chalicelib.comments.providers import flow
 from chalicelib.social.activity.actions.actions import ACTIONS
 from chalicelib.social.posts.posts import POSTS
 from local import recruiting as _recruiting  # noqa: F401 - registers types
@@ -69,6 +70,7 @@ def prepare(stage: Stage, caller: str) -> Prepared:
         if operation not in found and _is_success(expected_of(row).get(caller)):
             found[operation] = _success(world, row)
     found[operation_of(_WEBHOOK)] = _sign_event(world)
+    found[operation_of(_CALLBACK)] = _come_back(world)
     bearer = world.as_(caller).headers.get("Authorization", "")
     return Prepared(found, bearer.removeprefix("Bearer ") or None)
 
@@ -220,6 +222,49 @@ def _transfer(make: Callable[..., dict[str, str]], **given: Any) -> Callable[[Wo
 
 _IMPORT = "/sites/{site}/imports/{transfer}"
 _EXPORT = "/sites/{site}/exports/{transfer}"
+
+
+def _offer(world: World) -> dict[str, str]:
+    """Make a site whose readers sign in by GitHub."""
+    names = _ask_for_addresses(world)
+    made(world.as_("admin").put(f"/sites/{names['site']}/providers/own", **worlds.PROVIDER))
+    return {**names, "provider": "own"}
+
+
+def _account_code(world: World) -> dict[str, str]:
+    """Make the code of who has signed in by a provider."""
+    names = _ask_for_addresses(world)
+    user, name = f"p_{'a' * 22}", "Ann"
+    PEOPLE.of(world.runtime.database).insert_one(new_person(names["site"], user, name))
+    code: Confirmation = {
+        "_id": token_hash("B" * 43),
+        "site": names["site"],
+        "person": user,
+        "name": name,
+        "email_key": "",
+        "return_to": "",
+        "language": "en",
+        "expires": world.runtime.now() + LIFETIME,
+        "kind": "account",
+    }
+    CONFIRMATIONS.of(world.runtime.database).insert_one(code)
+    return names
+
+
+def _come_back(world: World) -> Success:
+    """Return the answer of a provider that refuses, in the browser that began."""
+    site = _offer(world)["site"]
+    led = flow.begin(world.runtime, site, "own", "https://alpha.example/")
+    asked = dict(parse_qsl(urlsplit(led.address).query))
+    return {
+        "path": [site, "own"],
+        "query": {"state": asked["state"], "error": "access_denied"},
+        "headers": {"Cookie": led.cookie.partition(";")[0]},
+        "body": None,
+        "is_picture": False,
+    }
+
+
 # Calls that succeed where those of the matrix are refused, or need a worker before.
 _FURTHER = (
     Row("GET /users/me/assets/{asset}", {200: "admin"}, made=_own_asset),
@@ -281,6 +326,18 @@ _FURTHER = (
         body={"code": "A" * 43},
         made=_code,
     ),
+    Row(
+        "GET /sites/{site}/providers/{provider}/sign-in",
+        {302: "anonymous"},
+        query="?return_to=https://alpha.example/",
+        made=_offer,
+    ),
+    Row(
+        "POST /sites/{site}/sign-in/account",
+        {200: "anonymous"},
+        body={"code": "B" * 43},
+        made=_account_code,
+    ),
     *(
         Row(
             f"{method} /sites/{{site}}/guests/confirmation",
@@ -291,5 +348,7 @@ _FURTHER = (
         for method, status in (("GET", 200), ("POST", 302))
     ),
 )
+# The answer of a provider, which counts in the browser that began.
+_CALLBACK = "GET /sites/{site}/providers/{provider}/callback"
 # Signed by Stripe over a body that the document does not describe.
 _WEBHOOK = "POST /payments/stripe/webhook"

@@ -42,6 +42,7 @@ LATER = {
     "BUILT_GUESTS": "guest.js",
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
+    "BUILT_PROVIDERS": "providers.js",
     "BUILT_VISIT": "visit.js",
     "BUILT_WRITING": "writing.js",
 }

@@ -14,6 +14,7 @@ import pytest
 from chalicelib import deadlines, outgoing
 from chalicelib.assets.blobs import s3
 from chalicelib.assets.blobs.s3 import S3Blobs
+from chalicelib.comments.providers import asking
 from chalicelib.comments.spam_check.akismet import Akismet
 from chalicelib.errors import Unavailable
 from chalicelib.key_sets import KeySet, PublicKeySet
@@ -59,6 +60,13 @@ def read_blob(_url: str) -> None:
     S3Blobs("bucket").read("blob", 0, 1)
 
 
+def sign_in(url: str) -> None:
+    try:
+        asking.get(f"{url}/.well-known/openid-configuration", is_near=True)
+    except asking.ProviderFailed:
+        raise Unavailable from None
+
+
 def send_letter(_url: str) -> None:
     letter = PostedLetter("trial", "ann@plaza.example", "Hello", "Hello.", "en", "key")
     if SesCourier("plaza@plaza.example").carry(letter) == "unknown":
@@ -72,6 +80,7 @@ _MODULES = {
     "key_sets.py",
     "assets/blobs/s3.py",
     "mail/couriers.py",
+    "comments/providers/asking.py",
 }
 _OPENS = re.compile(
     r"\bHTTPS?Connection\(|\burlopen\(|\bcreate_connection\(|\bboto3\.client\(|\bPyJWKClient\("
@@ -85,6 +94,7 @@ WAYS: dict[str, Callable[[str], None]] = {
     "a site's own issuer": find_key_of_site,
     "S3": read_blob,
     "SES": send_letter,
+    "a provider of sign-ins": sign_in,
 }
 
 

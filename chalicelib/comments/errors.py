@@ -260,6 +260,30 @@ class GuestsOff(Problem):
     title = "This site has no guests"
 
 
+class UnknownProvider(Problem):
+    """The site has no such provider."""
+
+    status = 404
+    code = "unknown_provider"
+    title = "This site does not offer this sign-in"
+
+
+class TooManyProviders(Problem):
+    """A site has as many providers as it may have."""
+
+    status = 409
+    code = "too_many_providers"
+    title = "The site has five providers; remove one first"
+
+
+class SignInExpired(Problem):
+    """The answer of a provider belongs to no sign-in of this browser in the last ten minutes."""
+
+    status = 400
+    code = "sign_in_expired"
+    title = "This sign-in has expired, or began in another browser"
+
+
 class NameTaken(Problem):
     """A person at the site has the name, or a name that looks like it."""
 

@@ -61,6 +61,7 @@ from chalicelib.comments.node_ids import NodeId, site_of
 from chalicelib.comments.people import admission, member_routes
 from chalicelib.comments.people import routes as people_routes
 from chalicelib.comments.people.guests import admitting
+from chalicelib.comments.providers import routes as provider_routes
 from chalicelib.comments.shapes import Node, PlacedComment
 from chalicelib.comments.sign_in import routes as sign_in_routes
 from chalicelib.comments.sites import routes as site_routes
@@ -104,6 +105,7 @@ def routes(runtime: Runtime, apart: Apart) -> Blueprint:
     vote_routes.declare(route)
     people_routes.declare(admitting(router(blueprint, runtime, "Moderation")), apart)
     sign_in_routes.declare(plain)
+    provider_routes.declare(plain)
     latest_routes.declare(plain)
     latest_routes.declare_feeds(plain)
     latest_routes.declare_of_nodes(route)

@@ -57,7 +57,11 @@ FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
 Repeats = Literal["allow", "judge"]
 # Whether readers without an account write: `name`, under a name that they choose; `email`, once
 # they have confirmed an e-mail address, too.
-Guests = Literal["off", "name", "email"]
+# `accounts`: none write, and readers sign in by the site's providers alone.
+Guests = Literal["off", "accounts", "name", "email"]
+# OpenID Connect by discovery, or GitHub, whose sign-in is OAuth 2.0 alone.
+ProviderKind = Literal["oidc", "github"]
+MAX_PROVIDERS = 5
 # The origins of a site's pages.
 MAX_ORIGINS = 20
 MAX_BADGES = 5
@@ -223,6 +227,20 @@ class SiteLimits(TypedDict):
     flags_per_hour: int
 
 
+class SignInProvider(TypedDict):
+    """A provider by which readers sign in at a site.
+
+    `key` names it at its site, and `client_secret` is sealed (`chalicelib.sealing`).
+    """
+
+    key: str
+    name: str
+    kind: ProviderKind
+    issuer: str
+    client_id: str
+    client_secret: str
+
+
 class CommentSite(TypedDict):
     """The settings of a site's discussions, by its publisher."""
 
@@ -247,6 +265,7 @@ class CommentSite(TypedDict):
     guests: NotRequired[Guests]
     origins: NotRequired[Annotated[list[str], AtMost(MAX_ORIGINS)]]
     search: NotRequired[bool]
+    providers: NotRequired[Annotated[list[SignInProvider], AtMost(MAX_PROVIDERS)]]
 
 
 class NodeGeneration(TypedDict):

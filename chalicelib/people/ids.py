@@ -15,4 +15,5 @@ IMPORTED = "i_"
 IMPORTED_ID = re.compile(r"i_[A-Za-z0-9_-]{22}")
 # A person of one site alone: a guest, a person of the site's own issuer (`s_`), or of a provider
 # there (`p_`).
+ISSUED_ID = re.compile(r"s_[A-Za-z0-9_-]{22}")
 ONE_SITE_ID = re.compile(r"[gsp]_[A-Za-z0-9_-]{22}")

@@ -29,7 +29,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("markdown", "outgoing", "people.ids", "people.names", "sites.ids", "words"),
     ("database", "signing"),
     ("observability",),
-    ("guest_tokens", "key_sets", "messaging"),
+    ("account_tokens", "guest_tokens", "key_sets", "messaging", "sealing"),
     ("runtime", "site_tokens"),
     ("identity",),
     ("jobs", "limits", "sites.issuers"),
@@ -68,6 +68,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.lifecycle",),
     ("comments.discussion",),
     ("comments.sign_in",),
+    ("comments.providers",),
     (
         "comments.attached",
         "comments.latest",

@@ -52,6 +52,8 @@ ADDRESSES = {
     "GET /sites/{site}/discussions.xml",
     "GET /sites/{site}/guests/confirmation",
     "GET /sites/{site}/people/{user}/avatar",
+    "GET /sites/{site}/providers/{provider}/callback",
+    "GET /sites/{site}/providers/{provider}/sign-in",
     "GET /sites/{site}/people/{user}/comments.atom",
     "GET /web/{version}/{file}",
 }

@@ -41,6 +41,7 @@ def is_in_discussions(method_and_path: str) -> bool:
         "moderation",
         "search",
         "sign-in",
+        "providers",
     )
     parts = "|".join(of_sites)
     return path.startswith("/nodes/{node}") or bool(re.match(rf"/sites/{{site}}/({parts})", path))

@@ -185,7 +185,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.people.guests.begin: find comments.person",
     ),
     "guests of a confirmed address, when a link of a letter is pressed: by an index": (
-        "comments.sign_in.confirming._find_held: find comments.person",
+        "comments.sign_in.confirming.find_held: find comments.person",
         "comments.sign_in.letters.find_guest: find comments.person",
     ),
     "nodes of a site by their addresses: a node lies where its id puts it": (

@@ -12,7 +12,7 @@ import acts from "./words/en/acts.js";
  * @typedef {object} Desk The discussion, as its reader is shown it.
  * @property {import("./words.js").Words} words
  * @property {string} reader
- * @property {string | undefined} guest The name of a reader without an account.
+ * @property {string | undefined} name The reader's name.
  * @property {(token: string) => void} keepGuest Writes with a guest's token from now on, "" for none.
  * @property {string} node The node's id.
  * @property {import("./thread.js").Thread} thread
@@ -45,9 +45,10 @@ export class Acts {
 
   /** A form for a new comment. */
   write() {
-    const { guest, keepGuest, words: { t } } = this.#desk;
+    const { name, reader, keepGuest, words: { t } } = this.#desk;
     const form = this.#form("", { label: t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
-    if (guest) form.append(h("p", { class: "row" }, t("writesAs", { name: guest }), h("button", { type: "button", part: "button", onclick: () => keepGuest("") }, t("otherName"))));
+    // Who writes by a token that this browser keeps, and not the page, may be another reader next.
+    if (name && /^[gp]_[\w-]{22}$/.test(reader)) form.append(h("p", { class: "row" }, t("writesAs", { name }), h("button", { type: "button", part: "button", onclick: () => keepGuest("") }, t("otherName"))));
     return form;
   }
 

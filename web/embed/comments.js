@@ -1,7 +1,7 @@
 // @ts-check
 /** <plaza-comments node="harbour:moon">: the discussion of a page. */
 import { call, Problem, readerId } from "./api.js";
-import { isGuest, siteOf } from "./author.js";
+import { siteOf } from "./author.js";
 import { keepEnd } from "./around.js";
 import { arriveAt, follow, goOn, idFor, isLost, join, renewLinks } from "./arrival.js";
 import { articleOf } from "./comment.js";
@@ -182,7 +182,7 @@ export default class PlazaComments extends Live {
   /** Have who is signed in act; a form that they write in stays for as long as they do. @param {typeof import("./acts.js") | null} acts @param {Page} page @param {import("./words.js").Words} words */
   #act(acts, page, words) {
     this.#acts = acts && new acts.Acts({
-      words, reader: this.#reader, guest: isGuest(this.#reader) ? page.viewer?.name : undefined, keepGuest, node: page.node.id, thread: this.#thread, openReport,
+      words, reader: this.#reader, name: page.viewer?.name, keepGuest, node: page.node.id, thread: this.#thread, openReport,
       call: (rest, options) => this.#call(rest, options),
       callNode: (rest, options) => this.#callNode(rest, options),
       preview: async (text, mentions) => fill(h("div", { class: "text", dir: "auto" }),

@@ -10,6 +10,7 @@ declare const BUILT_FLAG: string;
 declare const BUILT_GUESTS: string;
 declare const BUILT_MARKS: string;
 declare const BUILT_PERSON: string;
+declare const BUILT_PROVIDERS: string;
 declare const BUILT_SCHEME: string;
 declare const BUILT_WRITING: string;
 declare const BUILT_VISIT: string;

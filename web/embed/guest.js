@@ -11,6 +11,10 @@ import css from "./forms.css";
 /** @typedef {{name: string, email?: string}} Named */
 
 const STYLES = sheet(css);
+/** What offers the site's providers; the build writes the address of this release. */
+const PROVIDERS = BUILT_PROVIDERS;
+/** If that cannot be read, the API says so later. @type {Schemas["OfferedSignIn"]} */
+const NOBODY = { guests: "name", providers: [] };
 /** The longest name that the API takes, and the longest address. */
 const MOST = 100;
 const MOST_OF_ADDRESS = 254;
@@ -23,9 +27,14 @@ const MOST_OF_ADDRESS = 254;
  */
 export async function offer(invitation, shared, call, begin) {
   const words = await withMatters(shared, { guest });
+  const { api, site } = placeOf(invitation);
+  const at = `${api}/sites/${site}`;
+  /** @type {Schemas["OfferedSignIn"]} */
+  const offered = await fetch(`${at}/sign-in`, { credentials: "omit" }).then((response) => response.json()).catch(() => NOBODY);
   const open = async (/** @type {Named} */ named) => (await call({ method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
-  const show = async () => nameForm(invitation, words, await asksForAddress(invitation), open, begin);
-  invitation.append(" ", h("button", { part: "button", onclick: show }, words.t("asGuest")));
+  const show = () => nameForm(invitation, words, offered.guests === "email", open, begin);
+  if (offered.guests !== "accounts") invitation.append(" ", h("button", { part: "button", onclick: show }, words.t("asGuest")));
+  if (offered.providers.length) import(PROVIDERS).then(({ offerProviders }) => offerProviders(invitation, shared, at, offered.providers)).catch(() => {});
   await comeBack(invitation, words, begin);
 }
 
@@ -36,18 +45,10 @@ const letterTo = (email, words) => ({ email, return_to: location.href.split("#")
 function placeOf(invitation) {
   const { host } = /** @type {ShadowRoot} */ (invitation.getRootNode());
   const node = host.getAttribute("node") || "";
-  return { api: apiOf(host), node, site: node.includes(":") ? node.split(":")[0] : "default" };
+  return { api: apiOf(host), site: node.includes(":") ? node.split(":")[0] : "default" };
 }
 
-/** Whether the site wants an address of its guests; if that cannot be read, the API says so later. @param {HTMLElement} invitation */
-async function asksForAddress(invitation) {
-  const { api, node } = placeOf(invitation);
-  /** @returns {Promise<Schemas["CommentsAnswer"]>} */
-  const page = async () => (await fetch(`${api}/nodes/${encodeURIComponent(node)}/comments?limit=1`, { credentials: "omit" })).json();
-  return page().then((read) => read.node.guests === "email", () => false);
-}
-
-/** Call the API for a guest of before; throws what has a code. @param {HTMLElement} invitation @param {string} rest @param {unknown} body @returns {Promise<any>} */
+/** Call the API for who comes back; throws what has a code. @param {HTMLElement} invitation @param {string} rest @param {unknown} body @returns {Promise<any>} */
 async function signIn(invitation, rest, body) {
   const { api, site } = placeOf(invitation);
   const headers = { "Content-Type": "application/json" };
@@ -58,11 +59,11 @@ async function signIn(invitation, rest, body) {
 }
 
 /**
- * Bring back a guest whom the link of a letter has led here; who sent the link may be somebody else, so the reader is asked.
+ * Bring back whom the link of a letter, or a sign-in, has led here; who sent the link may be somebody else, so the reader is asked.
  * @param {HTMLElement} invitation @param {Words} words @param {(token: string) => void} begin
  */
 async function comeBack(invitation, words, begin) {
-  const code = location.hash.match(/^#plaza-guest=([\w-]{43})$/)?.[1];
+  const [, kind, code] = location.hash.match(/^#plaza-(guest|account)=([\w-]{43})$/) || [];
   if (!code) return;
   const { t, reason } = words;
   history.replaceState(history.state, "", location.href.split("#")[0]);
@@ -70,7 +71,7 @@ async function comeBack(invitation, words, begin) {
   const say = (...children) => invitation.parentNode && invitation.replaceWith(h("div", { class: "note", role: "status" }, ...children));
   try {
     /** @type {Schemas["GuestAnswer"]} */
-    const { name, token } = await signIn(invitation, "/token", { code });
+    const { name, token } = await signIn(invitation, kind === "guest" ? "/token" : "/account", { code });
     const no = h("button", { part: "button", onclick: () => no.closest("div")?.replaceWith(invitation) }, t("guestNo"));
     say(h("p", {}, t("guestIsYou", { name })), h("button", { class: "primary", part: "button primary", onclick: () => begin(token) }, t("guestYes")), " ", no);
   } catch (error) {

@@ -31,6 +31,7 @@ from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.limits import Allowance, scale
 from chalicelib.mail import addressing
+from chalicelib.people.ids import ISSUED_ID
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import manages, moderates, owns
 
@@ -168,9 +169,9 @@ class _Post:
         return {**made, **decided}
 
     def _address(self) -> Document:
-        """Return the key of the address that the author's issuer vouches for; a guest's stays."""
+        """Return the key of the address that the author's issuer vouches for; any other stays."""
         author = self._author
-        if author.site is None or author.is_guest:
+        if not ISSUED_ID.fullmatch(author.id):
             return {}
         address = addressing.ascii_form(author.email) if author.email else None
         keys = addressing.address_keys(address, self._signing_keys) if address else []

@@ -72,7 +72,7 @@ def begin(runtime: Runtime, site: str, name: str, caller: Principal | None) -> G
 
 
 def _are_welcome(runtime: Runtime, site: str) -> bool:
-    return settings.of(runtime, site).get("guests", "off") != "off"
+    return settings.of(runtime, site).get("guests", "off") in ("name", "email")
 
 
 def add_missing_keys(runtime: Runtime) -> int:

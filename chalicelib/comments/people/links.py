@@ -20,8 +20,9 @@ TOKEN_PATTERN = r"^[A-Za-z0-9_-]{43}$"  # noqa: S105 - a form, and no secret
 
 
 # `sign_in`: a link that brings a guest of before back; `code`: the code that the site's page then
-# exchanges for the guest's token; missing: a link that confirms an address.
-LinkKind = Literal["sign_in", "code"]
+# exchanges for the guest's token; `account`: a code for the token of who has signed in by a
+# provider; missing: a link that confirms an address.
+LinkKind = Literal["sign_in", "code", "account"]
 
 
 class Confirmation(TypedDict):

@@ -1,4 +1,4 @@
 """Guests with an e-mail address: letters with a link, and its page, which confirms the address.
 
-Public face: `confirming`, `routes`.
+Public face: `addresses`, `confirming`, `routes`.
 """

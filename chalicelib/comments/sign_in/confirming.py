@@ -49,7 +49,12 @@ def confirm(runtime: Runtime, site: str, token: str) -> Confirmation:
 def _valid(site: str, token: str, now: datetime) -> Document:
     """Return the filter of a link that works: the index that ends links lags by a minute."""
     expires = {"expires": {"$gt": now}}
-    return {"_id": token_hash(token), "site": site, **expires, "kind": {"$ne": "code"}}
+    return {
+        "_id": token_hash(token),
+        "site": site,
+        **expires,
+        "kind": {"$nin": ["code", "account"]},
+    }
 
 
 def _note(runtime: Runtime, found: Confirmation) -> None:
@@ -59,7 +64,7 @@ def _note(runtime: Runtime, found: Confirmation) -> None:
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
     fields["release"] = runtime.now()
     fields["confirmed_at"] = {"$ifNull": ["$confirmed_at", runtime.now()]}
-    former = _find_held(runtime, found)
+    former = find_held(runtime, site, found["email_key"])
     if former is not None:
         fields |= {"status": former["status"], "until": former["until"]}
     made = defaults(site, found["person"], name)
@@ -67,9 +72,9 @@ def _note(runtime: Runtime, found: Confirmation) -> None:
     upsert(PEOPLE.of(runtime.database), key, [{"$set": made}, {"$set": fields}])
 
 
-def _find_held(runtime: Runtime, found: Confirmation) -> Person | None:
-    """Return a guest of the address whom moderators hold back: another name ends no ban."""
-    same = {"email_key": found["email_key"], "site": found["site"], "status": {"$ne": "ok"}}
+def find_held(runtime: Runtime, site: str, email_key: str) -> Person | None:
+    """Return a person of an address whom moderators hold back: another name ends no ban."""
+    same = {"email_key": email_key, "site": site, "status": {"$ne": "ok"}}
     held = PEOPLE.of(runtime.database).find(same)
     return next((each for each in held if status_of(each, runtime.now()) != "ok"), None)
 

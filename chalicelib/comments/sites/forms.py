@@ -222,14 +222,15 @@ class CommentSettings(Input):
         "off",
         description="`name`: readers without an account write under a name of their choice "
         "(`POST /sites/{site}/guests`), with the trust of new people for ever. `email`: their "
-        "comments wait until they have opened a link in a letter, too. `off` ends the rights of "
-        "all guests.",
+        "comments wait until they have opened a link in a letter, too. `accounts`: readers are "
+        "offered the site's providers alone (`GET /sites/{site}/sign-in`). `off` and `accounts` "
+        "end the rights of all guests.",
     )
 
     origins: Annotated[tuple[Origin, ...], Field(max_length=MAX_ORIGINS)] = Field(
         (),
         description="The origins of the site's pages, such as `https://harbour.example`: links in "
-        "letters to guests lead back to these alone.",
+        "letters to guests, and sign-ins, lead back to these alone.",
     )
 
     search: bool = Field(

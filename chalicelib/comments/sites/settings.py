@@ -67,16 +67,24 @@ def change(runtime: Runtime, site: str, given: CommentSettingsChange) -> Comment
         _note_search(runtime, site, is_wanted=given.search)
     changed: Document = given.model_dump(mode="json", include=given.model_fields_set - {"limits"})
     limits = given.limits.model_dump(mode="json", exclude_unset=True)
-    kept = {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in _DEFAULTS.items()}
     named = {name: {"$literal": value} for name, value in changed.items()}
     named["limits"] = {"$mergeObjects": ["$limits", {"$literal": limits}]}
+    return update(runtime, {"_id": site}, named)
+
+
+def update(runtime: Runtime, where: Document, named: Document) -> CommentSite:
+    """Set fields of a site's settings by expressions; other missing fields get their defaults.
+
+    Raises DuplicateKeyError if the site has settings that `where` does not admit.
+    """
+    kept = {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in _DEFAULTS.items()}
     found = SITES.of(runtime.database).find_one_and_update(
-        {"_id": site},
+        where,
         [{"$set": kept}, {"$set": named}],
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    runtime.memory.forget(_key(site))
+    runtime.memory.forget(_key(where["_id"]))
     assert found is not None  # noqa: S101 - it was made if it was not there
     return found
 

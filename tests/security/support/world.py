@@ -60,6 +60,7 @@ def made(reply: Reply, *statuses: int) -> Any:
     return reply.json if reply.body else {}
 
 
+PROVIDER = {"name": "GitHub", "kind": "github", "client_id": "plaza", "client_secret": "secret"}
 COMMENT_SETTINGS: dict[str, Any] = {
     "votes": "up_down",
     "reactions": [{"key": "heart", "emoji": "+"}],
@@ -504,3 +505,9 @@ def circle_of_caller(world: World) -> dict[str, str]:
 
 
 Maker = Callable[[World], Names]
+
+
+def provider(world: World) -> Names:
+    """Make a provider by which readers sign in at the own site."""
+    made(world.as_("admin").put(f"/sites/{OWN_SITE}/providers/own", **PROVIDER))
+    return {"provider": "own"}

@@ -95,6 +95,34 @@ COMMENTS = (
         body={"email": "ann@plaza.example", "return_to": "https://alpha.example/"},
     ),
     Row("POST /sites/{site}/sign-in/token", {403: "*"}, body={"code": "A" * 43}),
+    Row("POST /sites/{site}/sign-in/account", {404: "*"}, body={"code": "A" * 43}),
+    Row("GET /sites/{site}/sign-in", {200: "*"}),
+    Row(
+        "GET /sites/{site}/providers",
+        {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
+    ),
+    *(
+        Row(
+            f"{method} /sites/{{site}}/providers/{{provider}}",
+            {status: "owners_of_the_site", 401: "anonymous", 403: "*"},
+            body=body,
+            made=worlds.provider,
+        )
+        for method, status, body in (("PUT", 200, worlds.PROVIDER), ("DELETE", 204, None))
+    ),
+    # Of a site without this provider, and of a browser that has begun no sign-in.
+    Row(
+        "GET /sites/{site}/providers/{provider}/sign-in",
+        {422: "*"},
+        query="?return_to=https://alpha.example/",
+        path={"provider": "own"},
+    ),
+    Row(
+        "GET /sites/{site}/providers/{provider}/callback",
+        {400: "*"},
+        query="?state=a&code=b",
+        path={"provider": "own"},
+    ),
     Row(
         "PUT /sites/{site}/comments/settings",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},

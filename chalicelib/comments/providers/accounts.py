@@ -1,0 +1,81 @@
+"""People of providers at a site: their documents, and the codes that their pages exchange."""
+
+from chalicelib import account_tokens, signing
+from chalicelib.account_tokens import SiteAccount
+from chalicelib.comments.errors import UnknownLink
+from chalicelib.comments.people.links import (
+    CODE_LIFETIME,
+    CONFIRMATIONS,
+    TOKEN_BYTES,
+    Confirmation,
+    token_hash,
+)
+from chalicelib.comments.people.rows import PEOPLE, defaults, person_id
+from chalicelib.comments.providers.asking import Profile
+from chalicelib.comments.sign_in import confirming
+from chalicelib.database import Document, upsert
+from chalicelib.identity import one_site_id, picture_of
+from chalicelib.mail import addressing
+from chalicelib.people.names import acceptable, lookalike_key
+from chalicelib.runtime import Runtime
+
+
+def enter(runtime: Runtime, site: str, profile: Profile) -> str:
+    """Store who has signed in at a site, and return a code for their token, for two minutes."""
+    settings = runtime.settings
+    user = one_site_id("p", site, profile.issuer, profile.subject, settings.subject_key)
+    names = (acceptable(each, settings.reserved_names, is_staff=False) for each in profile.names)
+    name = next((each for each in names if each), user)
+    said: Document = {
+        "name": name,
+        "picture": picture_of(profile.picture),
+        "taken_key": lookalike_key(name),
+    }
+    made = defaults(site, user, name)
+    email = None if profile.email is None else addressing.ascii_form(profile.email)
+    if email is not None:
+        said["email_key"] = addressing.address_keys(email, settings.signing_keys)[0]
+        former = confirming.find_held(runtime, site, said["email_key"])
+        if former is not None:
+            # At the first sign-in alone: moderators decide on this account then.
+            for each in ("status", "until"):
+                made[each] = {"$ifNull": [f"${each}", {"$literal": former[each]}]}
+    fields = {each: {"$literal": value} for each, value in said.items()}
+    key = {"_id": person_id(site, user)}
+    upsert(PEOPLE.of(runtime.database), key, [{"$set": made}, {"$set": fields}])
+    return _code(runtime, site, user, name)
+
+
+def _code(runtime: Runtime, site: str, user: str, name: str) -> str:
+    code = signing.encode(runtime.random.randbytes(TOKEN_BYTES))
+    made: Confirmation = {
+        "_id": token_hash(code),
+        "site": site,
+        "person": user,
+        "name": name,
+        "email_key": "",
+        "return_to": "",
+        "language": "en",
+        "expires": runtime.now() + CODE_LIFETIME,
+        "kind": "account",
+    }
+    CONFIRMATIONS.of(runtime.database).insert_one(made)
+    return code
+
+
+def exchange(runtime: Runtime, site: str, code: str) -> SiteAccount:
+    """Return the account of a code, and use the code up; raises UnknownLink."""
+    now = runtime.now()
+    valid = {"site": site, "kind": "account", "expires": {"$gt": now}}
+    where = {"_id": token_hash(code), **valid}
+    found = CONFIRMATIONS.of(runtime.database).find_one_and_delete(where)
+    if found is None:
+        raise UnknownLink
+    key = {"_id": person_id(site, found["person"])}
+    person = PEOPLE.of(runtime.database).find_one(key, {"name": 1, "picture": 1})
+    if person is None:
+        raise UnknownLink
+    # Tokens have whole seconds.
+    expires_at = now.replace(microsecond=0) + account_tokens.LIFETIME
+    picture = person.get("picture")
+    return SiteAccount(found["person"], person["name"], picture, site, expires_at)

@@ -1,0 +1,179 @@
+"""Routes of a site's providers, for its publisher, and of signing in by one, for its readers."""
+
+from chalicelib import account_tokens
+from chalicelib.comments.errors import (
+    SignInExpired,
+    TooManyProviders,
+    UnknownLink,
+    UnknownProvider,
+)
+from chalicelib.comments.providers import accounts, flow, stored
+from chalicelib.comments.providers.flow import Led
+from chalicelib.comments.providers.forms import (
+    GITHUB,
+    AccountCode,
+    BeginQuery,
+    CallbackQuery,
+    OfferedSignIn,
+    ProviderAnswer,
+    ProviderKey,
+    ProvidersAnswer,
+    ProviderSettings,
+    SignedInAnswer,
+    provider_answer,
+)
+from chalicelib.comments.shapes import SignInProvider
+from chalicelib.comments.sign_in import addresses
+from chalicelib.comments.sites import settings
+from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.http import Found, NoContent, Ok, Request, Route
+from chalicelib.http.callers import Publisher
+from chalicelib.limits import NODES, SIGN_INS
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import check_publisher
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+    _declare_settings(route)
+    _declare_removal(route)
+    _declare_offer(route)
+    _declare_sign_in(route)
+    _declare_codes(route)
+
+
+def _declare_settings(route: Route) -> None:
+    @route("GET", "/sites/{site}/providers")
+    def list_providers(request: Request, site: SiteId, publisher: Publisher) -> Ok[ProvidersAnswer]:
+        """List the providers of a site, without their secrets."""
+        check_publisher(publisher, site)
+        found = stored.of(request.runtime, site)
+        return Ok({"providers": [_answer(request, site, each) for each in found]})
+
+    @route(
+        "PUT",
+        "/sites/{site}/providers/{provider}",
+        limit=NODES,
+        raises=(TooManyProviders,),
+    )
+    def put_provider(
+        request: Request,
+        site: SiteId,
+        provider: ProviderKey,
+        publisher: Publisher,
+        body: ProviderSettings,
+    ) -> Ok[ProviderAnswer]:
+        """Let readers sign in at a site by OpenID Connect or GitHub; at most five providers.
+
+        Register `redirect_uri` of the answer with the provider. Calls go by the change within five
+        seconds. A provider with another issuer has other people.
+        """
+        check_publisher(publisher, site)
+        wanted: SignInProvider = {
+            "key": provider,
+            "name": body.name,
+            "kind": body.kind,
+            "issuer": body.issuer or GITHUB,
+            "client_id": body.client_id,
+            "client_secret": "",
+        }
+        answer = _answer(request, site, wanted)
+        stored.put(request.runtime, site, wanted, body.client_secret)
+        return Ok(answer)
+
+
+def _declare_removal(route: Route) -> None:
+    @route("DELETE", "/sites/{site}/providers/{provider}", limit=NODES)
+    def delete_provider(
+        request: Request, site: SiteId, provider: ProviderKey, publisher: Publisher
+    ) -> NoContent:
+        """Take a provider away: it signs no reader in any more; tokens of its people last on."""
+        check_publisher(publisher, site)
+        stored.remove(request.runtime, site, provider)
+        return NoContent()
+
+
+def _answer(request: Request, site: str, provider: SignInProvider) -> ProviderAnswer:
+    own = flow.redirect_uri(request.runtime, site, provider["key"])
+    return provider_answer(site, provider, own)
+
+
+def _declare_offer(route: Route) -> None:
+    @route("GET", "/sites/{site}/sign-in")
+    def offer_sign_in(request: Request, site: SiteId) -> Ok[OfferedSignIn]:
+        """List how readers without an account of the site's own write there."""
+        here = request.runtime
+        # Without an address of its own, Plaza has none to lead back to.
+        found = stored.of(here, site) if here.settings.public_url else []
+        return Ok(
+            {
+                "guests": settings.of(here, site).get("guests", "off"),
+                "providers": [{"key": each["key"], "name": each["name"]} for each in found],
+            }
+        )
+
+
+def _declare_sign_in(route: Route) -> None:
+    @route(
+        "GET",
+        "/sites/{site}/providers/{provider}/sign-in",
+        limit=SIGN_INS,
+        raises=(UnknownProvider,),
+    )
+    def begin_sign_in(
+        request: Request, site: SiteId, provider: ProviderKey, query: BeginQuery
+    ) -> Found:
+        """Lead a reader's browser to a provider, whose answer leads back to the page.
+
+        It comes back with a code in the fragment, `#plaza-account=`, or with a failure,
+        `#plaza-sign-in=`.
+        """
+        here = request.runtime
+        if not addresses.is_of(query.return_to, settings.of(here, site).get("origins", [])):
+            message = "This is no page of the site's origins"
+            raise InvalidRequest(errors=[FieldError("return_to", "foreign", message)])
+        return _lead(flow.begin(here, site, provider, query.return_to))
+
+    @route(
+        "GET",
+        "/sites/{site}/providers/{provider}/callback",
+        limit=SIGN_INS,
+        raises=(SignInExpired,),
+    )
+    def finish_sign_in(
+        request: Request, site: SiteId, provider: ProviderKey, query: CallbackQuery
+    ) -> Found:
+        """Take a provider's answer, and lead the browser that began back to its page."""
+        cookies: str = request.raw.headers.get("cookie") or ""
+        return _lead(flow.finish(request.runtime, site, provider, query, cookies))
+
+
+def _declare_codes(route: Route) -> None:
+    @route("POST", "/sites/{site}/sign-in/account", raises=(UnknownLink,))
+    def exchange_account_code(
+        request: Request, site: SiteId, body: AccountCode
+    ) -> Ok[SignedInAnswer]:
+        """Exchange the code of a sign-in for the person's token; it works once, for two minutes."""
+        here = request.runtime
+        found = accounts.exchange(here, site, body.code)
+        request.details["person"] = found.id
+        token = account_tokens.issue(found, here.settings.signing_keys)
+        return Ok(
+            {
+                "id": found.id,
+                "name": found.name,
+                "site": site,
+                "token": token,
+                "expires_at": found.expires_at,
+            }
+        )
+
+
+def _lead(led: Led) -> Found:
+    headers = {
+        "Location": led.address,
+        "Set-Cookie": led.cookie,
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
+    return Found("", headers)
