@@ -40,6 +40,8 @@ ADDRESSES = {
     "GET /content/{site}/feed.atom",
     "GET /content/{site}/feed.json",
     "GET /content/{site}/page",
+    "GET /content/{site}/pages.xml",
+    "GET /content/{site}/sitemap.xml",
     "GET /creatives/{token}",
     "GET /docs",
     "GET /docs/{file}",
