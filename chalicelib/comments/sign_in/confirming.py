@@ -48,13 +48,8 @@ def confirm(runtime: Runtime, site: str, token: str) -> Confirmation:
 
 def _valid(site: str, token: str, now: datetime) -> Document:
     """Return the filter of a link that works: the index that ends links lags by a minute."""
-    expires = {"expires": {"$gt": now}}
-    return {
-        "_id": token_hash(token),
-        "site": site,
-        **expires,
-        "kind": {"$nin": ["code", "account"]},
-    }
+    expires, is_link = {"expires": {"$gt": now}}, {"kind": {"$nin": ["code", "account"]}}
+    return {"_id": token_hash(token), "site": site, **expires, **is_link}
 
 
 def _note(runtime: Runtime, found: Confirmation) -> None:

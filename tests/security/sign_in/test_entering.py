@@ -122,6 +122,16 @@ def test_a_code_is_no_link_and_a_link_no_code(known: GuestSite) -> None:
     assert exchange(known, "A" * 43).code == "unknown_link"
 
 
+def test_a_code_of_one_site_is_none_at_another(known: GuestSite) -> None:
+    code = code_of(known)
+    # The other site has guests of the same kind.
+    given = {"guests": "email", "origins": [ORIGIN]}
+    assert known.admin.put("/sites/shop/comments/settings", **given).status == 200
+
+    assert exchange(known, code, of="shop").code == "unknown_link"
+    assert exchange(known, code).status == 200
+
+
 def test_a_site_without_such_guests_signs_nobody_in(known: GuestSite) -> None:
     code = code_of(known)
     known.decide(guests="name")
