@@ -4,10 +4,9 @@ Sources: OpenID Connect Core 1.0, section 3.1.3.7; Discovery 1.0, section 4.3; R
 """
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import jwt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chalicelib.comments.providers.asking import (
@@ -20,6 +19,9 @@ from chalicelib.comments.providers.asking import (
     tokens_of,
 )
 from chalicelib.runtime import Runtime
+
+if TYPE_CHECKING:
+    from jwt import PyJWK
 
 SCOPE = "openid profile email"
 DISCOVERY = "/.well-known/openid-configuration"
@@ -116,6 +118,9 @@ def _check(
     runtime: Runtime, endpoints: Endpoints, client_id: str, token: object, nonce: str
 ) -> dict[str, Any]:
     """Return the claims of an ID token; raises ProviderFailed for any fault of it."""
+    # Imported at the first sign-in: it would slow every cold start.
+    import jwt
+
     if not isinstance(token, str) or len(token) > _MOST_TOKEN_CHARACTERS:
         raise ProviderFailed("no ID token")
     try:
@@ -160,11 +165,11 @@ def _check_claims(claims: dict[str, Any], client_id: str, nonce: str, now: datet
         raise ProviderFailed("the ID token has no subject")
 
 
-def _key(runtime: Runtime, url: str, kid: object, algorithm: str) -> jwt.PyJWK:
+def _key(runtime: Runtime, url: str, kid: object, algorithm: str) -> "PyJWK":
     """Return the key of an id for an algorithm; raises ProviderFailed."""
     memory_key = f"keys {url}"
 
-    def read() -> tuple[datetime, list[jwt.PyJWK]]:
+    def read() -> tuple[datetime, list["PyJWK"]]:
         return runtime.now(), _fetch_keys(runtime, url)
 
     for attempt in range(2):
@@ -180,7 +185,9 @@ def _key(runtime: Runtime, url: str, kid: object, algorithm: str) -> jwt.PyJWK:
     raise ProviderFailed("the ID token is signed with a key that is not published")
 
 
-def _fetch_keys(runtime: Runtime, url: str) -> list[jwt.PyJWK]:
+def _fetch_keys(runtime: Runtime, url: str) -> list["PyJWK"]:
+    import jwt
+
     found = get(url, is_near=is_local(runtime))
     published = found.get("keys") if isinstance(found, dict) else None
     if not isinstance(published, list):
