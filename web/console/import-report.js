@@ -6,27 +6,27 @@ import { h } from "./../embed/element.js";
 
 /** What each state means, and whether the site's next import waits for its end. @type {Record<Import["state"], {words: string, isOpen: boolean}>} */
 export const WAY = {
-  uploading: { words: "A file was begun to be sent.", isOpen: true },
-  running: { words: "A worker is at it. You may leave this page.", isOpen: true },
+  uploading: { words: "The file was not sent to its end.", isOpen: true },
+  running: { words: "The file is being read. You may leave this page.", isOpen: true },
   tried: { words: "The file was tried, and nothing was changed.", isOpen: true },
-  done: { words: "It is done.", isOpen: false },
-  failed: { words: "It failed.", isOpen: false },
-  stopped: { words: "It was stopped.", isOpen: false },
+  done: { words: "Done.", isOpen: false },
+  failed: { words: "Failed.", isOpen: false },
+  stopped: { words: "Stopped.", isOpen: false },
 };
-/** @type {[string, string, string][]} */
+/** The counts, after a trial and after an import. @type {[string, string, string][]} */
 const TOLD = [
-  ["comments", "comments in the file", "comments in the file"],
-  ["imported", "would come over", "came over"],
-  ["present", "are here already", "were here already"],
-  ["left", "parts would be left out", "parts were left out"],
-  ["unknown_parent", "answer a comment that the file lacks, and would begin a thread", "answered a comment that the file lacks, and begin a thread"],
+  ["comments", "Comments in the file", "Comments in the file"],
+  ["imported", "Would be imported", "Imported"],
+  ["present", "Already here", "Already here"],
+  ["left", "Would be left out", "Left out"],
+  ["unknown_parent", "Would begin a thread, since the file lacks the comment they answer", "Begin a thread, since the file lacks the comment they answer"],
 ];
 
 /** The numbers of an import. @param {Import} shown */
 export function report({ counts, dry_run: isTrial }) {
   const told = TOLD.filter(([name]) => counts[name] !== undefined);
   if (!told.length) return "";
-  const rows = told.map(([name, before, after]) => h("li", {}, h("b", {}, counts[name].toLocaleString()), " ", isTrial ? before : after));
+  const rows = told.map(([name, before, after]) => h("li", {}, isTrial ? before : after, ": ", h("b", {}, counts[name].toLocaleString())));
   return h("ul", { class: "report", "aria-label": "Report" }, ...rows);
 }
 

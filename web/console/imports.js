@@ -30,8 +30,13 @@ class Imports extends HTMLElement {
     await this.#tried(async () => {
       const { imports } = await ask(this.#path("imports"));
       const { exports } = await ask(this.#path("exports"));
-      this.#showImport(imports.length && WAY[/** @type {Import["state"]} */ (imports[0].state)].isOpen ? await ask(this.#path("imports", imports[0].id)) : null, imports[0]);
-      this.#showExport(exports.length ? await ask(this.#path("exports", exports[0].id)) : null);
+      const open = imports.length && WAY[/** @type {Import["state"]} */ (imports[0].state)].isOpen ? await ask(this.#path("imports", imports[0].id)) : null;
+      this.#showImport(open, imports[0]);
+      const made = exports.length ? await ask(this.#path("exports", exports[0].id)) : null;
+      this.#showExport(made);
+      // Its publisher has left the page, and come back.
+      if (open?.state === "running") this.#tried(() => this.#follow(open));
+      if (made?.state === "running") this.#tried(() => this.#followExport(made));
     });
   }
 

@@ -43,51 +43,70 @@ def test_a_file_is_tried_and_then_imported(desk: Desk, workers: Workers) -> None
     page = open_imports(desk)
 
     try_file(page, broken_by_one(lines_file(5)))
-    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
     workers.drain()
 
     expect(section(page, "Import")).to_contain_text("The file was tried, and nothing was changed.")
     expect(page.get_by_role("heading", name="Import", exact=True)).to_be_focused()
     report = page.get_by_role("list", name="Report").get_by_role("listitem")
     expect(report).to_contain_text(
-        ["5 comments in the file", "4 would come over", "1 parts would be left out"]
+        ["Comments in the file: 5", "Would be imported: 4", "Would be left out: 1"]
     )
     page.get_by_text("What did not come as it was").click()
     expect(page.get_by_role("region", name="Places in the file")).to_contain_text("empty")
     assert desk.admin.get("/nodes/harbour:a-page").status == 404
 
     page.get_by_role("button", name="Import it").press("Enter")
-    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
     workers.drain()
 
-    expect(page.get_by_role("status")).to_have_text("It is done.")
-    expect(report.nth(1)).to_have_text("4 came over")
+    expect(page.get_by_role("status")).to_have_text("Done.")
+    expect(report.nth(1)).to_have_text("Imported: 4")
     assert desk.admin.get("/nodes/harbour:a-page").json["counts"]["visible"] == 4
 
 
 def test_what_waits_is_there_when_its_publisher_comes_back(desk: Desk, workers: Workers) -> None:
     page = open_imports(desk)
     try_file(page, lines_file(3))
-    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
     workers.drain()
     expect(page.get_by_role("button", name="Import it")).to_be_visible()
 
     page.reload()
 
     page.get_by_role("button", name="Discard the file").click()
-    expect(page.get_by_role("status")).to_have_text("It was stopped.")
+    expect(page.get_by_role("status")).to_have_text("Stopped.")
     page.get_by_role("button", name="Import another file").click()
     expect(page.get_by_label("The other system's file")).to_be_visible()
+
+
+def test_what_is_at_work_is_followed_when_its_publisher_comes_back(
+    desk: Desk, workers: Workers
+) -> None:
+    desk.post("The moon is up.")
+    page = open_imports(desk)
+    try_file(page, lines_file(3))
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(section(page, "Export")).to_contain_text("comments are written")
+
+    page.reload()
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
+    expect(section(page, "Export")).to_contain_text("comments are written")
+    workers.drain()
+
+    expect(page.get_by_role("button", name="Import it")).to_be_visible()
+    expect(page.get_by_role("button", name="Download harbour.ndjson.gz")).to_be_visible()
 
 
 def test_a_file_that_is_none_says_so(desk: Desk, workers: Workers) -> None:
     page = open_imports(desk)
 
     try_file(page, b"Dear Plaza,", "letter.txt")
-    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
     workers.drain()
 
-    expect(page.get_by_role("status")).to_have_text("It failed.")
+    expect(page.get_by_role("status")).to_have_text("Failed.")
     expect(section(page, "Import")).to_contain_text("The beginning of the file tells no format")
 
 
@@ -115,7 +134,7 @@ def test_it_fits_and_can_be_read_by_all(
     page = open_imports(desk, **options)
     assert in_both_schemes(page, axe) == []
     try_file(page, broken_by_one(lines_file(5)))
-    expect(section(page, "Import")).to_contain_text("A worker is at it.")
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
     workers.drain()
     page.get_by_text("What did not come as it was").click()
 
