@@ -246,6 +246,29 @@ def test_a_comment_that_is_posted_while_a_look_asks_for_votes_is_not_told_as_new
     expect(page.get_by_role("button", name="new comment")).to_have_count(0)
 
 
+def test_a_new_comment_that_a_further_page_has_brought_is_not_told_any_more(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    """All is shown then, though one more page has what the reader wrote."""
+    ids = [talk.posted(f"Comment {number}.", by="ben") for number in range(98)]
+    page = open_page(talk.site_of("ann"), before=with_clock)
+    expect(page.get_by_role("heading", name="99 comments", exact=True)).to_be_visible()
+    write(page, "The newest.")
+    expect(page.get_by_role("heading", name="100 comments", exact=True)).to_be_visible()
+    reply = talk.posted("A reply.", by="ben", parent=ids[60])
+    page.clock.run_for(POLL_MS)
+    told = page.get_by_role("button", name="1 new comment")
+    expect(told).to_be_visible()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(f"#c-{reply}")).to_be_visible()
+    expect(page.get_by_role("button", name="Show more")).to_be_visible()
+
+    page.clock.run_for(POLL_MS)
+
+    expect(told).to_have_count(0)
+    expect(page.get_by_role("heading", name="101 comments", exact=True)).to_be_visible()
+
+
 def test_what_becomes_of_a_comment_that_is_posted_far_behind_the_shown_pages_is_shown(
     talk: Discussion, open_page: OpenPage
 ) -> None:

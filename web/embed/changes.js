@@ -64,9 +64,11 @@ export async function look(desk) {
   const isChanged = show(desk, known, gone, places);
   keepPlaces(desk, listed);
   const { visible } = page.node.counts;
+  // A page that its reader asked for may have brought new ones.
+  const standing = thread.ids.filter((id) => thread.comment(id)?.state === "visible").length;
   // Moderators are told of comments that wait, too, which are not counted.
   const isAll = !page.previous && isLast && desk.isWhole;
-  const unshown = isAll ? fresh.filter(({ state }) => state === "visible").length : Math.max(0, visible - count);
+  const unshown = isAll ? fresh.filter(({ state }) => state === "visible").length : Math.max(0, visible - Math.max(count, standing));
   const more = isAll ? fresh.length : unshown;
   tellFresh(desk, more, () => reveal(desk, known, unshown, more, isLast));
   desk.counted(visible - unshown);
