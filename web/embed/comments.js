@@ -260,7 +260,7 @@ export default class PlazaComments extends Live {
   /** @param {Page} page @param {import("./words.js").Words} words */
   #invitation({ node: { guests, id } }, words) {
     const invited = invitation(this, words, "signIn");
-    if (guests !== "off") import(OF_GUESTS).then(({ offer }) => offer(invited, words, (/** @type {import("./api.js").Options} */ options) => call(apiOf(this), `/sites/${siteOf(id)}/guests`, options), keepGuest)).catch(() => {});
+    if (guests !== "off") import(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, (/** @type {import("./api.js").Options} */ options) => call(apiOf(this), `/sites/${siteOf(id)}/guests`, options), keepGuest)).catch(() => {});
     return invited;
   }
 

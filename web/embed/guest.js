@@ -13,29 +13,32 @@ import css from "./forms.css";
 const STYLES = sheet(css);
 /** What offers the site's providers; the build writes the address of this release. */
 const PROVIDERS = BUILT_PROVIDERS;
-/** If that cannot be read, the API says so later. @type {Schemas["OfferedSignIn"]} */
-const NOBODY = { guests: "name", providers: [] };
 /** The longest name that the API takes, and the longest address. */
 const MOST = 100;
 const MOST_OF_ADDRESS = 254;
 
 /**
  * Offer readers to write under a name of their choice, beside an invitation.
- * @param {HTMLElement} invitation @param {Words} shared
+ * @param {HTMLElement} invitation @param {Words} shared @param {Schemas["DiscussionAnswer"]["guests"]} guests
  * @param {(options: import("./api.js").Options) => Promise<Schemas["GuestAnswer"]>} call Calls the guests of the site.
  * @param {(token: string) => void} begin The discussion starts anew with the guest's token.
  */
-export async function offer(invitation, shared, call, begin) {
+export async function offer(invitation, shared, guests, call, begin) {
   const words = await withMatters(shared, { guest });
   const { api, site } = placeOf(invitation);
-  const at = `${api}/sites/${site}`;
-  /** @type {Schemas["OfferedSignIn"]} */
-  const offered = await fetch(`${at}/sign-in`, { credentials: "omit" }).then((response) => response.json()).catch(() => NOBODY);
   const open = async (/** @type {Named} */ named) => (await call({ method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
-  const show = () => nameForm(invitation, words, offered.guests === "email", open, begin);
-  if (offered.guests !== "accounts") invitation.append(" ", h("button", { part: "button", onclick: show }, words.t("asGuest")));
-  if (offered.providers.length) import(PROVIDERS).then(({ offerProviders }) => offerProviders(invitation, shared, at, offered.providers)).catch(() => {});
+  const show = () => nameForm(invitation, words, guests === "email", open, begin);
+  // At once: what comes later moves what stands below.
+  if (guests !== "accounts") invitation.append(" ", h("button", { part: "button", onclick: show }, words.t("asGuest")));
+  offerAccounts(invitation, shared, `${api}/sites/${site}`).catch(() => {});
   await comeBack(invitation, words, begin);
+}
+
+/** Offer the site's providers, if it has any. @param {HTMLElement} invitation @param {Words} shared @param {string} site The site's address in the API. */
+async function offerAccounts(invitation, shared, site) {
+  /** @type {Schemas["OfferedSignIn"]} */
+  const { providers } = await (await fetch(`${site}/sign-in`, { credentials: "omit" })).json();
+  if (providers.length) await (await import(PROVIDERS)).offerProviders(invitation, shared, site, providers);
 }
 
 /** @param {string} email @param {Words} words */
