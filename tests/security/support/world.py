@@ -92,7 +92,7 @@ def _comments(world: World) -> None:
     world.names["comment"] = comment(world)["comment"]
     made(world.as_("admin").put(f"/sites/{OWN_SITE}/comments/settings", **COMMENT_SETTINGS))
     world.names.update({"key": "heart", **act(world), **batch(world)})
-    world.names.update({"transfer": "aaneGAECAwQFBgcI", "piece": "1"})
+    world.names.update({"transfer": "aaneGAECAwQFBgcI", "piece": "1", "provider": "own"})
 
 
 def _ads(world: World) -> None:
