@@ -17,7 +17,10 @@ const PART_BYTES = 8 * 1024 * 1024;
  */
 export async function upload(path, file, options, tell) {
   const digests = [];
-  for (let start = 0; start < file.size; start += PART_BYTES) digests.push(await digestOf(file.slice(start, start + PART_BYTES)));
+  for (let start = 0; start < file.size; start += PART_BYTES) {
+    const digest = await digestOf(file.slice(start, start + PART_BYTES));
+    if (digest) digests.push(digest);
+  }
   /** @type {Import} */
   const begun = await ask(path, { method: "POST", body: { ...options, length: file.size, dry_run: true, part_sha256: digests } });
   for (const { number, url, headers } of begun.parts) {
@@ -59,8 +62,8 @@ async function bearer() {
   return { Authorization: `Bearer ${await window.plaza?.token?.()}` };
 }
 
-/** @param {Blob} part */
+/** The SHA-256 of a part; none on a page of plain http, where browsers have none. @param {Blob} part */
 async function digestOf(part) {
-  const digest = await crypto.subtle.digest("SHA-256", await part.arrayBuffer());
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const digest = await crypto.subtle?.digest("SHA-256", await part.arrayBuffer());
+  return digest && [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
