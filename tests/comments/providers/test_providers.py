@@ -79,6 +79,8 @@ def test_a_provider_is_replaced_in_its_place_and_taken_away(site: SigningIn) -> 
     assert [site.admin.delete(f"{SITE}/providers/own").status for _ in range(2)] == [204, 204]
     assert offered(site) == ["second"]
     assert site.browser().begin().status == 404
+    asked = site.client.get(f"{SITE}/providers/own/sign-in?return_to={ORIGIN}/")
+    assert (asked.status, asked.code) == (404, "unknown_provider")
 
 
 def test_other_settings_and_providers_leave_each_other_alone(site: SigningIn) -> None:
