@@ -4,7 +4,6 @@ A token is a payload in base64url, a point, and its signature (`chalicelib.signi
 that no JSON Web Token and no guest's token has.
 """
 
-import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -40,19 +39,12 @@ def issue(account: SiteAccount, keys: Sequence[SecretStr]) -> str:
         "site": account.site,
         "exp": int(account.expires_at.timestamp()),
     }
-    payload = signing.encode(json.dumps(claims, separators=(",", ":")).encode())
-    tag = signing.tag(_PURPOSE + payload.encode(), signing.signing_key(keys))
-    return f"{PREFIX}{payload}.{signing.encode(tag)}"
+    return signing.issue(claims, PREFIX, _PURPOSE, keys)
 
 
 def read(token: str, keys: Sequence[SecretStr], now: datetime) -> SiteAccount | None:
     """Return the account of a token; None: Plaza has not made it, or it has expired."""
-    payload, _, given = token.removeprefix(PREFIX).partition(".")
-    tag = signing.decode(given)
-    if tag is None or signing.signer(tag, _PURPOSE + payload.encode(), keys) is None:
+    found = signing.claims_of(token, PREFIX, _PURPOSE, keys, now)
+    if found is None:
         return None
-    claims = json.loads(signing.decode(payload) or b"{}")
-    expires_at = datetime.fromtimestamp(claims["exp"], now.tzinfo)
-    if expires_at <= now:
-        return None
-    return SiteAccount(claims["sub"], claims["name"], claims["picture"], claims["site"], expires_at)
+    return SiteAccount(found["sub"], found["name"], found["picture"], found["site"], found["exp"])

@@ -4,7 +4,6 @@ A token is a payload in base64url, a point, and its signature (`chalicelib.signi
 that no JSON Web Token has.
 """
 
-import json
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -47,19 +46,12 @@ def issue(guest: Guest, keys: Sequence[SecretStr]) -> str:
         "site": guest.site,
         "exp": int(guest.expires_at.timestamp()),
     }
-    payload = signing.encode(json.dumps(claims, separators=(",", ":")).encode())
-    tag = signing.tag(_PURPOSE + payload.encode(), signing.signing_key(keys))
-    return f"{PREFIX}{payload}.{signing.encode(tag)}"
+    return signing.issue(claims, PREFIX, _PURPOSE, keys)
 
 
 def read(token: str, keys: Sequence[SecretStr], now: datetime) -> Guest | None:
     """Return the guest of a token; None: Plaza has not made it, or it has expired."""
-    payload, _, given = token.removeprefix(PREFIX).partition(".")
-    tag, sent = signing.decode(given), payload.encode()
-    if tag is None or signing.signer(tag, _PURPOSE + sent, keys) is None:
+    found = signing.claims_of(token, PREFIX, _PURPOSE, keys, now)
+    if found is None:
         return None
-    claims = json.loads(signing.decode(payload) or b"{}")
-    expires_at = datetime.fromtimestamp(claims["exp"], now.tzinfo)
-    if expires_at <= now:
-        return None
-    return Guest(claims["sub"], claims["name"], claims["site"], expires_at)
+    return Guest(found["sub"], found["name"], found["site"], found["exp"])

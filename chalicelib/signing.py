@@ -8,8 +8,11 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -46,6 +49,29 @@ def signer(
 ) -> SecretStr | None:
     """Return the key that gives a message this tag of `size_bytes`; None: no key does."""
     return next((k for k in keys if hmac.compare_digest(given, tag(message, k, size_bytes))), None)
+
+
+def issue(claims: Mapping[str, Any], prefix: str, purpose: bytes, keys: Sequence[SecretStr]) -> str:
+    """Return a token: a prefix, the claims in base64url, a point, and their signature.
+
+    `exp` of the claims is in seconds. Raises Misconfigured without keys.
+    """
+    payload = encode(json.dumps(claims, separators=(",", ":")).encode())
+    signature = tag(purpose + payload.encode(), signing_key(keys))
+    return f"{prefix}{payload}.{encode(signature)}"
+
+
+def claims_of(
+    token: str, prefix: str, purpose: bytes, keys: Sequence[SecretStr], now: datetime
+) -> dict[str, Any] | None:
+    """Return the claims of a token, with `exp` as a time; None: it is forged or has expired."""
+    payload, _, given = token.removeprefix(prefix).partition(".")
+    signature = decode(given)
+    if signature is None or signer(signature, purpose + payload.encode(), keys) is None:
+        return None
+    claims = json.loads(decode(payload) or b"{}")
+    expires_at = datetime.fromtimestamp(claims["exp"], now.tzinfo)
+    return {**claims, "exp": expires_at} if now < expires_at else None
 
 
 def encode(data: bytes) -> str:
