@@ -14,7 +14,13 @@ from app import create_app
 from bench.stage import Stage
 from chalicelib.ads.tracking import conversion_keys
 from chalicelib.comments.batches import running
-from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
+from chalicelib.comments.people.links import (
+    CONFIRMATIONS,
+    LIFETIME,
+    Confirmation,
+    LinkKind,
+    token_hash,
+)
 from chalicelib.comments.people.rows import PEOPLE, new_person
 from chalicelib.comments.providers import flow
 from chalicelib.social.activity.actions.actions import ACTIONS
@@ -195,24 +201,27 @@ def _ask_for_addresses(world: World) -> dict[str, str]:
     return {"site": site}
 
 
-def _code(world: World) -> dict[str, str]:
-    """Make the code of a guest who comes back."""
-    names = _ask_for_addresses(world)
-    guest, name = f"g_{'a' * 22}", "Ferry passenger"
-    PEOPLE.of(world.runtime.database).insert_one(new_person(names["site"], guest, name))
-    code: Confirmation = {
-        "_id": token_hash("A" * 43),
-        "site": names["site"],
-        "person": guest,
-        "name": name,
-        "email_key": "k" * 43,
-        "return_to": "https://alpha.example/",
-        "language": "en",
-        "expires": world.runtime.now() + LIFETIME,
-        "kind": "code",
-    }
-    CONFIRMATIONS.of(world.runtime.database).insert_one(code)
-    return names
+def _code(kind: LinkKind, user: str, token: str) -> Callable[[World], dict[str, str]]:
+    """Return what makes the code of a person who comes back to their site."""
+
+    def make(world: World) -> dict[str, str]:
+        names, name = _ask_for_addresses(world), "Ferry passenger"
+        PEOPLE.of(world.runtime.database).insert_one(new_person(names["site"], user, name))
+        code: Confirmation = {
+            "_id": token_hash(token),
+            "site": names["site"],
+            "person": user,
+            "name": name,
+            "email_key": "k" * 43,
+            "return_to": "https://alpha.example/",
+            "language": "en",
+            "expires": world.runtime.now() + LIFETIME,
+            "kind": kind,
+        }
+        CONFIRMATIONS.of(world.runtime.database).insert_one(code)
+        return names
+
+    return make
 
 
 def _transfer(make: Callable[..., dict[str, str]], **given: Any) -> Callable[[World], Any]:
@@ -229,26 +238,6 @@ def _offer(world: World) -> dict[str, str]:
     names = _ask_for_addresses(world)
     made(world.as_("admin").put(f"/sites/{names['site']}/providers/own", **worlds.PROVIDER))
     return {**names, "provider": "own"}
-
-
-def _account_code(world: World) -> dict[str, str]:
-    """Make the code of who has signed in by a provider."""
-    names = _ask_for_addresses(world)
-    user, name = f"p_{'a' * 22}", "Ann"
-    PEOPLE.of(world.runtime.database).insert_one(new_person(names["site"], user, name))
-    code: Confirmation = {
-        "_id": token_hash("B" * 43),
-        "site": names["site"],
-        "person": user,
-        "name": name,
-        "email_key": "",
-        "return_to": "",
-        "language": "en",
-        "expires": world.runtime.now() + LIFETIME,
-        "kind": "account",
-    }
-    CONFIRMATIONS.of(world.runtime.database).insert_one(code)
-    return names
 
 
 def _come_back(world: World) -> Success:
@@ -324,7 +313,7 @@ _FURTHER = (
         "POST /sites/{site}/sign-in/token",
         {200: "anonymous"},
         body={"code": "A" * 43},
-        made=_code,
+        made=_code("code", f"g_{'a' * 22}", "A" * 43),
     ),
     Row(
         "GET /sites/{site}/providers/{provider}/sign-in",
@@ -336,7 +325,7 @@ _FURTHER = (
         "POST /sites/{site}/sign-in/account",
         {200: "anonymous"},
         body={"code": "B" * 43},
-        made=_account_code,
+        made=_code("account", f"p_{'a' * 22}", "B" * 43),
     ),
     *(
         Row(
