@@ -10,8 +10,17 @@ from tests.support.contract import PROBLEM, Contract
 
 THING = {
     "type": "object",
-    "properties": {"id": {"type": "string"}, "title": {"type": "string"}},
+    "properties": {
+        "id": {"type": "string"},
+        "title": {"type": "string"},
+        "parts": {"type": "array", "items": {"$ref": "#/components/schemas/Part"}},
+    },
     "required": ["id"],
+}
+# A part has parts: the schemas refer to one another in a circle.
+PART = {
+    "type": "object",
+    "properties": {"whole": {"$ref": "#/components/schemas/Thing"}},
 }
 DOCUMENT = {
     "paths": {
@@ -39,7 +48,7 @@ DOCUMENT = {
             }
         },
     },
-    "components": {"schemas": {"Thing": THING}},
+    "components": {"schemas": {"Thing": THING, "Part": PART}},
 }
 
 
@@ -59,7 +68,7 @@ def contract() -> Contract:
 
 
 def test_what_is_declared_passes_and_is_seen(contract: Contract) -> None:
-    contract.check("GET", "/things/lamp?limit=1", json({"id": "lamp"}))
+    contract.check("GET", "/things/lamp?limit=1", json({"id": "lamp", "parts": [{}]}))
     contract.check("GET", "/things/lamp", json({"code": "unknown_thing"}, 404, PROBLEM))
     contract.check("DELETE", "/things/lamp", Answer(204, {}, b""))
     contract.check("GET", "/things/all", json([1]))
@@ -75,9 +84,10 @@ def test_what_is_declared_passes_and_is_seen(contract: Contract) -> None:
         (json({"id": 1}), "is not of type"),
         (json({}), "required"),
         (json({"id": "lamp", "secret": 1}), "secret"),
+        (json({"id": "lamp", "parts": [{"whole": {"id": "lamp", "secret": 1}}]}), "secret"),
         (Answer(200, {"Content-Type": "text/csv"}, b"id"), "is not among"),
     ],
-    ids=["status", "code", "type", "missing", "beside", "kind"],
+    ids=["status", "code", "type", "missing", "beside", "inside", "kind"],
 )
 def test_what_is_not_declared_fails(contract: Contract, answer: Answer, fault: str) -> None:
     with pytest.raises(AssertionError, match=fault):
