@@ -315,6 +315,7 @@ _FURTHER = (
         body={"code": "A" * 43},
         made=_code("code", f"g_{'a' * 22}", "A" * 43),
     ),
+    Row("POST /sites/{site}/people/me/joined", {202: "admin"}, body={}),
     Row(
         "GET /sites/{site}/providers/{provider}/sign-in",
         {302: "anonymous"},

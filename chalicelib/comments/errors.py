@@ -284,6 +284,14 @@ class SignInExpired(Problem):
     title = "This sign-in has expired, or began in another browser"
 
 
+class PersonTaken(Problem):
+    """Another account has the past of the guest."""
+
+    status = 409
+    code = "person_taken"
+    title = "This guest's past belongs to another account"
+
+
 class NameTaken(Problem):
     """A person at the site has the name, or a name that looks like it."""
 

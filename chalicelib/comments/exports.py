@@ -76,6 +76,12 @@ def person(row: Person) -> list[ExportEntry]:
     ]
 
 
+def past(row: Person) -> list[ExportEntry]:
+    """Return a guest, or an imported person, whose past the person has."""
+    fields = {"site": row["site"], "id": row["user_id"], "name": row["name"]}
+    return [entry("person_of_before", **fields, joined_at=row.get("joined_at"))]
+
+
 def origin(row: Origin) -> list[ExportEntry]:
     """Return a comment's address and user agent, stored for spam checks."""
     fields = {"node_id": row["node_id"], "id": row["comment_id"], "at": row["at"]}

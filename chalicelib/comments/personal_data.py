@@ -16,6 +16,7 @@ from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED, key_of
+from chalicelib.comments.joining import carrying
 from chalicelib.comments.log.rows import BATCHES, LOG
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME
@@ -83,6 +84,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),
         Trace("links in letters", CONFIRMATIONS.of(database), {"person": user_id}, exports.link),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
+        Trace("people of before", PEOPLE.of(database), {"joined": user_id}, exports.past),
         Trace(
             "blocked at sites",
             PEOPLE.of(database),
@@ -201,6 +203,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
     `until`: the latest time of posting; None: all comments. Replies stay, below a tombstone.
     """
+    # The rest of claimed pasts is the person's, too.
+    carrying.carry_all(runtime, user_id)
     most = runtime.bounds.comments.erasure_step_comments
     found = list(itertools.islice(_find(runtime.database, user_id, until), most))
     waited_for: set[str] = set()
@@ -222,6 +226,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     began = {"first_at": {"$not": {"$gt": until}}} if until else {}
     people = PEOPLE.of(runtime.database)
     people.delete_many({"user_id": user_id, **began})
+    joined = {"joined_at": {"$lte": until}} if until else {}
+    people.delete_many({"joined": user_id, **joined})
     people.update_many({"blocked": user_id}, {"$pull": {"blocked": user_id}})
     mentions = mentioning.erase(runtime, user_id, until, most)
     if not all(ends) or mentions is Step.BUSY:

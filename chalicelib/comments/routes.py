@@ -54,6 +54,7 @@ from chalicelib.comments.forms import (
     StoreChange,
     VisitedPage,
 )
+from chalicelib.comments.joining import routes as joining_routes
 from chalicelib.comments.latest import routes as latest_routes
 from chalicelib.comments.lifecycle.forwarding import forwarding
 from chalicelib.comments.marking import flag_routes, vote_routes
@@ -104,6 +105,7 @@ def routes(runtime: Runtime, apart: Apart) -> Blueprint:
     _declare_changes(route)
     vote_routes.declare(route)
     people_routes.declare(admitting(router(blueprint, runtime, "Moderation")), apart)
+    joining_routes.declare(plain)
     sign_in_routes.declare(plain)
     provider_routes.declare(plain)
     latest_routes.declare(plain)

@@ -98,10 +98,12 @@ class PersonFeature(Protocol):
 class People:
     """Every feature with personal data, in the order of an erasure.
 
-    `name_of` returns a person's present name; None: Plaza stores none. `kept` are the places that
-    no search by a person's id finds.
+    `name_of` returns a person's present name; None: Plaza stores none. `join` carries the past of a
+    claimed person of a site to its account. `kept` are the places that no search by a person's id
+    finds.
     """
 
     name_of: Callable[[Database[Document], str], str | None]
+    join: Callable[[Runtime, str, str], None]
     features: tuple[PersonFeature, ...]
     kept: tuple[KeptText, ...] = ()

@@ -13,6 +13,8 @@ GUEST_ID = re.compile(GUEST_PATTERN)
 # A person of another system, whose comments were imported (`chalicelib.comments.importing`).
 IMPORTED = "i_"
 IMPORTED_ID = re.compile(r"i_[A-Za-z0-9_-]{22}")
+# A person whose past an account may take.
+CLAIMED_PATTERN = r"^[gi]_[A-Za-z0-9_-]{22}$"
 # A person of one site alone: a guest, a person of the site's own issuer (`s_`), or of a provider
 # there (`p_`).
 ISSUED_ID = re.compile(r"s_[A-Za-z0-9_-]{22}")

@@ -1,4 +1,4 @@
-"""Jobs that rename or erase a person in all features."""
+"""Jobs that rename or erase a person in all features, or join a past with an account."""
 
 from datetime import datetime
 from functools import partial
@@ -41,7 +41,17 @@ class EraseLate(Job):
     until: datetime
 
 
-PersonJob = Rename | Erase | EraseLate
+class Join(Job):
+    """Carry the past of a claimed person of a site to the account that has it."""
+
+    queue: ClassVar[str] = "social-errands"
+    runs_twice: ClassVar[bool] = True
+    type: Literal["join"] = "join"
+    site: str
+    person_id: str
+
+
+PersonJob = Rename | Erase | EraseLate | Join
 
 # `outbox.run` runs every renaming twice. The second run finds copies of the old name that a request
 # wrote during the first run.
@@ -143,3 +153,5 @@ def _run(people: People, runtime: Runtime, job: PersonJob) -> None:
             erase(runtime, people, job.user_id)
         case EraseLate():
             erase_late(runtime, people, job.user_id, job.until)
+        case Join():
+            people.join(runtime, job.site, job.person_id)

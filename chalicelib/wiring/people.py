@@ -8,13 +8,14 @@ from chalice.app import Blueprint, Chalice, SQSEvent
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
+from chalicelib.comments.joining import carrying
 from chalicelib.content import personal_data as content_personal_data
 from chalicelib.happenings import Happened
 from chalicelib.messaging import consume
 from chalicelib.people import blocks, jobs
 from chalicelib.people import routes as people_routes
 from chalicelib.people.follows import People
-from chalicelib.people.jobs import Erase, EraseLate, PersonJob, Rename
+from chalicelib.people.jobs import Erase, EraseLate, Join, PersonJob, Rename
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import personal_data as shop_personal_data
 from chalicelib.social import jobs as social_jobs
@@ -29,6 +30,7 @@ from chalicelib.wiring.marks import marks
 # blocks come after it, since it copies them.
 PEOPLE = People(
     name_of=users.name_of,
+    join=carrying.carry,
     features=(
         comments_personal_data,
         content_personal_data,
@@ -61,7 +63,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
     """Run a job that is still noted; a failure leaves it for the sweep."""
     match job:
-        case Rename() | Erase() | EraseLate():
+        case Rename() | Erase() | EraseLate() | Join():
             jobs.run(runtime, PEOPLE, job)
         case Happened():
             happenings.run(runtime, job)

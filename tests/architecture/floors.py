@@ -67,7 +67,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.moderation",),
     ("comments.lifecycle",),
     ("comments.discussion",),
-    ("comments.sign_in",),
+    ("comments.joining", "comments.sign_in"),
     ("comments.providers",),
     (
         "comments.attached",

@@ -12,11 +12,14 @@ from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments import nodes
 from chalicelib.comments.batches.running import RunBatch
+from chalicelib.comments.people import claims
+from chalicelib.comments.people.claims import Claimed
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.happenings import Happened
+from chalicelib.identity import Principal
 from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
@@ -38,6 +41,7 @@ from tests.shop.support.factories import SITE as SHOP
 from tests.shop.support.factories import book, open_shop, put
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import comment, follow, publish
+from tests.support.http_client import Client
 from tests.support.people import remaining
 
 Effect = tuple[Callable[[], Any], Any]
@@ -163,6 +167,22 @@ def _erase_late(world: World) -> Effect:
         world.run_schedules()
     jobs = {"errand.type": people_jobs.EraseLate.model_fields["type"].default}
     return lambda: world.count("social.errand", **jobs), 0
+
+
+@shows(people_jobs.Join)
+def _join(world: World) -> Effect:
+    admin = world.client.as_("root", roles=["admin"])
+    admin.put("/nodes/blog:moon", title="Moon", url="https://blog.example/")
+    admin.put("/sites/blog/comments/settings", guests="name")
+    world.clock.advance(seconds=6)
+    made = world.client.post("/sites/blog/guests", name="Passenger").json
+    bearer = {"Authorization": f"Bearer {made['token']}"}
+    guest = Client(world.client.app, world.client.token, bearer)
+    guest.post("/nodes/blog:moon/comments", text="A fine evening")
+    past = Claimed(made["id"], made["name"])
+    with world.silence():
+        claims.claim(world.runtime, "blog", Principal("ann", "Ann"), [past])
+    return lambda: world.count("comments.comment", **{"author.id": "ann"}), 1
 
 
 @shows(social.Refill)

@@ -1,8 +1,10 @@
-"""Renames and erasures of a person in the comments that mention them, found by entries."""
+"""Renames, joins and erasures of a person in the comments that mention them, found by entries."""
 
+import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion.editing import change_comment
@@ -21,11 +23,21 @@ from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 3
 
+# Returns the changed fields of a comment; empty if nothing has to change.
+NewFields = Callable[[Runtime, Node, Comment], CommentFields]
+
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
     """Set a person's new name in every comment that mentions them."""
     for node_id, comment_id in _find_mentions(runtime, {"mentioned": user_id}):
-        _follow(runtime, node_id, comment_id, Mention(id=user_id, name=name))
+        new_fields = partial(_new_fields, person=Mention(id=user_id, name=name))
+        _follow(runtime, node_id, comment_id, new_fields)
+
+
+def give(runtime: Runtime, site: str, giver: str, to: str) -> None:
+    """Let mentions of a person at a site lead to another person, by the name in each text."""
+    for node_id, comment_id in _find_mentions(runtime, {"mentioned": giver, "site": site}):
+        _follow(runtime, node_id, comment_id, partial(_given_fields, giver=giver, to=to))
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None, most: int) -> Step:
@@ -35,7 +47,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None, most: int) -> 
     """
     where: Document = {"mentioned": user_id, **({"posted": {"$lte": until}} if until else {})}
     found = list(itertools.islice(_find_mentions(runtime, where), most))
-    ends = [_follow(runtime, *each, Mention(id=user_id, name="")) for each in found]
+    new_fields = partial(_new_fields, person=Mention(id=user_id, name=""))
+    ends = [_follow(runtime, *each, new_fields) for each in found]
     if not all(ends):
         return Step.BUSY
     return Step.MORE if len(found) == most else Step.DONE
@@ -47,19 +60,19 @@ def _find_mentions(runtime: Runtime, where: Document) -> Iterator[tuple[str, str
         yield row["node_id"], row["id"]
 
 
-def _follow(runtime: Runtime, node_id: str, comment_id: str, person: Mention) -> bool:
-    """Follow a person's new name in a comment; an empty name takes them out.
+def _follow(runtime: Runtime, node_id: str, comment_id: str, new_fields: NewFields) -> bool:
+    """Set the changed fields of a comment.
 
     Returns False if a move of the node, or other changes, prevent it.
     """
     try:
         for _ in range(_ATTEMPTS):
             node = nodes.find(runtime.database, node_id)
-            if _change(runtime, node, comment_id, person):
+            if _change(runtime, node, comment_id, new_fields):
                 return True
     except NodeMoved as moved:
         # The entries move along; the caller may have read them at the old id.
-        return _follow(runtime, moved.moved_to, comment_id, person)
+        return _follow(runtime, moved.moved_to, comment_id, new_fields)
     except UnknownNode:
         return True
     except Unavailable:
@@ -67,13 +80,13 @@ def _follow(runtime: Runtime, node_id: str, comment_id: str, person: Mention) ->
     return False
 
 
-def _change(runtime: Runtime, node: Node, comment_id: str, person: Mention) -> bool:
+def _change(runtime: Runtime, node: Node, comment_id: str, new_fields: NewFields) -> bool:
     """Change a comment as it was read; return False if it changes meanwhile."""
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if comment is None:
         # Its post is still running, or ended before the store: then the sweep removes its entry.
         return False
-    fields = _new_fields(runtime, node, comment, person)
+    fields = new_fields(runtime, node, comment)
     if not fields:
         # The entry may be older than the comment, if a writer ended between the two.
         settle(runtime.database, node, comment)
@@ -84,6 +97,20 @@ def _change(runtime: Runtime, node: Node, comment_id: str, person: Mention) -> b
         "edited": comment["edited"],
     }
     return change_comment(runtime, node, comment_id, fields, where_read) is not None
+
+
+def _given_fields(
+    runtime: Runtime, node: Node, comment: Comment, giver: str, to: str
+) -> CommentFields:
+    """Return the fields of a comment whose mentions of a person lead to another; or empty."""
+    before, text = comment.get("mentions", []), comment["text"]
+    if text is None or all(each["id"] != giver for each in before):
+        return {}
+    people = [Mention(id=to if m["id"] == giver else m["id"], name=m["name"]) for m in before]
+    with contextlib.suppress(CommentTooLarge):
+        html = render_text(runtime, node["site"], text, Mentions(people), is_new=False)
+        return {"html": html, "renderer": RENDERER, "mentions": people}
+    return {}
 
 
 def _new_fields(runtime: Runtime, node: Node, comment: Comment, person: Mention) -> CommentFields:

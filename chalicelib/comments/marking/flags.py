@@ -16,6 +16,7 @@ from chalicelib.comments.errors import NodeLocked, OwnComment
 from chalicelib.comments.marking.flag_forms import CommentFlag, FlagAnswer, FlagsAnswer, FlagsQuery
 from chalicelib.comments.marking.votes import MarkTarget, find
 from chalicelib.comments.people import changing
+from chalicelib.comments.people.admission import check_not_joined
 from chalicelib.comments.people.rows import flag_weight, flags_are_heard
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
@@ -108,6 +109,7 @@ def flag(
         raise OwnComment
     node, site = target.node, target.node["site"]
     person, is_staff = changing.find(runtime.database, site, caller.id), moderates(caller, site)
+    check_not_joined(person)
     weight = flag_weight(person, runtime.now(), is_staff=is_staff)
     is_heard = is_staff or flags_are_heard(person, runtime.now())
     owes = reported.owes(held_from(runtime, node))

@@ -27,7 +27,7 @@ from chalicelib.comments.people.rows import (
 from chalicelib.comments.shapes import MAX_BADGES, Author, PostLimit
 from chalicelib.comments.sites import settings
 from chalicelib.database import Document
-from chalicelib.errors import TooFast
+from chalicelib.errors import TooFast, Unauthenticated
 from chalicelib.identity import Principal
 from chalicelib.limits import Allowance, scale
 from chalicelib.mail import addressing
@@ -88,11 +88,11 @@ def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
 def check_may_write(runtime: Runtime, site: str, caller: Principal) -> bool:
     """Return whether a site shadows a person; never its staff.
 
-    Raises Suspended or Banned for a person who may not write there.
+    Raises Suspended, Banned or Unauthenticated for a person who may not write there.
     """
     if manages(caller, site):
         return False
-    fields = {"status": 1, "until": 1}
+    fields = {"status": 1, "until": 1, "joined": 1}
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, caller.id)}, fields)
     if found is None:
         return False
@@ -198,7 +198,14 @@ class _Post:
         return {"$and": rules}
 
 
+def check_not_joined(person: Person) -> None:
+    """Raise Unauthenticated for a guest whose past an account has: their token is over."""
+    if "joined" in person:
+        raise Unauthenticated("An account has the past of this guest; sign in by it")
+
+
 def _check_status(person: Person, now: datetime) -> None:
+    check_not_joined(person)
     match status_of(person, now):
         case "banned":
             raise Banned

@@ -8,10 +8,11 @@ from release 0.3.0, and count at their site until `join` moves them.
 from datetime import timedelta
 
 from pymongo import ASCENDING, ReturnDocument
+from pymongo.database import Database
 
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.people.rows import MAX_BLOCKED, PEOPLE, defaults, person_id
-from chalicelib.database import Document
+from chalicelib.database import Document, upsert
 from chalicelib.errors import TooManyBlocked
 from chalicelib.identity import Principal
 from chalicelib.people.blocks import BLOCKS, Apart
@@ -75,6 +76,19 @@ def unblock(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_i
     if caller.site is None:
         apart.let_meet(runtime, caller.id, user_id)
     runtime.memory.forget(_key(site, caller.id))
+
+
+def replace(database: Database[Document], site: str, owner: str, was: str, now: str) -> None:
+    """Have a person's list of a site block another person in place of one; never its owner.
+
+    Makes the list if there is none. The oldest block of a full list goes.
+    """
+    had: Document = {"$ifNull": ["$blocked", []]}
+    others = {"$filter": {"input": had, "cond": {"$not": [{"$in": ["$$this", [was, now]]}]}}}
+    added: Document = {"$concatArrays": [others, [] if owner == now else [now]]}
+    blocked = {"$slice": [added, -MAX_BLOCKED]}
+    update: list[Document] = [{"$set": {**defaults(site, owner, owner), "blocked": blocked}}]
+    upsert(PEOPLE.of(database), {"_id": person_id(site, owner)}, update)
 
 
 def join(runtime: Runtime, apart: Apart, after: str, most: int) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 from chalicelib import guest_tokens
 from chalicelib.comments.errors import GuestsOff, NameTaken
 from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.people.rows import PEOPLE, taken_key
+from chalicelib.comments.people.rows import PEOPLE, person_id, taken_key
 from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.guest_tokens import Guest
@@ -63,12 +63,20 @@ def begin(runtime: Runtime, site: str, name: str, caller: Principal | None) -> G
     if shown is None or not key:
         message = "This name is reserved or has no letters"
         raise InvalidRequest(errors=[FieldError("name", "reserved_name", message)])
-    own = caller.id if caller is not None and caller.is_guest and caller.site == site else None
+    own = _own_id(runtime, site, caller)
     taken = {"taken_key": key, "site": site, "user_id": {"$ne": own}}
     if PEOPLE.of(runtime.database).find_one(taken, {"_id": 1}):
         raise NameTaken
     made = guest_tokens.new_guest(site, shown, runtime.now(), runtime.random)
     return made._replace(id=own) if own is not None else made
+
+
+def _own_id(runtime: Runtime, site: str, caller: Principal | None) -> str | None:
+    """Return the id of a caller who is a guest of a site, unless an account has their past."""
+    if caller is None or not caller.is_guest or caller.site != site:
+        return None
+    is_joined = {"_id": person_id(site, caller.id), "joined": {"$exists": True}}
+    return None if PEOPLE.of(runtime.database).find_one(is_joined, {"_id": 1}) else caller.id
 
 
 def _are_welcome(runtime: Runtime, site: str) -> bool:

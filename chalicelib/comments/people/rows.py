@@ -9,7 +9,7 @@ from pymongo import ASCENDING, IndexModel
 from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
-from chalicelib.people.ids import GUEST_ID, GUEST_PATTERN
+from chalicelib.people.ids import GUEST_ID, GUEST_PATTERN, IMPORTED_ID
 from chalicelib.people.names import lookalike_key
 
 # `shadowed`: only they and moderators see their texts, and they do not know it.
@@ -40,7 +40,9 @@ class Person(TypedDict):
     the last act of a moderator here (`chalicelib.comments.log`). The counts may be behind since
     `recount`. `taken_key` is the key of their name, which no guest may take; "" for a guest without
     a confirmed address. `email_key` is the keyed hash (`chalicelib.mail.addressing`) of a
-    guest's confirmed address, or of an address that a trusted issuer verified. `confirmed_at` is
+    guest's confirmed address, of an address that a trusted issuer or a provider verified, or of an
+    imported person's in the file. `joined` is the account that has the past of a guest or of an
+    imported person, since `joined_at`. `confirmed_at` is
     the time of the first confirmation, and `release` the time since which comments that waited for
     it may be visible; the schedule removes it.
     `touched` is when the last change began that the counts have to follow; `recounts`
@@ -68,6 +70,8 @@ class Person(TypedDict):
     release: NotRequired[datetime]
     blocked: NotRequired[Annotated[list[str], AtMost(MAX_BLOCKED)]]
     act: NotRequired[str]
+    joined: NotRequired[str]
+    joined_at: NotRequired[datetime]
 
 
 PEOPLE = Collection(
@@ -87,6 +91,8 @@ PEOPLE = Collection(
             partialFilterExpression={"email_key": {"$exists": True}},
         ),
         IndexModel("release", partialFilterExpression={"release": {"$type": "date"}}),
+        # Finds the people whose past an account has.
+        IndexModel("joined", partialFilterExpression={"joined": {"$exists": True}}),
     ),
     shard_key={"_id": "hashed"},
 )
@@ -106,8 +112,12 @@ def person_id(site: str, user_id: str) -> str:
 
 
 def taken_key(user_id: str, name: str) -> str:
-    """Return the key of a person's name, which no guest may take; "" for a guest's own name."""
-    return "" if GUEST_ID.fullmatch(user_id) else lookalike_key(name)
+    """Return the key of a person's name, which no guest may take; "" for a guest's own name.
+
+    Names of imported people are free, too.
+    """
+    is_free = GUEST_ID.fullmatch(user_id) or IMPORTED_ID.fullmatch(user_id)
+    return "" if is_free else lookalike_key(name)
 
 
 def taken_key_expression(user_id: str, name: str) -> Document:
@@ -249,4 +259,5 @@ def may_write_expression(now: datetime) -> Document:
     """Return whether a person may write now, as an expression over their fields."""
     is_over: Document = {"$and": [{"$gt": ["$until", None]}, {"$lte": ["$until", now]}]}
     is_held: Document = {"$and": [{"$eq": ["$status", "suspended"]}, {"$not": [is_over]}]}
-    return {"$not": [{"$or": [{"$eq": ["$status", "banned"]}, is_held]}]}
+    is_joined: Document = {"$gt": ["$joined", None]}
+    return {"$not": [{"$or": [{"$eq": ["$status", "banned"]}, is_held, is_joined]}]}

@@ -14,6 +14,7 @@ from chalicelib.comments.people.counting import QUIET
 from chalicelib.comments.people.links import CONFIRMATIONS, Confirmation, token_hash
 from chalicelib.comments.people.rows import PEOPLE, Person, defaults, person_id, status_of
 from chalicelib.database import Document, upsert
+from chalicelib.people.ids import IMPORTED_ID
 from chalicelib.people.names import lookalike_key
 from chalicelib.runtime import Runtime
 
@@ -68,10 +69,23 @@ def _note(runtime: Runtime, found: Confirmation) -> None:
 
 
 def find_held(runtime: Runtime, site: str, email_key: str) -> Person | None:
-    """Return a person of an address whom moderators hold back: another name ends no ban."""
-    same = {"email_key": email_key, "site": site, "status": {"$ne": "ok"}}
-    held = PEOPLE.of(runtime.database).find(same)
-    return next((each for each in held if status_of(each, runtime.now()) != "ok"), None)
+    """Return a person of an address whom moderators hold back: another name ends no ban.
+
+    For a guest whose past an account has, the account counts. An address in an imported file
+    proves nothing.
+    """
+    people = PEOPLE.of(runtime.database)
+    unlike: list[Document] = [{"status": {"$ne": "ok"}}, {"joined": {"$exists": True}}]
+    same = {"email_key": email_key, "site": site, "$or": unlike}
+    for each in people.find(same):
+        found: Person | None = each
+        if "joined" in each:
+            found = people.find_one({"_id": person_id(site, each["joined"])})
+        elif IMPORTED_ID.fullmatch(each["user_id"]):
+            found = None
+        if found is not None and status_of(found, runtime.now()) != "ok":
+            return found
+    return None
 
 
 def sweep(runtime: Runtime) -> int:

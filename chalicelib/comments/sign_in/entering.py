@@ -49,8 +49,8 @@ def exchange(runtime: Runtime, site: str, code: str) -> Guest:
     valid = {"site": site, "kind": "code", "expires": {"$gt": runtime.now()}}
     found = _take(runtime, {"_id": token_hash(code), **valid})
     key = {"_id": person_id(site, found["person"])}
-    person = PEOPLE.of(runtime.database).find_one(key, {"name": 1})
-    if person is None:
+    person = PEOPLE.of(runtime.database).find_one(key, {"name": 1, "joined": 1})
+    if person is None or "joined" in person:
         raise UnknownLink
     made = guest_tokens.new_guest(site, person["name"], runtime.now(), runtime.random)
     return made._replace(id=found["person"])

@@ -85,7 +85,8 @@ def find_guest(runtime: Runtime, site: str, address: str) -> Person | None:
     """Return the guest of a site who first confirmed an address; None: it has none."""
     keys = addressing.address_keys(address, runtime.settings.signing_keys)
     # An address that an issuer vouches for gives no letter to its people.
-    where = {"email_key": {"$in": keys}, "site": site, "user_id": {"$regex": GUEST_PATTERN}}
+    same = {"email_key": {"$in": keys}, "site": site, "joined": None}
+    where = {**same, "user_id": {"$regex": GUEST_PATTERN}}
     found = PEOPLE.of(runtime.database).find(where).sort("confirmed_at", ASCENDING).limit(1)
     return next(iter(found), None)
 

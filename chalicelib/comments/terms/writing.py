@@ -15,7 +15,13 @@ from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.stores import ask
-from chalicelib.comments.terms.rows import TERMS, CommentTerms, insertion_of, row_of
+from chalicelib.comments.terms.rows import (
+    TERMS,
+    CommentTerms,
+    insertion_of,
+    own_words,
+    row_of,
+)
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
@@ -45,6 +51,15 @@ def settle(runtime: Runtime, node: Node, comment: Comment) -> None:
     row = row_of(node, now) if now is not None else None
     if row is not None:
         _write(runtime.database, row)
+
+
+def give(database: Database[Document], site: str, giver: str, to: str) -> None:
+    """Give the rows of an author at a site to another, with the author's own words."""
+    (own,), (new,) = own_words(giver, [""]), own_words(to, [""])
+    word = {"$replaceOne": {"input": "$$this", "find": own, "replacement": new}}
+    terms: Document = {"$map": {"input": "$terms", "as": "this", "in": word}}
+    given: list[Document] = [{"$set": {"author_id": {"$literal": to}, "terms": terms}}]
+    TERMS.of(database).update_many({"site": site, "author_id": giver}, given)
 
 
 def _write(database: Database[Document], row: CommentTerms) -> None:

@@ -69,6 +69,8 @@ UNDRIVEN = {
     "exchangeCode": "it has no caller",
     "exchangeAccountCode": "it has no caller",
     "offerSignIn": "it has no caller",
+    "findPast": "it names people of before, and nothing of the caller",
+    "joinPast": "it names people of before, and nothing of the caller",
     "beginSignIn": "it has no caller",
     "finishSignIn": "it has no caller",
     "listProviders": STAFF,

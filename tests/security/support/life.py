@@ -81,6 +81,16 @@ def block_as_before(world: World) -> None:
     PEOPLE.of(world.runtime.database).insert_one(reader)
 
 
+def have_a_past(world: World) -> None:
+    """Have the person be a guest of before, whose past is theirs."""
+    past: Person = {
+        **new_person(OWN_SITE, f"g_{'z' * 22}", NAME),
+        "joined": ZED,
+        "joined_at": world.runtime.now(),
+    }
+    PEOPLE.of(world.runtime.database).insert_one(past)
+
+
 def be_known(world: World, zed: Client) -> None:
     """Have others name the person wherever somebody can be named."""
     admin, ann, peer = (world.as_(who) for who in ("admin", "owner", "peer"))
@@ -91,6 +101,7 @@ def be_known(world: World, zed: Client) -> None:
     made(peer.put(f"/users/me/muted/{ZED}"))
     made(peer.put(f"/sites/{OWN_SITE}/blocked/{ZED}"))
     block_as_before(world)
+    have_a_past(world)
     made(zed.put("/users/me/circles/mine", name="Mine"))
     made(zed.put("/users/me/circles/mine/members/ann"))
     made(zed.put("/users/me/blocked/stranger"))

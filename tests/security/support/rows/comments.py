@@ -97,6 +97,13 @@ COMMENTS = (
     Row("POST /sites/{site}/sign-in/token", {403: "*"}, body={"code": "A" * 43}),
     Row("POST /sites/{site}/sign-in/account", {404: "*"}, body={"code": "A" * 43}),
     Row("GET /sites/{site}/sign-in", {200: "*"}),
+    # A token proves a guest, whoever has it; this one proves nobody.
+    Row("GET /sites/{site}/people/me/joined", {200: "*", 401: "anonymous"}),
+    Row(
+        "POST /sites/{site}/people/me/joined",
+        {422: "*", 401: "anonymous"},
+        body={"token": "guest.e30.AAAA"},
+    ),
     Row(
         "GET /sites/{site}/providers",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},

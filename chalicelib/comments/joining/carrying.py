@@ -1,0 +1,193 @@
+"""Carrying the past of a claimed person to the account that has it (`comments.people.claims`).
+
+It walks over a person's comments as a rename does, in all stores and generations, at one site.
+Each step leaves the person's id where it has more to do, so that a repeat goes on after a crash.
+The job runs twice: the second run finds writes of the guest's requests, and of moves of nodes,
+during the first run.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion import mentioning
+from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.log.rows import BATCHES, LOG
+from chalicelib.comments.moderation.queue import PENDING
+from chalicelib.comments.people import blocking, counting
+from chalicelib.comments.people.links import CONFIRMATIONS
+from chalicelib.comments.people.rows import PEOPLE, person_id
+from chalicelib.comments.spam_check.origins import ORIGINS
+from chalicelib.comments.stores.buckets import PAGES
+from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.comments.stores.embedded_tree import ARRAYS
+from chalicelib.comments.terms import writing as terms
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import Unavailable
+from chalicelib.marks import giving
+from chalicelib.marks.shapes import MARKS, thing_of
+from chalicelib.people import blocks
+from chalicelib.people.blocks import BLOCKS
+from chalicelib.people.ids import GUEST_ID
+from chalicelib.people.names import name_key
+from chalicelib.runtime import Runtime
+
+_AT_ONCE = 1_000
+# A past with more comments is carried by the worker alone.
+_MOST_IN_A_CALL = 100
+
+
+class ClaimedPast(NamedTuple):
+    """A claimed person of a site, and the account that has their past, with its name there."""
+
+    site: str
+    person: str
+    account: str
+    name: str
+
+    @property
+    def author(self) -> Document:
+        """The fields of an author that change."""
+        return {"author.id": self.account, "author.name": self.name}
+
+
+def carry(runtime: Runtime, site: str, user_id: str) -> None:
+    """Carry the rest of a claimed person's past to their account; unclaimed: do nothing."""
+    people = PEOPLE.of(runtime.database)
+    person = people.find_one({"_id": person_id(site, user_id)}, {"joined": 1})
+    if person is None or "joined" not in person:
+        return
+    # An account that has erased itself meanwhile takes nothing more.
+    account = people.find_one({"_id": person_id(site, person["joined"])}, {"name": 1})
+    if account is None:
+        return
+    by = ClaimedPast(site, user_id, person["joined"], account["name"])
+    _carry_comments(runtime.database, by)
+    _carry_rows(runtime.database, by)
+    mentioning.give(runtime, site, user_id, by.account)
+    giving.give(runtime, KIND, f"{site}/", user_id, by.account)
+    _withdraw_own_marks(runtime, by)
+    _carry_blocks(runtime, by)
+    counting.recount(runtime.database, site, by.account)
+
+
+def carry_soon(runtime: Runtime, site: str, user_id: str) -> None:
+    """Carry a short past within the call that claims it, so that its reader sees it at once.
+
+    The noted job carries a long past, and the rest after a failure here.
+    """
+    mine = {"site": site, "author_id": user_id}
+    number = ENTRIES.of(runtime.database).count_documents(mine, limit=_MOST_IN_A_CALL + 1)
+    if number <= _MOST_IN_A_CALL:
+        with contextlib.suppress(Unavailable):
+            carry(runtime, site, user_id)
+
+
+def carry_all(runtime: Runtime, account: str) -> None:
+    """Carry the rest of the pasts of all people whom an account has claimed."""
+    mine = PEOPLE.of(runtime.database).find({"joined": account}, {"site": 1, "user_id": 1})
+    for row in list(mine):
+        carry(runtime, row["site"], row["user_id"])
+
+
+def _carry_comments(database: Database[Document], by: ClaimedPast) -> None:
+    """Give the comments in all stores their new author; imported people may be of more sites."""
+    for found in _nodes_of(database, by):
+        rows = {"node_id": {"$in": found}}
+        COMMENTS.of(database).update_many({**rows, "author.id": by.person}, {"$set": by.author})
+        PAGES.of(database).update_many(
+            {**rows, "comments.author.id": by.person},
+            {"$set": {f"comments.$[each].{name}": value for name, value in by.author.items()}},
+            array_filters=[{"each.author.id": by.person}],
+        )
+        _carry_embedded(database, by, found)
+        nodes.raise_versions(database, {"_id": {"$in": found}})
+
+
+def _carry_embedded(database: Database[Document], by: ClaimedPast, found: list[str]) -> None:
+    mine = {"_id": {"$in": found}, "metadata.authors": by.person}
+    rows = nodes.NODES.of(database)
+    rows.update_many(mine, {"$addToSet": {"metadata.authors": by.account}})
+    for array in ARRAYS:
+        # Every element of the arrays above it: `metadata.replies.$[].replies.$[each]`.
+        path = array.replace(".replies", ".replies.$[]").removesuffix(".$[]")
+        rows.update_many(
+            {**mine, f"{array}.author.id": by.person},
+            {"$set": {f"{path}.$[each].{name}": value for name, value in by.author.items()}},
+            array_filters=[{"each.author.id": by.person}],
+        )
+    none = {f"{array}.author.id": {"$ne": by.person} for array in ARRAYS}
+    rows.update_many({**mine, **none}, {"$pull": {"metadata.authors": by.person}})
+
+
+def _nodes_of(database: Database[Document], by: ClaimedPast) -> Iterator[list[str]]:
+    """Yield the ids of the site's nodes with comments of a person, some at once."""
+    grouped: Document = {"$group": {"_id": "$node_id"}}
+    for collection, author in ((COMMENTS, "author.id"), (PAGES, "comments.author.id")):
+        rows: Any = collection.of(database).aggregate([{"$match": {author: by.person}}, grouped])
+        ids = (row["_id"] for row in rows)
+        while some := list(itertools.islice(ids, _AT_ONCE)):
+            here = {"_id": {"$in": some}, "site": by.site}
+            yield [node["_id"] for node in nodes.NODES.of(database).find(here, {"_id": 1})]
+    embedded = {"metadata.authors": by.person, "site": by.site}
+    inside = [node["_id"] for node in nodes.NODES.of(database).find(embedded, {"_id": 1})]
+    for first in range(0, len(inside), _AT_ONCE):
+        yield inside[first : first + _AT_ONCE]
+
+
+def _carry_rows(database: Database[Document], by: ClaimedPast) -> None:
+    """Give the rows beside the comments their new author."""
+    named = {"author_id": by.account, "author_key": name_key(by.name)}
+    mine = {"site": by.site, "author_id": by.person}
+    PENDING.of(database).update_many({"site": by.site, "author.id": by.person}, {"$set": by.author})
+    entries = ENTRIES.of(database)
+    entries.update_many(
+        {**mine, "author_name": {"$exists": True}}, {"$set": {"author_name": by.name}}
+    )
+    entries.update_many(mine, {"$set": named})
+    terms.give(database, by.site, by.person, by.account)
+    acts = {"site": by.site, "person": by.person}
+    LOG.of(database).update_many(acts, {"$set": {"person": by.account, "person_name": by.name}})
+    BATCHES.of(database).update_many(acts, {"$set": {"person": by.account}})
+    ORIGINS.of(database).update_many({"person": by.person}, {"$set": {"person": by.account}})
+    CONFIRMATIONS.of(database).delete_many({"person": by.person, "site": by.site})
+
+
+def _withdraw_own_marks(runtime: Runtime, by: ClaimedPast) -> None:
+    """Withdraw the account's votes and flags on comments that are its own now."""
+    below = {"$gte": f"{KIND.name}:{by.site}/", "$lt": f"{KIND.name}:{by.site}0"}
+    said: list[Document] = [{"vote": {"$ne": 0}}, {"flag": {"$exists": True}}]
+    mine = {"user_id": by.account, "_id": below, "$or": said}
+    things = (thing_of(row["_id"])[1] for row in MARKS.of(runtime.database).find(mine, {"_id": 1}))
+    while some := list(itertools.islice(things, _AT_ONCE)):
+        ids = [each.partition("/")[2] for each in some]
+        own = {"site": by.site, "_id": {"$in": ids}, "author_id": by.account}
+        for entry in ENTRIES.of(runtime.database).find(own, {"site": 1}):
+            giving.withdraw(runtime, KIND, thing_id(entry), by.account)
+
+
+def _carry_blocks(runtime: Runtime, by: ClaimedPast) -> None:
+    """Have who blocked the person block the account, at this site."""
+    database = runtime.database
+    people = PEOPLE.of(database)
+    listed = {"blocked": by.person, "site": by.site}
+    for row in list(people.find(listed, {"user_id": 1})):
+        blocking.replace(database, by.site, row["user_id"], by.person, by.account)
+    for owner in list(BLOCKS.of(database).find({"blocked": by.person}, {"_id": 1})):
+        blocking.replace(database, by.site, owner["_id"], by.person, by.account)
+        # An imported person may be at other sites, too.
+        if GUEST_ID.fullmatch(by.person):
+            _unblock(runtime, owner["_id"], by.person)
+
+
+def _unblock(runtime: Runtime, owner: str, user_id: str) -> None:
+    def work(session: ClientSession) -> None:
+        blocks.remove(runtime, session, owner, user_id)
+
+    in_transaction(runtime.database, work)

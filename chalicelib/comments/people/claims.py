@@ -1,0 +1,179 @@
+"""Claims: an account takes the past of a guest of the site, or of an imported person there.
+
+A guest's token proves the guest. An account's verified address proves each guest who has confirmed
+it, and each imported person whose file has it.
+
+One transaction marks the person as taken, gives their standing to the account, and notes the job
+that carries their comments and marks (`chalicelib.comments.joining`). So one account alone takes a
+person, and leaves no ban behind. The document of the person stays: it names the account, and
+the token of a taken guest writes nothing any more.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, cast
+
+from pymongo import ASCENDING
+from pymongo.client_session import ClientSession
+
+from chalicelib.comments.errors import PersonTaken
+from chalicelib.comments.people.links import CONFIRMATIONS
+from chalicelib.comments.people.rows import (
+    MAX_BLOCKED,
+    PEOPLE,
+    Person,
+    PersonCounts,
+    new_person,
+    person_id,
+    status_of,
+    taken_key,
+)
+from chalicelib.comments.shapes import MAX_BADGES, MAX_NOTE_CHARACTERS
+from chalicelib.database import Document, in_transaction
+from chalicelib.identity import Principal
+from chalicelib.jobs import outbox
+from chalicelib.mail import addressing
+from chalicelib.people.ids import CLAIMED_PATTERN, ISSUED_ID
+from chalicelib.people.jobs import Join
+from chalicelib.runtime import Runtime
+
+# People of one address whom one call takes.
+MOST_AT_ONCE = 20
+_HARSHNESS = ("ok", "suspended", "shadowed", "banned")
+
+
+class Claimed(NamedTuple):
+    """A person whose past an account has, with the name that they had."""
+
+    id: str
+    name: str
+
+
+def find_claimable(runtime: Runtime, site: str, caller: Principal) -> list[Claimed]:
+    """Return people of a site whom an account's verified address proves, without taken people.
+
+    A guest has no account.
+    """
+    keys = [] if caller.is_guest else _address_keys(runtime, site, caller)
+    if not keys:
+        return []
+    same: Document = {"email_key": {"$in": keys}, "site": site, "joined": None}
+    where = {**same, "user_id": {"$regex": CLAIMED_PATTERN}}
+    rows = PEOPLE.of(runtime.database).find(where, {"user_id": 1, "name": 1})
+    found = rows.sort("_id", ASCENDING).limit(MOST_AT_ONCE)
+    return [Claimed(row["user_id"], row["name"]) for row in found]
+
+
+def claim(runtime: Runtime, site: str, caller: Principal, people: Iterable[Claimed]) -> None:
+    """Give an account the pasts of these people of a site; a repeat changes nothing.
+
+    The caller has checked the proof of each person. Raises PersonTaken for a person of another
+    account; the people before it are taken then.
+    """
+    for each in people:
+        job = Join(site=site, person_id=each.id)
+        if _take(runtime, site, caller, each, job):
+            runtime.queues.send(job)
+
+
+def follow(runtime: Runtime, site: str, user_ids: Sequence[str]) -> None:
+    """Carry new comments of the claimed people of a site among these."""
+    keys = {"_id": {"$in": [person_id(site, each) for each in user_ids]}}
+    taken = {**keys, "joined": {"$exists": True}}
+    for row in list(PEOPLE.of(runtime.database).find(taken, {"user_id": 1})):
+        job = Join(site=site, person_id=row["user_id"])
+        outbox.note(runtime, job)
+        runtime.queues.send(job)
+
+
+def _address_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
+    """Return the keyed hashes of an account's verified address; none: it has none."""
+    if ISSUED_ID.fullmatch(caller.id):
+        address = addressing.ascii_form(caller.email) if caller.email else None
+        keys = runtime.settings.signing_keys
+        return addressing.address_keys(address, keys) if address else []
+    key = {"_id": person_id(site, caller.id)}
+    found = PEOPLE.of(runtime.database).find_one(key, {"email_key": 1})
+    return [found["email_key"]] if found and "email_key" in found else []
+
+
+def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, job: Join) -> bool:
+    """Take a person, in one transaction; return whether this call did. Raises PersonTaken."""
+    people = PEOPLE.of(runtime.database)
+
+    def find(user_id: str, name: str, session: ClientSession) -> Person:
+        found = people.find_one({"_id": person_id(site, user_id)}, session=session)
+        return found or new_person(site, user_id, name)
+
+    def work(session: ClientSession) -> bool:
+        theirs, mine = (
+            find(each.id, each.name, session) for each in (given, Claimed(caller.id, caller.name))
+        )
+        if "joined" in theirs:
+            if theirs["joined"] != caller.id:
+                raise PersonTaken
+            return False
+        for row in (_mark(theirs, caller.id, runtime.now()), _merge(mine, theirs, runtime.now())):
+            people.replace_one({"_id": row["_id"]}, row, upsert=True, session=session)
+        # Their links would bring back a guest who is no more.
+        links = {"person": given.id, "site": site}
+        CONFIRMATIONS.of(runtime.database).delete_many(links, session=session)
+        outbox.note(runtime, job, session)
+        return True
+
+    return in_transaction(runtime.database, work)
+
+
+def _mark(person: Person, account: str, now: datetime) -> Person:
+    """Return the rest of a taken person: their address, status and account."""
+    gone = {"blocked", "note", "recount", "release", "picture", "act"}
+    kept: Any = {name: value for name, value in person.items() if name not in gone}
+    # Others may take the name.
+    claimed = {"joined": account, "joined_at": now}
+    return cast("Person", {**kept, "note": "", "taken_key": "", **claimed})
+
+
+def _merge(mine: Person, theirs: Person, now: datetime) -> Person:
+    """Return an account's document with the standing of a person who it is."""
+    made: Person = {**mine, "counts": _sum(mine["counts"], theirs["counts"])}
+    made.setdefault("taken_key", taken_key(mine["user_id"], mine["name"]))
+    if _harshness(theirs, now) > _harshness(mine, now):
+        made |= {"status": theirs["status"], "until": theirs["until"]}
+        if "act" in theirs:
+            made["act"] = theirs["act"]
+    began = [each["first_at"] for each in (mine, theirs) if each["first_at"] is not None]
+    made["first_at"] = min(began, default=None)
+    if paces := [each["tat"] for each in (mine, theirs) if "tat" in each]:
+        made["tat"] = max(paces)
+    notes = filter(None, (mine["note"], theirs["note"]))
+    made["note"] = "\n".join(notes)[:MAX_NOTE_CHARACTERS]
+    made["badges"] = list(dict.fromkeys([*mine["badges"], *theirs["badges"]]))[:MAX_BADGES]
+    both = {mine["user_id"], theirs["user_id"]}
+    blocked = {each for row in (mine, theirs) for each in row.get("blocked", ())} - both
+    if blocked:
+        made["blocked"] = sorted(blocked)[:MAX_BLOCKED]
+    made["touched"] = now
+    made.setdefault("recount", now)
+    return made
+
+
+def _harshness(person: Person, now: datetime) -> tuple[float, ...]:
+    """Return the order of standings: of two suspensions the longer is the harsher.
+
+    A suspension that ends is milder than a shadow, which would be over with it.
+    """
+    status = status_of(person, now)
+    if status != "suspended":
+        return (_HARSHNESS.index(status), 0)
+    until = person["until"]
+    return (1, until.timestamp()) if until else (2, 1)
+
+
+def _sum(mine: PersonCounts, theirs: PersonCounts) -> PersonCounts:
+    """Return the counts with those that only decisions count; entries decide the others."""
+    return {
+        **mine,
+        "spam": mine["spam"] + theirs["spam"],
+        "flags_right": mine["flags_right"] + theirs["flags_right"],
+        "flags_wrong": mine["flags_wrong"] + theirs["flags_wrong"],
+    }
