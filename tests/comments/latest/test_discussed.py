@@ -170,6 +170,18 @@ def test_a_site_is_counted_every_hour_by_the_schedule(
     assert listed(three)[0] == ("Rain", 5)
 
 
+def test_a_run_counts_all_sites_that_are_due(
+    client: Client, root: Client, runtime: Runtime
+) -> None:
+    for site in ("blog", "post"):
+        root.put(f"/nodes/{site}:moon", title="Moon", url=f"https://{site}.example/")
+        client.as_("ann").post(f"/nodes/{site}:moon/comments", text="Hello")
+
+    assert discussed.count_due(runtime) == 2
+    for site in ("blog", "post"):
+        assert len(client.get(f"/sites/{site}/discussed?days=1").json["nodes"]) == 1
+
+
 def test_a_long_run_leaves_sites_to_the_next(
     client: Client, root: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +214,23 @@ def test_closed_nodes_take_no_place_of_open_ones(
     assert listed(client) == [("Sun", 3), ("Rain", 2)]
     discussed.count(runtime, "blog")
     assert listed(client) == [("Moon", 4), ("Sun", 3)]
+
+
+def test_an_open_node_behind_hundreds_that_are_gone_is_listed(
+    client: Client, root: Client, runtime: Runtime
+) -> None:
+    node(root, "zoo")
+    comment(client, "zoo", 1)
+    rows = ENTRIES.of(runtime.database)
+    entry = rows.find_one()
+    assert entry is not None
+    gone = [f"blog:gone-{number}" for number in range(299)]
+    rows.insert_many({**entry, "_id": f"{each}/{entry['id']}", "node_id": each} for each in gone)
+
+    discussed.count(runtime, "blog")
+
+    assert len(gone) > MOST_NODES
+    assert listed(client) == [("Zoo", 1)]
 
 
 @pytest.mark.usefixtures("three")

@@ -200,6 +200,21 @@ def test_a_crash_before_the_release_is_mended(
     assert PEOPLE.of(site.runtime.database).count_documents({"release": {"$exists": True}}) == 0
 
 
+def test_more_comments_than_a_release_takes_are_released_by_later_runs(
+    site: GuestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(releasing, "_AT_ONCE", 1)
+    writer = site.guest()
+    for text in ("First", "Second", "Third"):
+        assert writer.post(COMMENTS, text=text).json["state"] == "pending"
+
+    assert site.press().status == 302
+
+    assert site.shown() == ["First"]
+    assert [tend(site) for _ in range(3)] == [1, 1, 0]
+    assert site.shown() == ["First", "Second", "Third"]
+
+
 def test_a_crash_before_the_link_is_used_up_leaves_it_working(
     site: GuestSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
