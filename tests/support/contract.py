@@ -88,7 +88,8 @@ class Contract:
     def _validator(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
         """Return the validator of a schema, with the components that it needs.
 
-        A validator over all components takes 2 MB, and the answers have 1,700 schemas.
+        A validator over all components takes 2 MB, and the document declares 2,200 JSON answers,
+        whose 121 schemas are often the same.
         """
         key = orjson.dumps(schema)
         if key not in self._validators:

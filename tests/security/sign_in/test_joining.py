@@ -1,15 +1,13 @@
 """Attacks on the join of a guest's past with an account."""
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.runtime import Runtime
-from chalicelib.settings import Settings
-from tests.comments.support.guests import COMMENTS, SITE, GuestSite, mailing
+from tests.comments.support.guests import COMMENTS, SITE, GuestSite
 from tests.comments.support.joining import (
     ANN,
     EVE,
@@ -22,20 +20,7 @@ from tests.comments.support.joining import (
     posted,
     token_of,
 )
-from tests.support.clock import Clock
 from tests.support.http_client import Client
-
-
-@pytest.fixture
-def settings(settings: Settings, tmp_path: Path) -> Settings:
-    return settings.model_copy(update=mailing(tmp_path))
-
-
-@pytest.fixture
-def site(client: Client, runtime: Runtime, clock: Clock) -> GuestSite:
-    made = GuestSite(client, runtime, clock)
-    made.settle()
-    return made
 
 
 @pytest.fixture
