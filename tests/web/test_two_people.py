@@ -138,6 +138,8 @@ class Pair:
 
     def look(self, reader: Reader) -> None:
         self.note(reader, "looks for news")
+        # Its time is longer than a call may take.
+        reader.rest()
         reader.look()
 
     def reveal(self, reader: Reader) -> None:

@@ -124,11 +124,17 @@ export async function call(base, path, options = {}) {
   if (!response.ok) {
     throw new Problem(await response.json().catch(() => ({ code: "unavailable" })), response);
   }
-  return response.status === 204 ? null : response.json();
+  return response.status === 204 ? null : response.json().catch(missed(options));
 }
 
+/** What becomes of an answer that did not come, not whole, or not from Plaza. @param {Options} options */
+const missed = ({ signal }) => (/** @type {unknown} */ error) => {
+  throw signal?.aborted ? error : new Problem({});
+};
+
 /** @param {string} url @param {Options} options @param {string | null} bearer */
-function send(url, { method, body, key, anew, signal }, bearer) {
+function send(url, options, bearer) {
+  const { method, body, key, anew, signal } = options;
   /** @type {Record<string, string>} */
   const headers = {};
   if (bearer) headers.Authorization = `Bearer ${bearer}`;
@@ -143,8 +149,5 @@ function send(url, { method, body, key, anew, signal }, bearer) {
     // The browser sends the entity tag of what it has kept, and gets a 304 if nothing changed.
     cache: anew ? "no-cache" : "default",
     body: body === undefined ? undefined : JSON.stringify(body),
-  }).catch((error) => {
-    if (signal?.aborted) throw error;
-    throw new Problem({});
-  });
+  }).catch(missed(options));
 }
