@@ -301,6 +301,26 @@ def test_as_many_new_as_gone_are_told(node: Client, reading: Reading) -> None:
     shows(page, ids[1:])
 
 
+@pytest.mark.parametrize("order", ["oldest", "newest"])
+def test_a_new_reply_is_told_though_a_comment_of_the_next_page_went(
+    node: Client, site: Site, reading: Reading, order: str
+) -> None:
+    site.body = f'<plaza-comments node="{NODE}" order="{order}"></plaza-comments>'
+    ids = many(node, 60)
+    listed = ids if order == "oldest" else ids[::-1]
+    page = reading(50)
+    reply = posted(node, "A reply.", listed[0], by="ben")
+    put_away(node, listed[55])
+
+    look(page)
+
+    expect(page.get_by_role("heading", name="59 comments", exact=True)).to_be_visible()
+    page.get_by_role("button", name="1 new comment").click()
+    expect(page.locator(f"#c-{listed[0]} #c-{reply}")).to_be_visible()
+    expect(page.get_by_role("heading", name="60 comments", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Show more")).to_be_visible()
+
+
 def test_what_votes_have_moved_stays(node: Client, site: Site, reading: Reading) -> None:
     admin = node.as_("admin", roles=["admin"])
     settings = {"votes": "up_down", "reactions": []}

@@ -18,6 +18,7 @@ import { renewTimes } from "./renewal.js";
  * @property {() => number} writes How often its reader has begun to write; below 0 while an answer is on its way.
  * @property {boolean} isFirst Whether the list begins with the discussion.
  * @property {boolean} isWhole Whether no page is left that the reader has not asked for.
+ * @property {string} until The last comment of the pages that the reader has asked for.
  * @property {Map<string, number>} asked How often each comment was asked for by itself.
  * @property {Map<string, boolean>} lagging Whether each comment is visible by now, where that is not shown yet: somebody writes there.
  * @property {(where?: Record<string, string>) => Promise<Page>} page Reads a page anew.
@@ -68,14 +69,23 @@ export async function look(desk) {
   const standing = thread.ids.filter((id) => thread.comment(id)?.state === "visible").length;
   // Moderators are told of comments that wait, too, which are not counted.
   const isAll = !page.previous && isLast && desk.isWhole;
-  const unshown = isAll ? fresh.filter(({ state }) => state === "visible").length : Math.max(0, visible - Math.max(count, standing));
+  const visibly = fresh.filter(({ state }) => state === "visible");
+  const among = isAll ? 0 : placesAmong(desk, listed, visibly);
+  const unshown = isAll ? visibly.length : Math.max(among, visible - Math.max(count, standing));
   const more = isAll ? fresh.length : unshown;
-  tellFresh(desk, more, () => reveal(desk, known, unshown, more, isLast));
+  tellFresh(desk, more, () => reveal(desk, known, unshown, more, isLast || among === more));
   desk.counted(visible - unshown);
   // Their reader may write while these are asked for: nothing of the page that was read is shown after them.
   const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
   const isFolded = await desk.refold(isLess);
   return more > 0 || isChanged || isMarked || isFolded;
+}
+
+/** How many new comments stand among what is shown: comments that went from pages to come do not make up for them. @param {Desk} desk @param {Comment[]} listed @param {Comment[]} fresh */
+function placesAmong({ thread, isFirst, until }, listed, fresh) {
+  const begin = isFirst ? 0 : listed.findIndex(({ id }) => thread.item(id));
+  const end = thread.isByTime ? listed.findIndex(({ id }) => id === until) : 0;
+  return listed.slice(begin, Math.max(begin, end)).filter((each) => fresh.includes(each)).length;
 }
 
 /** Tell of new comments; a button that is there stays, for who is about to press it. @param {Desk} desk @param {number} more How many. @param {() => void} press */
@@ -88,14 +98,14 @@ function tellFresh({ fresh, words: { t } }, more, press) {
   else if (!button.isConnected) fresh.append(button);
 }
 
-/** Show and mark new comments where they stand, and go to the first. @param {Desk} desk @param {Comment[]} known @param {number} unshown How many comments are to be counted. @param {number} more How many are new. @param {boolean} isLast Whether no page is left to read. */
-async function reveal({ thread, fresh, shown, counted, next, start }, known, unshown, more, isLast) {
+/** Show and mark new comments where they stand, and go to the first. @param {Desk} desk @param {Comment[]} known @param {number} unshown How many comments are to be counted. @param {number} more How many are new. @param {boolean} isThere Whether all of them are known. */
+async function reveal({ thread, fresh, shown, counted, next, start }, known, unshown, more, isThere) {
   const before = new Set(thread.ids);
   const added = () => thread.ids.filter((id) => !before.has(id) && thread.comment(id)?.author);
   for (const comment of known) thread.place(comment, thread.list.firstElementChild);
   thread.adopt();
   // Where the oldest come first, the new ones come last.
-  const isEnough = () => isLast || (!thread.isOldest && added().length >= more);
+  const isEnough = () => isThere || (!thread.isOldest && added().length >= more);
   for (let page = 0; page < MOST_PAGES && !isEnough() && (await next()); page++);
   const latest = added().sort((some, other) => postedAt(thread, other) - postedAt(thread, some)).slice(0, more);
   const items = thread.mark(latest);

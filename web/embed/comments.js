@@ -64,6 +64,8 @@ export default class PlazaComments extends Live {
   #previous = null;
   /** @type {string | null} */
   #next = null;
+  /** The last comment of the pages that the reader has asked for. */
+  #until = "";
   #count = 0;
   /** How often the reader has begun to write here, and has had the answer. */
   #begun = 0;
@@ -275,6 +277,7 @@ export default class PlazaComments extends Live {
     for (const comment of page.comments) this.#thread.place(comment);
     this.#thread.adopt();
     this.#next = page.next;
+    this.#until = page.comments.at(-1)?.id || this.#until;
     this.#more.hidden = !page.next;
   }
 
@@ -371,7 +374,7 @@ export default class PlazaComments extends Live {
       thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
       viewer: this.#viewer, shown: () => this.#count, writes: () => this.#begun === this.#ended ? this.#begun : -1, readerId,
       page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#startFromTop(),
-      isFirst: !this.#previous, isWhole: !this.#next, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
+      isFirst: !this.#previous, isWhole: !this.#next, until: this.#until, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
       next: async () => {
         const shown = this.#next;
         if (shown) await this.#nextPage();
