@@ -1,4 +1,4 @@
-"""Discussions of a site from and into files.
+"""Discussions of a site from and into files; its pages and products from files.
 
 The deployment's settings stand in the environment. A run that was ended goes on when the same
 command is given again. docs/imports.md lists the formats.
@@ -28,31 +28,28 @@ from chalicelib.comments.importing.identities import PageAddresses, old_key
 from chalicelib.comments.importing.lease import ImportTakenOver
 from chalicelib.comments.importing.rows import Import, ImportSample
 from chalicelib.comments.importing.running import ImportOrder, ImportProgress
-from chalicelib.comments.importing.shapes import BrokenFile, Item
-from chalicelib.errors import Unavailable
+from chalicelib.comments.importing.shapes import Item
+from chalicelib.errors import Problem, Unavailable
+from chalicelib.foreign.broken import BrokenFile
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
-from chalicelib.sites.ids import is_site_id
+from deploy import imports
+from deploy.commands_of_files import (
+    BUSY,
+    DIFFERENT,
+    EPILOG,
+    SAMPLES_SHOWN,
+    Failure,
+    add_site,
+    opened,
+    path_of,
+)
 from deploy.progress_bar import Bar
-
-# The exit codes beside 0 and, for a wrong command line, 2.
-FAILED, DIFFERENT, BUSY = 1, 3, 4
-_SAMPLES_SHOWN = 20
-_EPILOG = """exit codes: 0 done, 1 failed, 2 wrong command line, 3 the file and the site differ,
-4 another import of the site runs"""
-
-
-class Failure(Exception):
-    """The command cannot end well; the message is for its caller."""
-
-    def __init__(self, message: str, code: int = FAILED) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def import_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
     """Import a file; yield the lines of the report. Raises Failure."""
-    with _opened(given.file) as file:
+    with opened(given.file) as file:
         name, digest = _format_of(given, file), _digest_of(given, file)
         wanted = ImportOrder(given.site, name, digest, _addresses_of(given), given.dry_run)
         size, bar = os.fstat(file.fileno()).st_size, Bar()
@@ -122,7 +119,7 @@ def _numbered(path: Path, number: int) -> Path:
 
 def verify_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
     """Compare a file with a site; yield the lines of the report. Raises Failure."""
-    with _opened(given.file) as file:
+    with opened(given.file) as file:
         name = _format_of(given, file)
         wanted = ImportOrder(given.site, name, "", _addresses_of(given))
         conversion = running.conversion_of(runtime, wanted, "", runtime.now())
@@ -154,7 +151,7 @@ def _report(done: Import) -> Iterator[str]:
 
 
 def _samples(samples: Sequence[ImportSample]) -> Iterator[str]:
-    for sample in samples[:_SAMPLES_SHOWN]:
+    for sample in samples[:SAMPLES_SHOWN]:
         yield f"  {sample['reason']}: {sample['where']}"
 
 
@@ -188,15 +185,6 @@ def _addresses_of(given: argparse.Namespace) -> PageAddresses:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as failure:
-        raise Failure(f"{path.name}: {failure.strerror}") from None
-
-
-@contextlib.contextmanager
 def _writable(path: Path | None) -> Iterator[BinaryIO]:
     """Yield a file that has its name only when it is whole, or the standard output."""
     if path is None:
@@ -213,16 +201,6 @@ def _writable(path: Path | None) -> Iterator[BinaryIO]:
     part.replace(path)
 
 
-def _path_of(text: str) -> Path:
-    return Path(os.environ.get("PLAZA_CALLED_FROM", "")) / text
-
-
-def _site_of(text: str) -> str:
-    if not is_site_id(text):
-        raise argparse.ArgumentTypeError("a site's id has 1 to 64 of a-z 0-9 _ -")
-    return text
-
-
 def _base_of(text: str) -> str:
     if not text.startswith(("https://", "http://")):
         raise argparse.ArgumentTypeError("it begins with https:// or http://")
@@ -232,7 +210,7 @@ def _base_of(text: str) -> str:
 def _url_map_of(text: str) -> Mapping[str, str]:
     """Return the new addresses by the keys of the old ones; raises ArgumentTypeError."""
     try:
-        with _path_of(text).open(newline="", encoding="utf-8-sig") as file:
+        with path_of(text).open(newline="", encoding="utf-8-sig") as file:
             pairs = [row for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as failure:
         raise argparse.ArgumentTypeError(str(failure)) from None
@@ -243,7 +221,7 @@ def _url_map_of(text: str) -> Mapping[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    shape: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": _EPILOG}
+    shape: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": EPILOG}
     parser = argparse.ArgumentParser(prog="script/plaza", description=__doc__, **shape)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     bring = commands.add_parser("import", help="import a file of another system", **shape)
@@ -252,26 +230,23 @@ def _parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("verify", help="compare a file with the site", **shape)
     compare.set_defaults(run=verify_file)
     for each in (bring, compare):
-        _add_site(each)
+        add_site(each)
         named = f"{', '.join(sorted(PARSERS))}; default: by its beginning"
         each.add_argument("--format", choices=PARSERS, metavar="FORMAT", help=named)
         base = "where the pages stand whose addresses are paths, as https://blog.example"
         each.add_argument("--base", type=_base_of, metavar="URL", help=base)
         pairs = "a CSV file of old and new addresses, without a head"
         each.add_argument("--url-map", type=_url_map_of, metavar="CSV", help=pairs)
-        each.add_argument("file", type=_path_of, metavar="FILE", help="it may be a .gz")
+        each.add_argument("file", type=path_of, metavar="FILE", help="it may be a .gz")
     export = commands.add_parser("export", help="write the discussions of a site", **shape)
     export.set_defaults(run=export_site)
-    _add_site(export)
+    add_site(export)
     kinds = "plaza (the default), or wxr for Disqus and WordPress"
     export.add_argument("--format", choices=("plaza", "wxr"), metavar="FORMAT", help=kinds)
     out = "default: the standard output; a .gz is compressed"
-    export.add_argument("file", nargs="?", type=_path_of, metavar="FILE", help=out)
+    export.add_argument("file", nargs="?", type=path_of, metavar="FILE", help=out)
+    imports.add_commands(commands, shape)
     return parser
-
-
-def _add_site(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--site", required=True, type=_site_of, help="the id of the site")
 
 
 def main() -> None:
@@ -289,10 +264,12 @@ def main() -> None:
         until = (running_now.facts or {}).get("until", "in a minute")
         print(f"script/plaza: another import of the site runs, until {until}", file=sys.stderr)
         sys.exit(BUSY)
-    except BrokenFile as broken:
-        sys.exit(f"script/plaza: the file is broken at {broken}")
     except (ImportTakenOver, InvalidSettings, PyMongoError, Unavailable) as failure:
         sys.exit(f"script/plaza: {failure}; the same command goes on from here")
+    except Problem as problem:
+        sys.exit(f"script/plaza: {problem.title}")
+    except BrokenFile as broken:
+        sys.exit(f"script/plaza: the file is broken at {broken}")
     except KeyboardInterrupt:
         sys.exit(130)
 

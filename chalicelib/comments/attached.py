@@ -33,10 +33,11 @@ class PublicTime(NamedTuple):
 
 
 class NamedPage(NamedTuple):
-    """The title and the address of a page."""
+    """The title and the address of a page; `is_locked`: its new node is locked."""
 
     title: str
     url: str
+    is_locked: bool = False
 
     @property
     def fields(self) -> Document:
@@ -52,7 +53,7 @@ def begin(
     Raises InvalidRequest if a new node may not have the id.
     """
     left = nodes.look(runtime.database, node_id, session)
-    settings = NodeSettings(title=page.title, url=page.url)
+    settings = NodeSettings(title=page.title, url=page.url, locked=page.is_locked)
     site = site_of_new(node_id)
     node = nodes.new_node(node_id, site, settings)
     node["closes_at"] = closing_at(runtime, site)

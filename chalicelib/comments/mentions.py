@@ -7,7 +7,7 @@ name is plain text, and so is a mention in code or in a link.
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from chalicelib.comments.scripts import is_spaced, is_unspaced
+from chalicelib.scripts import is_spaced, is_unspaced
 
 if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline

@@ -94,6 +94,17 @@ class PartDetails(ProductDetails):
     weight_grams: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
+class GoodsDetails(ProductDetails):
+    """Goods of any other kind, such as those of another shop that moves here."""
+
+    facets = ("brand", "kind")
+    model_config = _example(brand="Linnet", kind="Mugs", weight_grams=320)
+
+    brand: Short | None = None
+    kind: Short | None = None
+    weight_grams: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
 # The types by name. An application adds its types before the first request, and before
 # `script/openapi`.
 PRODUCT_TYPES: dict[str, type[ProductDetails]] = {
@@ -101,6 +112,7 @@ PRODUCT_TYPES: dict[str, type[ProductDetails]] = {
     "record": RecordDetails,
     "clothing": ClothingDetails,
     "part": PartDetails,
+    "goods": GoodsDetails,
 }
 
 

@@ -24,9 +24,8 @@ class NodesOfPages:
     ) -> None:
         """Make or adopt a discussion in the transaction that publishes its page."""
         public = attached.PublicTime(page.public_from, page.public_until)
-        attached.begin(
-            runtime, discussion, attached.NamedPage(page.title, page.url), public, session
-        )
+        named = attached.NamedPage(page.title, page.url, page.is_closed)
+        attached.begin(runtime, discussion, named, public, session)
 
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
@@ -39,6 +38,22 @@ class NodesOfPages:
     def end(self, runtime: Runtime, discussion: str) -> None:
         """Delete a discussion with its comments, if it exists."""
         attached.end(runtime, discussion)
+
+    def at_address(
+        self, runtime: Runtime, site: str, url: str, session: ClientSession
+    ) -> str | None:
+        """Return the id of the discussion that an import of comments makes for an address.
+
+        None: it is another page's.
+        """
+        from chalicelib.comments.importing.identities import node_at
+        from chalicelib.comments.page_urls import plain
+
+        discussion = node_at(site, plain(url))
+        found = nodes.look(runtime.database, discussion, session)
+        if found is None or "vacant" in found or found.get("public_from") is None:
+            return discussion
+        return None
 
     def counts(self, runtime: Runtime, discussions: Sequence[str]) -> dict[str, int]:
         """Return the number of public comments of each discussion."""

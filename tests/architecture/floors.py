@@ -20,6 +20,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "keywords",
         "memory",
         "registered",
+        "scripts",
         "settings",
         "spreadsheets",
         "texts",
@@ -28,7 +29,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("markdown_tokens",),
     ("markdown", "outgoing", "people.ids", "people.names", "sites.ids", "words"),
     ("database", "signing"),
-    ("observability",),
+    ("foreign", "observability"),
     ("account_tokens", "guest_tokens", "key_sets", "messaging", "sealing"),
     ("runtime", "site_tokens"),
     ("identity",),
@@ -52,7 +53,6 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("assets.jobs", "assets.routes"),
 )
 COMMENTS: tuple[tuple[str, ...], ...] = (
-    ("comments.scripts",),
     ("comments.dialect", "comments.mentions"),
     ("comments.errors", "comments.node_ids", "comments.page_urls", "comments.shapes"),
     ("comments.opening", "comments.rendering", "comments.store"),
@@ -115,7 +115,7 @@ CONTENT: tuple[tuple[str, ...], ...] = (
     ("content.answers", "content.happened", "content.settings_routes", "content.tag_counts"),
     ("content.editing",),
     ("content.publishing",),
-    ("content.personal_data", "content.reading"),
+    ("content.importing", "content.personal_data", "content.reading"),
     ("content.feeds",),
     ("content.jobs", "content.routes"),
 )
@@ -125,7 +125,7 @@ SHOP: tuple[tuple[str, ...], ...] = (
     ("shop.categories", "shop.settings_routes"),
     ("shop.catalogue",),
     ("shop.payments", "shop.pricing", "shop.stock"),
-    ("shop.carts",),
+    ("shop.carts", "shop.importing"),
     ("shop.orders",),
     ("shop.jobs", "shop.routes"),
 )

@@ -191,7 +191,9 @@ def test_addresses_of_the_old_pages_lead_to_the_new(plaza: Plaza, runtime: Runti
     assert at_url(runtime, "https://new.example/moon").texts() == ["Full"]
 
 
-@pytest.mark.parametrize("command", [[], ["import"], ["export"], ["verify"]])
+@pytest.mark.parametrize(
+    "command", [[], ["import"], ["export"], ["verify"], ["import-pages"], ["import-products"]]
+)
 def test_help_reads_well(plaza: Plaza, command: list[str]) -> None:
     told = plaza(*command, "--help")
 

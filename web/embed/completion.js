@@ -9,7 +9,7 @@ import css from "./completion.css";
 
 const STYLES = sheet(css);
 const WAIT_MS = 150;
-/** What an `@` after a letter begins is an address, but in scripts that write without spaces; `comments/scripts.py` has them. */
+/** What an `@` after a letter begins is an address, but in scripts that write without spaces; `scripts.py` has them. */
 const AT = /(?:^|[^\p{L}\p{N}_]|[\p{sc=Bopo}\p{sc=Hang}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Khmr}\p{sc=Laoo}\p{sc=Mymr}\p{sc=Thai}\p{sc=Tibt}\p{sc=Yiii}])(@([^\s@][^@\n]{0,40}))$/u;
 let lists = 0;
 

@@ -14,7 +14,7 @@ from markdown_it.common.utils import isMdAsciiPunct, isWhiteSpace
 from markdown_it.rules_inline import StateInline, backtick
 from markdown_it.rules_inline.state_inline import Scanned
 
-from chalicelib.comments.scripts import is_unspaced
+from chalicelib.scripts import is_unspaced
 
 _VARIANT = re.compile(r"[\ufe00-\ufe0e]")
 _IDEOGRAPHIC_VARIANT = re.compile(r"[\U000e0100-\U000e01ef]")

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from chalicelib.comments.scripts import SPACED, UNSPACED
+from chalicelib.scripts import SPACED, UNSPACED
 
 # Where a URL may begin, as the rest of a pattern whose first character is any of `STARTS`.
 STARTS = "hHwW"

@@ -14,7 +14,7 @@ from pymongo import ReturnDocument
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
-from chalicelib.comments.importing.identities import other_node_id
+from chalicelib.comments.importing.identities import node_at, other_node_id
 from chalicelib.comments.importing.ordering import Merge, Present, StagedRows, ThreadOutcome
 from chalicelib.comments.importing.placing import CommentPath, FindPlaces, Placing
 from chalicelib.comments.importing.rows import StagedThread
@@ -75,7 +75,12 @@ def _wanted_ids(thread: StagedThread) -> list[str]:
 
 
 def _is_of(node: Node, thread: StagedThread) -> bool:
-    return not thread["url"] or not node["url"] or key_of(node["url"]) == key_of(thread["url"])
+    if not thread["url"] or not node["url"] or key_of(node["url"]) == key_of(thread["url"]):
+        return True
+    # An imported page of content has a discussion with the id of its former path: its address now
+    # has no slash at its end, and may have another host.
+    is_of_page = node.get("public_from") is not None
+    return is_of_page and node["_id"] == node_at(node["site"], thread["url"])
 
 
 def make_node(runtime: Runtime, site: str, thread: StagedThread) -> Node:

@@ -13,12 +13,11 @@ from chalicelib import signing
 from chalicelib.comments.discussion.composing import ALPHABET, ID_CHARACTERS
 from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedThread
 from chalicelib.comments.page_urls import key_of, plain
-from chalicelib.people.ids import IMPORTED
+from chalicelib.foreign import people
 
 OWN_FORMAT = "plaza"
 OWN_ID = re.compile(r"[0-9A-Za-z_-]{1,32}")
 _BITS = 5
-_TAG_BYTES = 16
 _KEY_CHARACTERS = 22
 # A node's id has at most 256 characters, with its site's 64.
 _NAME_CHARACTERS = 150
@@ -75,8 +74,7 @@ def account_id(source: Source, account: str) -> str:
 
 
 def _person(source: Source, named: list[str]) -> str:
-    message = b"import\0" + json.dumps([source.format, *named]).encode()
-    return IMPORTED + signing.encode(signing.tag(message, source.secret, _TAG_BYTES))
+    return people.imported_id(source.secret, source.format, named)
 
 
 def node_id(source: Source, thread: ImportedThread, url: str) -> str:
@@ -87,11 +85,16 @@ def node_id(source: Source, thread: ImportedThread, url: str) -> str:
     if source.format == OWN_FORMAT:
         name = thread.key.partition(":")[2] or thread.key
         return f"{source.site}:{_clean(name.split(':'), thread.key)}"
+    return node_at(source.site, url)
+
+
+def node_at(site: str, url: str) -> str:
+    """Return the wanted id of the node of a page at an address: the path, with `:` for `/`."""
     parts = urlsplit(url)
     segments = [unquote(each) for each in parts.path.split("/") if each]
     if parts.query:
         segments.append(parts.query)
-    return f"{source.site}:{_clean(segments, url)}"
+    return f"{site}:{_clean(segments, url)}"
 
 
 def other_node_id(wanted: str, url: str) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from pydantic import SecretStr
-
 from chalicelib.comments import nodes
 from chalicelib.comments.importing import applying
 from chalicelib.comments.importing.conversion import FileConversion
@@ -24,11 +22,10 @@ from chalicelib.comments.shapes import Node
 from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import promotion
 from chalicelib.errors import Unavailable
+from chalicelib.foreign import people
 from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 3
-# As for the ids of tokens' people: without a secret of the deployment.
-_PUBLIC_SECRET = SecretStr("plaza")
 
 
 class ImportOrder(NamedTuple):
@@ -104,8 +101,7 @@ def stop(runtime: Runtime, wanted: ImportOrder) -> Import:
 def conversion_of(runtime: Runtime, wanted: ImportOrder, run: str, at: datetime) -> FileConversion:
     """Return the rules of an import that began at a time."""
     settings = runtime.settings
-    secret = settings.subject_key or _PUBLIC_SECRET
-    source = Source(wanted.site, wanted.format, secret)
+    source = Source(wanted.site, wanted.format, people.secret_of(settings))
     return FileConversion(source, run, wanted.addresses, settings.reserved_names, at)
 
 

@@ -83,12 +83,3 @@ class Skipped:
 Item = ImportedThread | ImportedComment | Skipped
 # Raises BrokenFile at the first place that is not of the format.
 Parser = Callable[[BinaryIO], Iterator[Item]]
-
-
-class BrokenFile(Exception):
-    """The file is not of its format, or ends early; `where` is the line or the record."""
-
-    def __init__(self, where: str, detail: str) -> None:
-        super().__init__(f"{where}: {detail}")
-        self.where = where
-        self.detail = detail

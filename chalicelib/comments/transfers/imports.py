@@ -23,7 +23,7 @@ from chalicelib.comments.importing.identities import PageAddresses, old_key
 from chalicelib.comments.importing.lease import ImportTakenOver
 from chalicelib.comments.importing.rows import IMPORTS, Import
 from chalicelib.comments.importing.running import ImportOrder, ImportProgress
-from chalicelib.comments.importing.shapes import BrokenFile, Item
+from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.transfers import files
 from chalicelib.comments.transfers.endings import end, fail
 from chalicelib.comments.transfers.files import UploadStream
@@ -36,6 +36,7 @@ from chalicelib.comments.transfers.rows import (
     key_of,
 )
 from chalicelib.database import Document
+from chalicelib.foreign.broken import BrokenFile
 from chalicelib.runtime import Runtime
 
 # A run is over long before its function is.

@@ -1,4 +1,4 @@
 """Writing pages: drafts by version, their revisions, and differences between revisions.
 
-Public face: `drafts`, `revisions`, `routes`.
+Public face: `drafts`, `forms`, `revisions`, `routes`.
 """

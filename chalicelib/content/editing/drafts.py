@@ -30,24 +30,37 @@ _WITHOUT_TEXTS = {
 
 def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> ContentNode:
     """Store a page with its first draft; raises InvalidRequest for the detail, and UnknownAsset."""
+    return _insert(runtime, _new_node(runtime, site, new.type, new_draft(runtime, new, caller)))
+
+
+def bring(runtime: Runtime, site: str, kind: str, draft: PageDraft, node_id: str) -> ContentNode:
+    """Store a page of another system, whose id follows from there.
+
+    Raises DuplicateKeyError if the page is there.
+    """
+    return _insert(runtime, {**_new_node(runtime, site, kind, draft), "_id": node_id})
+
+
+def new_draft(runtime: Runtime, new: NewContent, caller: Principal) -> PageDraft:
+    """Return the first draft of a page; raises InvalidRequest for the detail, and UnknownAsset."""
     detail = types.check_detail(new.type, new.detail)
     named = named_assets.find(runtime, new.type, detail)
     named_assets.check(runtime.database, named, set(), caller)
-    writer, at = _writer(caller), runtime.now()
-    draft: PageDraft = {
+    return {
         "slug": new.slug,
         "title": new.title,
         "summary": new.summary,
         "tags": new.tags,
         "detail": detail,
         "assets": sorted(named.all),
-        "by": writer,
-        "at": at,
+        "by": _writer(caller),
+        "at": runtime.now(),
     }
-    node = _new_node(runtime, site, new.type, draft)
 
+
+def _insert(runtime: Runtime, node: ContentNode) -> ContentNode:
     def work(session: ClientSession) -> None:
-        pictures.change(runtime.database, session, set(), set(named.all))
+        pictures.change(runtime.database, session, set(), named_assets.of(node))
         NODES.of(runtime.database).insert_one(node, session=session)
         revisions.add(runtime, node, session)
 

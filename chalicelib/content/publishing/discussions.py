@@ -22,7 +22,7 @@ class Discussed(NamedTuple):
     """A page as its discussion names it, and its time in public.
 
     public_from: None: it is not public. public_until: None: without an end.
-    is_named: False leaves the discussion its title and address.
+    is_named: False leaves the discussion its title and address. is_closed: it begins closed.
     """
 
     title: str
@@ -30,6 +30,7 @@ class Discussed(NamedTuple):
     public_from: datetime | None
     public_until: datetime | None = None
     is_named: bool = True
+    is_closed: bool = False
 
 
 class Discussions(Protocol):
@@ -49,6 +50,15 @@ class Discussions(Protocol):
 
     def end(self, runtime: Runtime, discussion: str) -> None:
         """Delete a discussion with its comments, if it is there."""
+        ...
+
+    def at_address(
+        self, runtime: Runtime, site: str, url: str, session: ClientSession
+    ) -> str | None:
+        """Return the id of the discussion that an import of comments makes for an address.
+
+        None: it is another page's.
+        """
         ...
 
     def counts(self, runtime: Runtime, discussions: Sequence[str]) -> dict[str, int]:

@@ -4,6 +4,7 @@ At the instant itself nothing runs: each read compares it with the clock (`conte
 """
 
 from datetime import datetime
+from typing import NamedTuple
 
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
@@ -29,8 +30,22 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import owns
 
 
+class Arrival(NamedTuple):
+    """A page that comes from another system, and is no news: its address there.
+
+    is_closed: its discussion begins closed.
+    """
+
+    address: str
+    is_closed: bool = False
+
+
 def publish(
-    runtime: Runtime, discussions: Discussions, node: ContentNode, given: Publication
+    runtime: Runtime,
+    discussions: Discussions,
+    node: ContentNode,
+    given: Publication,
+    arrival: Arrival | None = None,
 ) -> ContentNode:
     """Publish a page's draft from an instant on.
 
@@ -46,6 +61,9 @@ def publish(
     def work(session: ClientSession) -> ContentNode:
         current = nodes.find(runtime.database, node["site"], node["_id"], session)
         drafts.check_version(current, given.version)
+        if arrival is not None and current["edition"]:
+            # Another run of the import has published it.
+            return current
         until = _until(current, given, shown_from)
         dated = _date(current, given, now)
         edition = _edition(current, html, given, shown_from, now)
@@ -56,10 +74,11 @@ def publish(
         _claim(runtime.database, current, edition, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
-        begun = _discussion(runtime, discussions, current, change, session)
-        return store(runtime, current, change, session, discussion=begun)
+        begun = _discussion(runtime, discussions, current, change, session, arrival)
+        is_news = arrival is None
+        return store(runtime, current, change, session, is_news=is_news, discussion=begun)
 
-    return notify(runtime, in_transaction(runtime.database, work))
+    return notify(runtime, in_transaction(runtime.database, work), is_news=arrival is None)
 
 
 def unpublish(runtime: Runtime, node: ContentNode) -> ContentNode:
@@ -115,6 +134,8 @@ def store(
     node: ContentNode,
     change: Publishing,
     session: ClientSession,
+    *,
+    is_news: bool = True,
     **others: object,
 ) -> ContentNode:
     """Store a publishing change with a note for the page's discussion, and its happening.
@@ -129,7 +150,8 @@ def store(
     published = change["published"]
     due = published if published is not None and published > now else None
     thing = happened.name_of(node)
-    happenings.note(runtime, node["site"], happened.KIND, thing, session, due=due)
+    if is_news:
+        happenings.note(runtime, node["site"], happened.KIND, thing, session, due=due)
     if node["discussion"] is not None:
         stored["telling"] = discussions.note(runtime)
     changed_node: ContentNode = {**node, **change}
@@ -227,22 +249,29 @@ def _until(node: ContentNode, given: Publication, shown_from: datetime) -> datet
     return given.until
 
 
-def _discussion(
+def _discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in its transaction
     runtime: Runtime,
     discussions: Discussions,
     node: ContentNode,
     change: Publishing,
     session: ClientSession,
+    arrival: Arrival | None,
 ) -> str | None:
     """Return the id of a page's discussion; the first publication begins it."""
     site = settings.get(runtime.database, node["site"], session)
     if node["discussion"] is not None or site["comments"] == "off":
         return node["discussion"]
-    discussion = discussion_of(node["site"], node["_id"])
+    former, is_closed = None, False
+    if arrival is not None:
+        former = discussions.at_address(runtime, node["site"], arrival.address, session)
+        is_closed = arrival.is_closed
+    discussion = former or discussion_of(node["site"], node["_id"])
     edition = change["live"]
     assert edition is not None  # noqa: S101 - a publication has made it
     url = settings.url_of(site, edition["slug"])
-    page = Discussed(edition["title"], url, change["published"], change["until"])
+    page = Discussed(
+        edition["title"], url, change["published"], change["until"], is_closed=is_closed
+    )
     discussions.begin(runtime, discussion, page, session)
     return discussion
 
@@ -253,11 +282,11 @@ def _check_may_delete(node: ContentNode, caller: Principal) -> None:
         raise Forbidden("A page that was published, or is another's, is its publisher's to delete")
 
 
-def notify(runtime: Runtime, node: ContentNode) -> ContentNode:
+def notify(runtime: Runtime, node: ContentNode, *, is_news: bool = True) -> ContentNode:
     """Send the messages of a stored change; the schedules repeat lost messages."""
     if "telling" in node:
         runtime.queues.send(discussions.TellDiscussion(site=node["site"], node_id=node["_id"]))
-    if node["published"] is None or node["published"] <= runtime.now():
+    if is_news and (node["published"] is None or node["published"] <= runtime.now()):
         happenings.send(runtime, node["site"], happened.KIND, happened.name_of(node))
     return node
 

@@ -1,6 +1,6 @@
 """Whole writes of products, on the condition of their version, with search tokens."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,13 @@ class WrittenProduct:
     is_new: bool
 
 
+Beside = Callable[[ClientSession], None]
+
+
+def _write_nothing(_session: ClientSession) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class _Given:
     """A publisher's product, checked and rendered before the transaction."""
@@ -50,10 +57,17 @@ class _Given:
     lines: list[list[str]]
 
 
-def put(
-    runtime: Runtime, site: str, product_id: str, new: NewProduct, version: int | None
+def put(  # noqa: PLR0913, PLR0917 - a product under its version, and the writes beside it
+    runtime: Runtime,
+    site: str,
+    product_id: str,
+    new: NewProduct,
+    version: int | None,
+    beside: Beside = _write_nothing,
 ) -> WrittenProduct:
     """Write a product, on the condition of its version. None: a new product.
+
+    beside: makes other writes in the same transaction.
 
     Raises UnknownShop, InvalidRequest, SkuTaken, ProductTooLarge; for an existing product
     VersionNeeded and ProductChanged; for a missing product with a version UnknownProduct.
@@ -64,7 +78,7 @@ def put(
 
     def work(session: ClientSession) -> WrittenProduct:
         shop = settings.find(runtime.database, site, session)
-        _check_prices(shop, new)
+        check_prices(shop, new)
         before = _before(runtime, site, product_id, version, session)
         product = _product(runtime, shop, product_id, given, before)
         owned = [each["sku"] for each in before["skus"]] if before else []
@@ -72,6 +86,7 @@ def put(
         skus.take(runtime.database, claim, session)
         where = {"_id": product["_id"], "site": site}
         PRODUCTS.of(runtime.database).replace_one(where, product, upsert=True, session=session)
+        beside(session)
         return WrittenProduct(product, before is None)
 
     return in_transaction(runtime.database, work)
@@ -119,7 +134,8 @@ def _lines(runtime: Runtime, site: str, categories: list[str]) -> list[list[str]
     return [[*map(name_of, above[key_of(site, name)]), name] for name in categories]
 
 
-def _check_prices(shop: ShopSite, new: NewProduct) -> None:
+def check_prices(shop: ShopSite, new: NewProduct) -> None:
+    """Raise InvalidRequest for a price that the shop cannot take."""
     currency = shop["currency"]
     if new.currency not in {None, currency}:
         detail = f"the prices of this shop are in {currency}"

@@ -28,24 +28,29 @@ def move(runtime: Runtime, stock_id: str, change: NewMovement) -> Stock:
     """
 
     def work(session: ClientSession) -> Stock:
-        stock = _stock(runtime, stock_id, session)
-        if _is_repeated(runtime, stock_id, change, session):
-            return stock
-        by = _units(change, stock, runtime.bounds.shop.on_hand_units)
-        moved: Stock = {
-            **stock,
-            "on_hand": stock["on_hand"] + by,
-            "available": stock["available"] + by,
-            "version": stock["version"] + 1,
-        }
-        STOCKS.of(runtime.database).replace_one(
-            {"_id": stock_id}, moved, upsert=True, session=session
-        )
-        row = _movement(runtime, stock_id, change, by)
-        MOVEMENTS.of(runtime.database).insert_one(row, session=session)
-        return moved
+        return move_within(runtime, stock_id, change, session)
 
     return in_transaction(runtime.database, work)
+
+
+def move_within(
+    runtime: Runtime, stock_id: str, change: NewMovement, session: ClientSession
+) -> Stock:
+    """Change a stock in a transaction; as `move`."""
+    stock = _stock(runtime, stock_id, session)
+    if _is_repeated(runtime, stock_id, change, session):
+        return stock
+    by = _units(change, stock, runtime.bounds.shop.on_hand_units)
+    moved: Stock = {
+        **stock,
+        "on_hand": stock["on_hand"] + by,
+        "available": stock["available"] + by,
+        "version": stock["version"] + 1,
+    }
+    STOCKS.of(runtime.database).replace_one({"_id": stock_id}, moved, upsert=True, session=session)
+    row = _movement(runtime, stock_id, change, by)
+    MOVEMENTS.of(runtime.database).insert_one(row, session=session)
+    return moved
 
 
 def _stock(runtime: Runtime, stock_id: str, session: ClientSession) -> Stock:

@@ -15,9 +15,10 @@ from chalicelib.comments.errors import ImportRunning
 from chalicelib.comments.importing import applying, running, settling
 from chalicelib.comments.importing.lease import LEASE, ImportTakenOver
 from chalicelib.comments.importing.running import ImportOrder, ImportProgress
-from chalicelib.comments.importing.shapes import BrokenFile, Item
+from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.errors import InvalidCursor, Unavailable
+from chalicelib.foreign.broken import BrokenFile
 from chalicelib.marks.verification import verify
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere

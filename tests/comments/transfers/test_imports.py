@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from chalicelib.comments.errors import ImportRunning
-from chalicelib.comments.importing.formats import streams
 from chalicelib.comments.importing.formats.detection import PARSERS
 from chalicelib.comments.transfers import starting
 from chalicelib.comments.transfers.forms import ImportFormat, NewImport
 from chalicelib.comments.transfers.rows import MAX_MOVED, MAX_PARTS, TRANSFERS
+from chalicelib.foreign import streams
 from chalicelib.runtime import Runtime
 from tests.assets.support.uploading import BYTES
 from tests.comments.support.importing import at_url

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from chalicelib.comments.importing.formats.moments import unwrapped
 from chalicelib.comments.importing.shapes import (
     MAX_SAMPLE_CHARACTERS,
     ImportedAuthor,
     Skipped,
 )
+from chalicelib.foreign.moments import unwrapped
 
 MAX_LINE_CHARACTERS = 500
 MAX_URL_CHARACTERS = 2_000

@@ -20,15 +20,15 @@ from chalicelib.comments.importing.formats.comments_json import (
     id_and_time,
     items_of,
 )
-from chalicelib.comments.importing.formats.html_markdown import markdown_of
 from chalicelib.comments.importing.formats.json_values import TOO_LARGE, JsonFile, JsonPart
-from chalicelib.comments.importing.formats.spools import Shelf, Spool
 from chalicelib.comments.importing.shapes import (
     ImportedAuthor,
     ImportedComment,
     ImportedState,
     Item,
 )
+from chalicelib.foreign.html_markdown import markdown_of
+from chalicelib.foreign.spools import Shelf, Spool
 
 _COMMENTS, _COMMENTERS = ("comments", "*"), ("commenters", "*")
 _ROOT = "root"

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from chalicelib.comments.importing.formats.cleaning import key_of, skip, text_of
-from chalicelib.comments.importing.formats.html_markdown import markdown_of
 from chalicelib.comments.importing.formats.json_values import TOO_LARGE, JsonFile, JsonPart, Path
-from chalicelib.comments.importing.formats.moments import moment_of
-from chalicelib.comments.importing.formats.spools import Seen
 from chalicelib.comments.importing.shapes import ImportedThread, Item
+from chalicelib.foreign.html_markdown import markdown_of
+from chalicelib.foreign.moments import moment_of
+from chalicelib.foreign.spools import Seen
 
 Record = Mapping[str, Any]
 _IS_HTML = re.compile(

@@ -15,8 +15,8 @@ from chalicelib.comments.importing.formats import (
     waline,
     wordpress,
 )
-from chalicelib.comments.importing.formats.streams import uncompressed_head
 from chalicelib.comments.importing.shapes import Parser
+from chalicelib.foreign.streams import uncompressed_head
 
 # What `detect` wants to read of a file.
 HEAD_BYTES = 16_384

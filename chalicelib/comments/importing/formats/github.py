@@ -18,7 +18,6 @@ from chalicelib.comments.importing.formats.cleaning import (
 )
 from chalicelib.comments.importing.formats.comments_json import Record, Unusable, id_and_time
 from chalicelib.comments.importing.formats.json_groups import groups
-from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.shapes import (
     ImportedAuthor,
     ImportedComment,
@@ -26,6 +25,7 @@ from chalicelib.comments.importing.shapes import (
     ImportedThread,
     Item,
 )
+from chalicelib.foreign.moments import moment_of
 
 _PAGE = ("data", "repository", "discussions", "nodes", "*")
 _ONE = ("data", "repository", "discussion")

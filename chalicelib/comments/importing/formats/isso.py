@@ -20,15 +20,15 @@ from chalicelib.comments.importing.formats.cleaning import (
 )
 from chalicelib.comments.importing.formats.comments_json import Record, Unusable, id_and_time
 from chalicelib.comments.importing.formats.json_groups import groups
-from chalicelib.comments.importing.formats.moments import moment_of
-from chalicelib.comments.importing.formats.streams import chunks
 from chalicelib.comments.importing.shapes import (
-    BrokenFile,
     ImportedComment,
     ImportedState,
     ImportedThread,
     Item,
 )
+from chalicelib.foreign.broken import BrokenFile
+from chalicelib.foreign.moments import moment_of
+from chalicelib.foreign.streams import chunks
 
 SQLITE = b"SQLite format 3\x00"
 _PENDING, _DELETED = 2, 4

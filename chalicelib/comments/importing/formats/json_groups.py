@@ -12,8 +12,8 @@ from chalicelib.comments.importing.formats.json_values import (
     JsonPart,
     Path,
 )
-from chalicelib.comments.importing.formats.spools import Spool
 from chalicelib.comments.importing.shapes import Item
+from chalicelib.foreign.spools import Spool
 
 
 @dataclass(frozen=True, slots=True)

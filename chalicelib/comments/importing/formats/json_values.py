@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
-from chalicelib.comments.importing.formats.streams import characters
-from chalicelib.comments.importing.shapes import MAX_SAMPLE_CHARACTERS, BrokenFile
+from chalicelib.comments.importing.shapes import MAX_SAMPLE_CHARACTERS
+from chalicelib.foreign.broken import BrokenFile
+from chalicelib.foreign.streams import characters
 
 # Names of fields, with "*" for the elements of an array.
 Path = tuple[str, ...]

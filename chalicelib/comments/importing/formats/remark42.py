@@ -20,11 +20,11 @@ from chalicelib.comments.importing.formats.comments_json import (
     id_and_time,
     items_of,
 )
-from chalicelib.comments.importing.formats.html_markdown import markdown_of
 from chalicelib.comments.importing.formats.json_values import JsonFile
-from chalicelib.comments.importing.formats.moments import moment_of
-from chalicelib.comments.importing.formats.spools import Seen, Shelf
 from chalicelib.comments.importing.shapes import ImportedComment, Item
+from chalicelib.foreign.html_markdown import markdown_of
+from chalicelib.foreign.moments import moment_of
+from chalicelib.foreign.spools import Seen, Shelf
 
 _USERS, _POSTS, _VERSION = ("users", "*"), ("posts", "*"), ("version",)
 # The id of a guest is a hash of the name, so that all Johns have the same.

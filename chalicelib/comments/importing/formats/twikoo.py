@@ -19,9 +19,9 @@ from chalicelib.comments.importing.formats.comments_json import (
     id_and_time,
     items_of,
 )
-from chalicelib.comments.importing.formats.html_markdown import markdown_of
-from chalicelib.comments.importing.formats.moments import moment_of
 from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedComment, Item
+from chalicelib.foreign.html_markdown import markdown_of
+from chalicelib.foreign.moments import moment_of
 
 
 def parse(stream: BinaryIO) -> Iterator[Item]:

@@ -13,9 +13,6 @@ from chalicelib.comments.importing.formats.cleaning import (
     text_of,
     url_of,
 )
-from chalicelib.comments.importing.formats.html_markdown import markdown_of
-from chalicelib.comments.importing.formats.moments import moment_of
-from chalicelib.comments.importing.formats.xml_elements import Element, elements
 from chalicelib.comments.importing.shapes import (
     ImportedComment,
     ImportedState,
@@ -23,6 +20,9 @@ from chalicelib.comments.importing.shapes import (
     Item,
     Skipped,
 )
+from chalicelib.foreign.html_markdown import markdown_of
+from chalicelib.foreign.moments import moment_of
+from chalicelib.foreign.xml_elements import Element, elements
 
 _NAMESPACES = {
     "http://wordpress.org/export/": "wp:",

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from chalicelib.comments.importing.shapes import (
-    BrokenFile,
     ImportedAuthor,
     ImportedThread,
     Skipped,
 )
+from chalicelib.foreign.broken import BrokenFile
 from tests.comments.importing.support.reading import (
     comment,
     comments,

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from chalicelib.comments.importing.formats.detection import HEAD_BYTES, PARSERS, detect
 from chalicelib.comments.importing.shapes import (
     MAX_SAMPLE_CHARACTERS,
-    BrokenFile,
     ImportedComment,
     ImportedThread,
     Item,
     Skipped,
 )
+from chalicelib.foreign.broken import BrokenFile
 from tests.comments.importing.support.reading import comments, read, threads, written
 from tests.comments.importing.support.written_discussion import discussion
 from tests.comments.importing.support.written_files import NAMES, format_of

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.importing.shapes import BrokenFile, ImportedAuthor, ImportedThread
+from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedThread
+from chalicelib.foreign.broken import BrokenFile
 from tests.comments.importing.support.reading import (
     comment,
     comments,

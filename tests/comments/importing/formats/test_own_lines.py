@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.importing.shapes import BrokenFile, ImportedAuthor
+from chalicelib.comments.importing.shapes import ImportedAuthor
+from chalicelib.foreign.broken import BrokenFile
 from tests.comments.importing.support.reading import (
     comment,
     comments,

@@ -11,8 +11,8 @@ from chalicelib.comments.importing.formats.json_values import (
     TOO_LARGE,
     JsonFile,
 )
-from chalicelib.comments.importing.formats.streams import CHUNK_BYTES, characters
-from chalicelib.comments.importing.shapes import BrokenFile
+from chalicelib.foreign.broken import BrokenFile
+from chalicelib.foreign.streams import CHUNK_BYTES, characters
 from tests.comments.importing.support.reading import comment, read
 
 XML = (

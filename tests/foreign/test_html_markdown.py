@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from chalicelib.comments.importing.formats.html_markdown import MAX_HTML_CHARACTERS, markdown_of
 from chalicelib.comments.rendering import render
+from chalicelib.foreign.html_markdown import MAX_HTML_CHARACTERS, markdown_of
 
 REL = ' rel="nofollow ugc noopener"'
 

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from chalicelib.comments.importing.shapes import BrokenFile
+from chalicelib.foreign.broken import BrokenFile
 
 CHUNK_BYTES = 1 << 16
 # Of a compressed file: nobody has so many comments, and a small file could have no end.

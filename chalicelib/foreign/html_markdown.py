@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from html import unescape
+from typing import NamedTuple
 
 import nh3
 
-from chalicelib.comments.importing.formats.markdown_lines import Mark, MarkdownLine
+from chalicelib.foreign.markdown_lines import Mark, MarkdownLine
 from chalicelib.markdown import MOST_NESTED, is_absolute
 
+# The Markdown of a line break in a dialect whose newlines are blanks.
+HARD_BREAK = "\\\n"
 # Longer texts lose their tags: the time of a browser's parser grows faster than some texts.
 MAX_HTML_CHARACTERS = 200_000
 _MARKS: dict[str, Mark] = {
@@ -52,11 +55,19 @@ def _same(url: str) -> str:
     return url
 
 
-def markdown_of(html: str, *, breaks: bool = False, link: Callable[[str], str] = _same) -> str:
+def markdown_of(
+    html: str,
+    *,
+    breaks: bool = False,
+    link: Callable[[str], str] = _same,
+    picture: Callable[[str], str] = _same,
+    line_end: str = "\n",
+) -> str:
     """Return HTML as Markdown.
 
     breaks: newlines are line breaks, and empty lines part paragraphs, as in WordPress.
-    link: changes the addresses of links.
+    link, picture: change the addresses of links, and of pictures and frames.
+    line_end: the Markdown of a line break: a newline, or `HARD_BREAK` where newlines are blanks.
     """
     if len(html) > MAX_HTML_CHARACTERS:
         html = _ANY_TAG.sub("", html)
@@ -64,7 +75,7 @@ def markdown_of(html: str, *, breaks: bool = False, link: Callable[[str], str] =
         html = nh3.clean(
             html, tags=_TAGS, attributes=_ATTRIBUTES, link_rel=None, url_schemes=_SCHEMES
         )
-    writer = _Writer(breaks=breaks, link=link)
+    writer = _Writer(_Ways(breaks, link, picture, line_end))
     after = 0
     for tag in _TAG.finditer(html):
         writer.write(unescape(html[after : tag.start()]))
@@ -77,13 +88,22 @@ def markdown_of(html: str, *, breaks: bool = False, link: Callable[[str], str] =
     return writer.markdown()
 
 
-def _heading(text: str) -> str:
+def _heading(text: str, line_end: str) -> str:
     """Return the text of a heading, on one line; number signs at its end would vanish."""
-    return _LAST_SIGNS.sub(r"\\\g<0>", text.replace("\n", " "))
+    return _LAST_SIGNS.sub(r"\\\g<0>", text.replace(line_end, " "))
 
 
 def _attributes(text: str) -> dict[str, str]:
     return {name: unescape(value) for name, value in _ATTRIBUTE.findall(text)}
+
+
+class _Ways(NamedTuple):
+    """The rules of a file: see `markdown_of`."""
+
+    breaks: bool
+    link: Callable[[str], str]
+    picture: Callable[[str], str]
+    line_end: str
 
 
 @dataclass(slots=True)
@@ -102,8 +122,8 @@ class _Container:
 class _Writer:
     """Markdown, while its HTML is read."""
 
-    def __init__(self, *, breaks: bool, link: Callable[[str], str]) -> None:
-        self._breaks, self._link = breaks, link
+    def __init__(self, ways: _Ways) -> None:
+        self._ways = ways
         self._containers = [_Container("")]
         self._line = MarkdownLine()
         self._prefix = ""
@@ -118,7 +138,7 @@ class _Writer:
         """Append a text."""
         if self._raw is not None:
             self._raw.append(text)
-        elif not self._breaks:
+        elif not self._ways.breaks:
             self._line.write(text)
         else:
             first, *lines = text.split("\n")
@@ -210,8 +230,9 @@ class _Writer:
         for _ in self._inline:
             self._line.close()
         if not self._line.is_empty:
-            text = self._line.markdown()
-            self._add(f"{self._prefix}{_heading(text)}" if self._prefix else text)
+            end = self._ways.line_end
+            text = self._line.markdown(end)
+            self._add(f"{self._prefix}{_heading(text, end)}" if self._prefix else text)
         self._prefix = ""
         self._line = MarkdownLine()
         for _tag, begin in self._inline:
@@ -228,7 +249,7 @@ class _Writer:
         begin(self._line)
 
     def _start_link(self, url: str) -> None:
-        url = self._link(url.strip())
+        url = self._ways.link(url.strip())
         if is_absolute(url):
             self._open("a", partial(MarkdownLine.open_link, url=url))
 
@@ -249,6 +270,7 @@ class _Writer:
             self._add(f"{'`' * ticks}\n{code}\n{'`' * ticks}")
 
     def _write_picture(self, url: str, words: str) -> None:
+        url = self._ways.picture(url.strip())
         if _EMOJI.fullmatch(words) or not is_absolute(url) or url.startswith("mailto:"):
             self._line.write(words)
         else:
@@ -256,7 +278,7 @@ class _Writer:
 
     def _write_frame(self, url: str) -> None:
         """Write a link in place of a frame, a film or a sound."""
-        url = f"https:{url}" if url.startswith("//") else url
+        url = self._ways.picture(f"https:{url}" if url.startswith("//") else url)
         if is_absolute(url):
             self._line.open_link(url)
             self._line.write(url)

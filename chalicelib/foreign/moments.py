@@ -78,6 +78,9 @@ def _offset(zone: str | None, offset: timedelta) -> timedelta:
 
 def _of_mail(text: str) -> datetime | None:
     """Return the time of a text as in the heads of letters, and as in feeds."""
+    # WordPress writes the year before the first for no time; the parser would read 2001.
+    if " -0001 " in text:
+        return None
     try:
         found = parsedate_to_datetime(text)
         return _within(found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chalicelib.comments.scripts import is_spaced, is_unspaced
+from chalicelib.scripts import is_spaced, is_unspaced
 
 Mark = Literal["*", "**", "~~"]
 
@@ -155,17 +155,20 @@ class MarkdownLine:
         else:
             self._parts.insert(self._end(), _closing(opened))
 
-    def markdown(self) -> str:
-        """Return the paragraph."""
+    def markdown(self, line_end: str = "\n") -> str:
+        """Return the paragraph; `line_end` is the Markdown of a line break."""
         del self._parts[self._end() :]
         for at, part in enumerate(self._parts):
             if isinstance(part, _Edge) and not part.span.is_dropped and not self._works(at, part):
                 part.span.is_dropped = True
-        text = "".join(
-            part if isinstance(part, str) else "" if part.span.is_dropped else part.span.mark
-            for part in self._parts
-        )
+        text = "".join(self._write_part(part, line_end) for part in self._parts)
         return _DECIDED.sub(_decide, text)
+
+    @staticmethod
+    def _write_part(part: str | _Edge, line_end: str) -> str:
+        if isinstance(part, str):
+            return line_end if part == "\n" else part
+        return "" if part.span.is_dropped else part.span.mark
 
     def _begin(self) -> None:
         """Write the space and the opening marks before the next visible part."""

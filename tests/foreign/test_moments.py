@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.comments.importing.formats.moments import moment_of
+from chalicelib.foreign.moments import moment_of
 
 NOON = datetime(2020, 7, 2, 12, tzinfo=UTC)
 

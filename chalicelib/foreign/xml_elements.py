@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Self
 from xml.parsers import expat
 
-from chalicelib.comments.importing.formats.streams import characters, printable
-from chalicelib.comments.importing.shapes import BrokenFile
+from chalicelib.foreign.broken import BrokenFile
+from chalicelib.foreign.streams import characters, printable
 
 MAX_ELEMENT_CHARACTERS = 4 << 20
 _MOST_NESTED = 64

@@ -1,0 +1,1 @@
+"""Pages from the files of other systems, for `script/plaza import-pages`."""

@@ -1,0 +1,1 @@
+"""Products from the files of other shops, for `script/plaza import-products`."""
