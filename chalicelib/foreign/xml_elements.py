@@ -10,6 +10,8 @@ from chalicelib.foreign.streams import characters, printable
 
 MAX_ELEMENT_CHARACTERS = 4 << 20
 _MOST_NESTED = 64
+# An element counts as so many: it takes memory, even if it has no text.
+_ELEMENT_CHARACTERS = 100
 # Of one tag, comment or other mark, which the parser has in memory as a whole.
 _MAX_MARK_BYTES = 8 << 20
 _SEPARATOR = " "
@@ -110,13 +112,13 @@ class _Reader:
             return
         named = {self._short(each): value for each, value in attributes.items()}
         element = Element(path, self._path[-1], self.line, named)
-        if self._open:
-            self._open[-1].children.append(element)
-        else:
+        if not self._open:
             self._size = 0
-        self._count(sum(map(len, named.values())) + len(name))
+        elif not self._open[0].is_too_large:
+            self._open[-1].children.append(element)
         self._open.append(element)
         self._texts.append([])
+        self._count(sum(map(len, named.values())) + len(name) + _ELEMENT_CHARACTERS)
 
     def _characters(self, text: str) -> None:
         if self._open:
@@ -128,7 +130,8 @@ class _Reader:
         self._size += size
         if self._size > MAX_ELEMENT_CHARACTERS and self._open:
             self._open[0].is_too_large = True
-            self._open[0].children.clear()
+            for each in self._open:
+                each.children.clear()
             self._texts = [[] for _ in self._texts]
 
     def _end(self, _name: str) -> None:
