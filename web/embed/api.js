@@ -113,28 +113,25 @@ async function bearerOf({ anonymous, method }) {
  * @returns {Promise<any>}
  */
 export async function call(base, path, options = {}) {
-  const bearer = await bearerOf(options);
-  let response = await send(base + path, options, bearer);
-  if (response.status === 401 && bearer) {
-    if (held?.text === bearer) held = null;
-    const again = await bearerOf(options);
-    if (again && again !== bearer) response = await send(base + path, options, again);
-    if (response.status === 401 && !options.method) response = await send(base + path, options, null);
+  try {
+    const bearer = await bearerOf(options);
+    let response = await send(base + path, options, bearer);
+    if (response.status === 401 && bearer) {
+      if (held?.text === bearer) held = null;
+      const again = await bearerOf(options);
+      if (again && again !== bearer) response = await send(base + path, options, again);
+      if (response.status === 401 && !options.method) response = await send(base + path, options, null);
+    }
+    if (!response.ok) throw new Problem(await response.json().catch(() => ({ code: "unavailable" })), response);
+    return response.status === 204 ? null : await response.json();
+  } catch (error) {
+    // There was no answer, not a whole one, or another's than Plaza's.
+    throw error instanceof Problem || options.signal?.aborted ? error : new Problem({});
   }
-  if (!response.ok) {
-    throw new Problem(await response.json().catch(() => ({ code: "unavailable" })), response);
-  }
-  return response.status === 204 ? null : response.json().catch(missed(options));
 }
 
-/** What becomes of an answer that did not come, not whole, or not from Plaza. @param {Options} options */
-const missed = ({ signal }) => (/** @type {unknown} */ error) => {
-  throw signal?.aborted ? error : new Problem({});
-};
-
 /** @param {string} url @param {Options} options @param {string | null} bearer */
-function send(url, options, bearer) {
-  const { method, body, key, anew, signal } = options;
+function send(url, { method, body, key, anew, signal }, bearer) {
   /** @type {Record<string, string>} */
   const headers = {};
   if (bearer) headers.Authorization = `Bearer ${bearer}`;
@@ -149,5 +146,5 @@ function send(url, options, bearer) {
     // The browser sends the entity tag of what it has kept, and gets a 304 if nothing changed.
     cache: anew ? "no-cache" : "default",
     body: body === undefined ? undefined : JSON.stringify(body),
-  }).catch(missed(options));
+  });
 }

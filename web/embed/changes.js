@@ -18,7 +18,7 @@ import { renewTimes } from "./renewal.js";
  * @property {() => number} writes How often its reader has begun to write; below 0 while an answer is on its way.
  * @property {boolean} isFirst Whether the list begins with the discussion.
  * @property {boolean} isWhole Whether no page is left that the reader has not asked for.
- * @property {string} until The last comment of the pages that the reader has asked for.
+ * @property {string} end The last comment of the pages that the reader has asked for.
  * @property {Map<string, number>} asked How often each comment was asked for by itself.
  * @property {Map<string, boolean>} lagging Whether each comment is visible by now, where that is not shown yet: somebody writes there.
  * @property {(where?: Record<string, string>) => Promise<Page>} page Reads a page anew.
@@ -70,7 +70,7 @@ export async function look(desk) {
   // Moderators are told of comments that wait, too, which are not counted.
   const isAll = !page.previous && isLast && desk.isWhole;
   const visibly = fresh.filter(({ state }) => state === "visible");
-  const among = isAll ? 0 : placesAmong(desk, listed, visibly);
+  const among = placesAmong(desk, listed, visibly);
   const unshown = isAll ? visibly.length : Math.max(among, visible - Math.max(count, standing));
   const more = isAll ? fresh.length : unshown;
   tellFresh(desk, more, () => reveal(desk, known, unshown, more, isLast || among === more));
@@ -82,10 +82,10 @@ export async function look(desk) {
 }
 
 /** How many new comments stand among what is shown: comments that went from pages to come do not make up for them. @param {Desk} desk @param {Comment[]} listed @param {Comment[]} fresh */
-function placesAmong({ thread, isFirst, until }, listed, fresh) {
+function placesAmong({ thread, isFirst, end }, listed, fresh) {
   const begin = isFirst ? 0 : listed.findIndex(({ id }) => thread.item(id));
-  const end = thread.isByTime ? listed.findIndex(({ id }) => id === until) : 0;
-  return listed.slice(begin, Math.max(begin, end)).filter((each) => fresh.includes(each)).length;
+  const until = thread.isByTime ? listed.findIndex(({ id }) => id === end) : 0;
+  return listed.slice(begin, Math.max(begin, until)).filter((each) => fresh.includes(each)).length;
 }
 
 /** Tell of new comments; a button that is there stays, for who is about to press it. @param {Desk} desk @param {number} more How many. @param {() => void} press */

@@ -65,7 +65,7 @@ export default class PlazaComments extends Live {
   /** @type {string | null} */
   #next = null;
   /** The last comment of the pages that the reader has asked for. */
-  #until = "";
+  #end = "";
   #count = 0;
   /** How often the reader has begun to write here, and has had the answer. */
   #begun = 0;
@@ -277,7 +277,7 @@ export default class PlazaComments extends Live {
     for (const comment of page.comments) this.#thread.place(comment);
     this.#thread.adopt();
     this.#next = page.next;
-    this.#until = page.comments.at(-1)?.id || this.#until;
+    this.#end = page.comments.at(-1)?.id || "";
     this.#more.hidden = !page.next;
   }
 
@@ -374,7 +374,7 @@ export default class PlazaComments extends Live {
       thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
       viewer: this.#viewer, shown: () => this.#count, writes: () => this.#begun === this.#ended ? this.#begun : -1, readerId,
       page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#startFromTop(),
-      isFirst: !this.#previous, isWhole: !this.#next, until: this.#until, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
+      isFirst: !this.#previous, isWhole: !this.#next, end: this.#end, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
       next: async () => {
         const shown = this.#next;
         if (shown) await this.#nextPage();
