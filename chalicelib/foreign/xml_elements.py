@@ -130,8 +130,7 @@ class _Reader:
         self._size += size
         if self._size > MAX_ELEMENT_CHARACTERS and self._open:
             self._open[0].is_too_large = True
-            for each in self._open:
-                each.children.clear()
+            self._open[0].children.clear()
             self._texts = [[] for _ in self._texts]
 
     def _end(self, _name: str) -> None:

@@ -26,8 +26,8 @@ def test_an_element_has_its_text_and_the_elements_inside_it() -> None:
 
 @pytest.mark.parametrize(
     "inside",
-    ["<c/>" * 300_000, "<c>" + "<d/>" * 300_000 + "</c>", "<c n='x'></c>" * 300_000],
-    ids=["children", "grandchildren", "attributes"],
+    ["<c/>" * 120_000, "<c>" + "<d/>" * 120_000 + "</c>"],
+    ids=["children", "grandchildren"],
 )
 def test_an_element_of_countless_others_is_too_large_and_is_not_held(inside: str) -> None:
     stream = io.BytesIO(f"<a><b>{inside}</b><b>next</b></a>".encode())
@@ -40,7 +40,7 @@ def test_an_element_of_countless_others_is_too_large_and_is_not_held(inside: str
 
     assert (large.is_too_large, large.children, large.text) == (True, [], "")
     assert (after.is_too_large, after.text) == (False, "next")
-    assert peak < 40 * 1_000_000
+    assert peak < 20 * 1_000_000
 
 
 @pytest.mark.parametrize(
