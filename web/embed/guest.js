@@ -75,11 +75,18 @@ async function comeBack(invitation, words, begin) {
   try {
     /** @type {Schemas["GuestAnswer"]} */
     const { name, token } = await signIn(invitation, kind === "guest" ? "/token" : "/account", { code });
+    const along = kind === "account" ? await alongOf(invitation, words, token, begin).catch(() => []) : [];
     const no = h("button", { part: "button", onclick: () => no.closest("div")?.replaceWith(invitation) }, t("guestNo"));
-    say(h("p", {}, t("guestIsYou", { name })), h("button", { class: "primary", part: "button primary", onclick: () => begin(token) }, t("guestYes")), " ", no);
+    say(h("p", {}, t("guestIsYou", { name })), ...along, h("button", { class: "primary", part: "button primary", onclick: () => begin(token) }, t("guestYes")), " ", no);
   } catch (error) {
     invitation.append(h("p", { role: "alert" }, reason(error)));
   }
+}
+
+/** What takes along what the reader wrote here before. @param {HTMLElement} invitation @param {Words} words @param {string} token @param {(token: string) => void} begin */
+async function alongOf(invitation, words, token, begin) {
+  const { api, site } = placeOf(invitation);
+  return (await import(PROVIDERS)).takingAlong(words, `${api}/sites/${site}`, token, () => begin(token));
 }
 
 /**

@@ -1,11 +1,15 @@
 // @ts-check
 /** Signing in by a provider of the site: loaded where a site has providers, or by who comes back from one. */
 import { h } from "./element.js";
+import { kept } from "./kept.js";
 import { withMatters } from "./matters.js";
 import provider from "./words/en/provider.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
 /** @typedef {import("./words.js").Words} Words */
+
+/** Where this tab keeps the token that its reader has left (`guests.js`). */
+const BEFORE = "plaza:guest";
 
 /**
  * Offer readers to sign in by the providers of a site, beside an invitation; say what has failed to who comes back without.
@@ -21,4 +25,42 @@ export async function offerProviders(invitation, shared, site, offered) {
   if (!failed) return;
   history.replaceState(history.state, "", location.href.split("#")[0]);
   invitation.append(h("p", { role: "alert" }, reason({ code: failed })));
+}
+
+/** The token of the guest as whom this tab has written at a site before. @param {string} site @returns {{token?: string, name?: string}} */
+function guestBefore(site) {
+  const token = kept("sessionStorage", BEFORE) || "";
+  try {
+    const said = JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/")));
+    return token.startsWith("guest.") && said.site === site && said.exp * 1000 > Date.now() ? { token, name: said.name } : {};
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * What has who signs in take along what they wrote before: as the guest of this tab, or with their address. Throws what has a code.
+ * @param {Words} shared @param {string} site The site's address in the API. @param {string} account The token of who signs in. @param {() => void} begin
+ * @returns {Promise<HTMLElement[]>} Nothing if there is nothing to take along.
+ */
+export async function takingAlong(shared, site, account, begin) {
+  const { t, reason } = await withMatters(shared, { provider });
+  const call = async (/** @type {RequestInit} */ options) => {
+    const headers = { Authorization: `Bearer ${account}`, "Content-Type": "application/json" };
+    const answer = await fetch(`${site}/people/me/joined`, { headers, credentials: "omit", ...options });
+    const told = await answer.json();
+    if (!answer.ok) throw { code: told.code, body: told };
+    return told;
+  };
+  const { token, name } = guestBefore(site.split("/").slice(-1)[0]);
+  /** @type {Schemas["PastAnswer"]} */
+  const { people } = await call({});
+  const names = [...new Set([...(name ? [name] : []), ...people.map((each) => each.name)])];
+  if (!names.length) return [];
+  const take = h("button", { class: "primary", part: "button primary" }, t("takeAlong", { names: names.join(", ") }));
+  take.onclick = () => call({ method: "POST", body: JSON.stringify({ token }) }).then(
+    begin,
+    (error) => take.parentNode?.append(h("p", { role: "alert" }, reason(error))),
+  );
+  return [h("p", {}, take)];
 }
