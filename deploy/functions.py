@@ -11,8 +11,10 @@ from deploy.declared import Api, Function, Scheduled, Worker, seconds_between
 from deploy.intrinsics import NO_VALUE, attribute, reference, when
 from deploy.parameters import (
     ASKING,
+    IMPORTING,
     PAYING,
     api_variables,
+    import_variables,
     payment_variables,
     sender_variables,
     spam_variables,
@@ -71,6 +73,8 @@ def function_additions(function: Function) -> dict[str, Any]:
         properties["Environment"] = {"Variables": api_variables()}
     if function.name in PAYING:
         properties["Environment"] = {"Variables": payment_variables()}
+    if function.name in IMPORTING:
+        properties["Environment"] = {"Variables": import_variables()}
     if function.name in ASKING:
         properties["Environment"] = {"Variables": spam_variables()}
     if function.name == MAIL_WORKER:

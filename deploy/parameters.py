@@ -13,6 +13,9 @@ from deploy.queues import concurrency_parameter
 # API's alone. CloudFormation takes no more than 60 references in a template.
 SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
+# An import hashes the addresses of its authors as the API hashes those of guests.
+IMPORT_SECRETS = ("signing_keys",)
+IMPORTING = frozenset({"move_nodes"})
 # With `Payments=stripe` alone: a secret without them would fail every other deployment.
 PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
 # With `Akismet` alone.
@@ -287,6 +290,11 @@ def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[st
 def spam_variables() -> dict[str, Any]:
     """Return the variables of a function that asks about spam, if anybody is asked."""
     return {name: when("AsksAkismet", value) for name, value in _resolved(SPAM_SECRETS).items()}
+
+
+def import_variables() -> dict[str, Any]:
+    """Return the variables of a function that imports discussions."""
+    return _resolved(IMPORT_SECRETS)
 
 
 def mail_variables() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from chalicelib.comments.forms import MAX_TEXT_CHARACTERS, Text
 from chalicelib.comments.importing import own_fields
@@ -18,6 +18,7 @@ from chalicelib.comments.importing.identities import (
     PageAddresses,
     Source,
     account_id,
+    address_key,
     comment_id,
     node_id,
     person_id,
@@ -56,13 +57,17 @@ class UnusablePart(Exception):
 
 
 class FileConversion(NamedTuple):
-    """The rules of an import: its source and run, addresses, reserved names, and latest time."""
+    """The rules of an import: its source and run, addresses, reserved names, and latest time.
+
+    mail_keys: hash the addresses of authors; none: the import keeps no hash.
+    """
 
     source: Source
     run: str
     addresses: PageAddresses
     reserved: tuple[str, ...]
     at: datetime
+    mail_keys: tuple[SecretStr, ...] = ()
 
     def thread(self, thread: ImportedThread, number: int) -> StagedThread:
         """Return the row of a thread; raises UnusablePart without an address or an id."""
@@ -124,6 +129,9 @@ class FileConversion(NamedTuple):
     def _add_optional(
         self, row: StagedComment, comment: ImportedComment, own: Mapping[str, Any]
     ) -> None:
+        email = comment.author.email if comment.author and row["author"] else None
+        if email and (key := address_key(email, self.mail_keys)):
+            row["email_key"] = key
         if comment.root:
             row["root"] = comment_id(self.source, comment.thread, comment.root)
         if featured := own_fields.instant_of(own.get("featured")):

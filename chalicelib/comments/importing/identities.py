@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +15,7 @@ from chalicelib.comments.discussion.composing import ALPHABET, ID_CHARACTERS
 from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedThread
 from chalicelib.comments.page_urls import key_of, plain
 from chalicelib.foreign import people
+from chalicelib.mail import addressing
 
 OWN_FORMAT = "plaza"
 OWN_ID = re.compile(r"[0-9A-Za-z_-]{1,32}")
@@ -66,6 +68,13 @@ def person_id(source: Source, thread: str, author: ImportedAuthor) -> str:
     else:
         named = ["name", thread, author.name]
     return _person(source, named)
+
+
+@lru_cache(maxsize=4_096)
+def address_key(address: str, keys: tuple[SecretStr, ...]) -> str | None:
+    """Return the keyed hash of an author's address, as guests' have; None without a key for it."""
+    form = addressing.ascii_form(address) if keys else None
+    return addressing.address_keys(form, keys)[0] if form else None
 
 
 def account_id(source: Source, account: str) -> str:

@@ -97,6 +97,7 @@ class StagedComment(TypedDict):
     order: its place among comments of the same time.
     up, down: votes without voters.
     lives: the node had it before the import, which leaves its votes as they are.
+    email_key: the keyed hash of the author's address in the file.
     """
 
     _id: str
@@ -119,6 +120,7 @@ class StagedComment(TypedDict):
     shadow: NotRequired[Shadow]
     mentions: NotRequired[Annotated[list[Mention], AtMost(MAX_MENTIONS)]]
     lives: NotRequired[bool]
+    email_key: NotRequired[str]
     expires: datetime
 
 

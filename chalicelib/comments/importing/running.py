@@ -102,7 +102,8 @@ def conversion_of(runtime: Runtime, wanted: ImportOrder, run: str, at: datetime)
     """Return the rules of an import that began at a time."""
     settings = runtime.settings
     source = Source(wanted.site, wanted.format, people.secret_of(settings))
-    return FileConversion(source, run, wanted.addresses, settings.reserved_names, at)
+    keys = tuple(settings.signing_keys)
+    return FileConversion(source, run, wanted.addresses, settings.reserved_names, at, keys)
 
 
 class _Work(NamedTuple):

@@ -23,6 +23,8 @@ from chalicelib.comments.entries.writing import RANKED
 from chalicelib.comments.importing.ordering import StagedRows
 from chalicelib.comments.importing.rows import StagedComment, StagedThread
 from chalicelib.comments.moderation import queue
+from chalicelib.comments.people import claims
+from chalicelib.comments.people.rows import PEOPLE, Person, new_person
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import store_of
@@ -46,12 +48,32 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
         found = rows.some([each["id"] for each in batch])
         staged = {row["id"]: row for row in found if not row.get("lives")}
         _enter(runtime, node, batch, staged, sizes)
+        _know_authors(runtime, node["site"], list(staged.values()))
         for comment in batch:
             if comment["state"] == "pending":
                 queue.settle(runtime.database, node, comment)
         terms.add_missing(runtime, node, batch)
         adding.add(runtime, KIND, list(_marks(node, batch, staged)))
         yield len(batch)
+
+
+def _know_authors(runtime: Runtime, site: str, rows: Sequence[StagedComment]) -> None:
+    """Make the documents of authors with an address, by which their account may claim them.
+
+    What comes over of an author who is claimed already follows the rest to the account.
+    """
+    authors: set[str] = set()
+    made: dict[str, Person] = {}
+    for row in rows:
+        author = row["author"]
+        if author is None:
+            continue
+        authors.add(author["id"])
+        if "email_key" in row and author["id"] not in made:
+            person = new_person(site, author["id"], author["name"])
+            made[author["id"]] = {**person, "taken_key": "", "email_key": row["email_key"]}
+    insert_missing(PEOPLE.of(runtime.database), list(made.values()))
+    claims.follow(runtime, site, sorted(authors))
 
 
 def _batches(runtime: Runtime, node: Node) -> Iterator[list[Comment]]:

@@ -1,7 +1,7 @@
-"""Claims: an account takes the past of a guest of the site.
+"""Claims: an account takes the past of a guest of the site, or of an imported person there.
 
 A guest's token proves the guest. An account's verified address proves each guest who has confirmed
-it.
+it, and each imported person whose file has it.
 
 One transaction marks the person as taken, gives their standing to the account, and notes the job
 that carries their comments and marks (`chalicelib.comments.joining`). So one account alone takes a
@@ -9,7 +9,7 @@ person, and leaves no ban behind. The document of the person stays: it names the
 the token of a taken guest writes nothing any more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
@@ -74,6 +74,16 @@ def claim(runtime: Runtime, site: str, caller: Principal, people: Iterable[Claim
         job = Join(site=site, person_id=each.id)
         if _take(runtime, site, caller, each, job):
             runtime.queues.send(job)
+
+
+def follow(runtime: Runtime, site: str, user_ids: Sequence[str]) -> None:
+    """Note jobs that carry new comments of the claimed people of a site among these."""
+    if not user_ids:
+        return
+    keys = {"_id": {"$in": [person_id(site, each) for each in user_ids]}}
+    taken = {**keys, "joined": {"$exists": True}}
+    for row in list(PEOPLE.of(runtime.database).find(taken, {"user_id": 1})):
+        outbox.note(runtime, Join(site=site, person_id=row["user_id"]), due=runtime.now())
 
 
 def _address_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:

@@ -16,6 +16,7 @@ from chalicelib.comments.people.rows import PEOPLE, person_id
 from chalicelib.comments.shapes import Node
 from chalicelib.database import Document
 from chalicelib.identity import Principal
+from chalicelib.people.ids import IMPORTED_ID
 from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
@@ -103,7 +104,9 @@ def find_named(
     """Return the people whom a site knows under these ids, by id, without banned people."""
     if not ids:
         return {}
-    where = {"_id": {"$in": [person_id(site, each) for each in ids]}, "status": {"$ne": "banned"}}
+    # Nobody of an imported file reads a mention.
+    read = [person_id(site, each) for each in ids if not IMPORTED_ID.fullmatch(each)]
+    where = {"_id": {"$in": read}, "status": {"$ne": "banned"}}
     rows = PEOPLE.of(database).find(where, {"user_id": 1, "name": 1})
     return {row["user_id"]: Participant(row["user_id"], row["name"]) for row in rows}
 

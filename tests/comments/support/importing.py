@@ -33,7 +33,7 @@ TOUCHED = {
         "comments.generation",
     ),
     *("comments.pending", "comments.import", "comments.staged", "comments.staged_thread", "mark"),
-    "comments.term",
+    *("comments.term", "comments.person"),
 }
 
 
