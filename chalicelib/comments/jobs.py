@@ -19,6 +19,7 @@ from chalicelib.comments.people import counting, guests
 from chalicelib.comments.repair import repair_counts
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.spam import checking
+from chalicelib.comments.spam_check import origins
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.promotion import MoveNode
@@ -33,8 +34,8 @@ from chalicelib.runtime import Runtime
 
 def run_due(runtime: Runtime) -> dict[str, int]:
     """Resend lost messages, remove waste, repair counters; return the number of each."""
-    running.sweep(runtime)
-    checking.sweep(runtime)
+    running.WORK.sweep(runtime)
+    origins.WORK.sweep(runtime)
     return {
         "moves_sent": promotion.resend_moves(runtime),
         "generations_removed": promotion.sweep(runtime),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pymongo import ASCENDING
@@ -66,8 +66,7 @@ def sweep(
     rows.update_many({**ids, **overdue}, [{"$set": _later(runtime, kept, sweep_id)}])
     mine = {**ids, kept.by: sweep_id}
     if not runtime.queues.send(*messages(rows.find(mine, {kept.made_of: 1}))):
-        due = now + timedelta(milliseconds=runtime.settings.lease_ms)
-        rows.update_many(mine, {"$set": {kept.at: due}, "$inc": {kept.count: -1}})
+        rows.update_many(mine, {"$set": {kept.at: due_after(runtime)}, "$inc": {kept.count: -1}})
 
 
 def note_taken(
@@ -77,9 +76,13 @@ def note_taken(
 
     Work that is too long for a run continues in the next run, which must come soon.
     """
-    due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
     again = {**where, kept.at: {"$exists": True}}
-    rows.update_one(again, {"$set": {kept.at: due, kept.count: 0}})
+    rows.update_one(again, {"$set": {kept.at: due_after(runtime), kept.count: 0}})
+
+
+def due_after(runtime: Runtime) -> datetime:
+    """Return when a message is sent again: the call that sent it is over by then."""
+    return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
 
 
 def _later(runtime: Runtime, kept: Resending, sweep_id: str) -> Document:

@@ -54,7 +54,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "jobs.resending.sweep: find comments.transfer",
         "jobs.resending.sweep: update comments.transfer",
         "comments.transfers.upkeep.sweep: find comments.transfer",
-        "comments.transfers.upkeep._messages: find comments.transfer",
+        "jobs.work.Work._messages: find comments.transfer",
         "jobs.resending.sweep: find content.library",
         "content.publishing.discussions._messages: find content.node",
         "content.publishing.tending._tidy: find content.node",

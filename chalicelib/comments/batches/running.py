@@ -5,11 +5,10 @@ a worker repeats the item, finds the batch's own act on the comment, and counts 
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from pymongo import ASCENDING, DESCENDING, ReturnDocument
+from pymongo import ASCENDING, DESCENDING
 
 from chalicelib.comments import nodes
 from chalicelib.comments.acts import undoing, upkeep
@@ -30,9 +29,7 @@ from chalicelib.comments.stores import ask
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
-from chalicelib.ids import new_id
-from chalicelib.jobs import resending
-from chalicelib.jobs.resending import Resending
+from chalicelib.jobs.work import Work
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 
@@ -107,11 +104,9 @@ class RunBatch(Message):
 
 
 Outcome = Literal["changed", "unchanged", "left"]
-RESENDING = Resending(at="due", where=RUNNING)
+WORK = Work(BATCHES, RUNNING, lambda row: RunBatch(batch=row["_id"]))
 # The errors that leave a comment undecided.
 _PREVENTING = (UnknownNode, UnknownComment, CommentDeleted, CommentChanged)
-# The fields that a batch has only while it runs.
-_WHILE_RUNNING = ("due", "leased_until", "taken_by", "resends", "resent_by")
 
 
 def run(runtime: Runtime, batch_id: str) -> None:
@@ -119,7 +114,7 @@ def run(runtime: Runtime, batch_id: str) -> None:
 
     Raises Unavailable while a move holds the node of a comment.
     """
-    batch = _take(runtime, batch_id)
+    batch = WORK.take(runtime, {"_id": batch_id})
     if batch is None:
         return
     if batch["by"] is None:
@@ -129,21 +124,13 @@ def run(runtime: Runtime, batch_id: str) -> None:
     most, done = runtime.bounds.comments.batch_items_at_once, 0
     for item in items(runtime, batch, most):
         done += 1
-        if not _save(runtime, batch, item, _handle(runtime, batch, item, actor)):
+        outcome = _handle(runtime, batch, item, actor)
+        if not WORK.renew(runtime, batch, {"$set": {"after": item.after}, "$inc": {outcome: 1}}):
             return
     if done < most:
         _end(runtime, batch, {"status": "done"})
-    elif _give_up(runtime, batch):
+    elif WORK.release(runtime, batch):
         runtime.queues.send(RunBatch(batch=batch_id))
-
-
-def sweep(runtime: Runtime) -> None:
-    """Send messages again for running batches without a worker."""
-    resending.sweep(runtime, BATCHES.of(runtime.database), RESENDING, _messages)
-
-
-def _messages(rows: Iterable[Batch]) -> Iterator[RunBatch]:
-    return (RunBatch(batch=row["_id"]) for row in rows)
 
 
 def _moderator(batch: Batch) -> Principal:
@@ -200,42 +187,5 @@ def _is_own(runtime: Runtime, batch: Batch, act_id: str | None, undoes: str | No
     return LOG.of(runtime.database).update_one(own, {"$unset": {"open": ""}}).matched_count == 1
 
 
-def _take(runtime: Runtime, batch_id: str) -> Batch | None:
-    """Return a running batch, for this worker alone and for one lease; None if it is taken."""
-    now, rows = runtime.now(), BATCHES.of(runtime.database)
-    free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
-    until = _lease(runtime)
-    taken = {"taken_by": new_id(now, runtime.random), "leased_until": until, "due": until}
-    return rows.find_one_and_update(
-        {"_id": batch_id, **RUNNING, **free},
-        {"$set": {**taken, "resends": 0}},
-        return_document=ReturnDocument.AFTER,
-    )
-
-
-def _save(runtime: Runtime, batch: Batch, item: BatchItem, outcome: Outcome) -> bool:
-    """Count an item and extend the lease; return False if another worker has the batch."""
-    until = _lease(runtime)
-    done = {"after": item.after, "leased_until": until, "due": until}
-    rows = BATCHES.of(runtime.database)
-    return rows.update_one(_own(batch), {"$set": done, "$inc": {outcome: 1}}).matched_count == 1
-
-
-def _give_up(runtime: Runtime, batch: Batch) -> bool:
-    """Leave the rest of a batch to the next message; return False if another worker has it."""
-    free = {"$unset": {"taken_by": "", "leased_until": ""}}
-    return BATCHES.of(runtime.database).update_one(_own(batch), free).matched_count == 1
-
-
 def _end(runtime: Runtime, batch: Batch, fields: Document) -> None:
-    gone = dict.fromkeys(_WHILE_RUNNING, "")
-    ended = {"$set": {**fields, "comments": []}, "$unset": gone}
-    BATCHES.of(runtime.database).update_one(_own(batch), ended)
-
-
-def _own(batch: Batch) -> Document:
-    return {"_id": batch["_id"], **RUNNING, "taken_by": batch.get("taken_by")}
-
-
-def _lease(runtime: Runtime) -> datetime:
-    return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
+    WORK.finish(runtime, batch, {**fields, "comments": []})

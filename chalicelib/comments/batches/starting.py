@@ -1,7 +1,5 @@
 """The start of a batch, and of another batch that undoes it."""
 
-from datetime import timedelta
-
 from chalicelib.comments.batches.forms import BatchComment, BatchStart
 from chalicelib.comments.batches.running import RunBatch, entries_of_person
 from chalicelib.comments.entries.rows import ENTRIES
@@ -10,6 +8,7 @@ from chalicelib.comments.log.rows import BATCHES, Batch, NamedComment
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
+from chalicelib.jobs.resending import due_after
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
@@ -85,7 +84,7 @@ def _new(runtime: Runtime, site: str, moderator: Principal) -> Batch:
         "unchanged": 0,
         "left": 0,
         "after": {},
-        "due": now + timedelta(milliseconds=runtime.settings.lease_ms),
+        "due": due_after(runtime),
     }
 
 

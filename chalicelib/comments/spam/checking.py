@@ -20,7 +20,7 @@ from chalicelib.comments.people.counting import recounting
 from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
-from chalicelib.comments.spam_check.origins import Origin
+from chalicelib.comments.spam_check.origins import WORK, Origin
 from chalicelib.comments.spam_check.services import Answer, Facts, SpamCheck, service_of
 from chalicelib.comments.store import GONE, WIPED, told_state
 from chalicelib.comments.stores import ask
@@ -36,7 +36,7 @@ def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> N
 
     Raises Unavailable while the node of the comment is being moved.
     """
-    origin = origins.take(runtime, origin_id)
+    origin = WORK.take(runtime, {"_id": origin_id}, {"$inc": {"tries": 1}})
     if origin is None:
         return
     placed = _find(runtime, origin["node_id"], origin["comment_id"])
@@ -47,11 +47,6 @@ def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> N
         _check(runtime, origin, placed, service or service_of(runtime))
     else:
         _correct(runtime, origin, placed, service or service_of(runtime))
-
-
-def sweep(runtime: Runtime) -> None:
-    """Send messages again for tasks that no worker has done."""
-    origins.sweep(runtime)
 
 
 def _find(runtime: Runtime, node_id: str, comment_id: str) -> PlacedComment | None:
@@ -72,21 +67,21 @@ def _check(
     node, comment = placed
     if told_state(comment) != "pending" or "checking" not in comment.get("reasons", []):
         # A moderator was quicker, or a worker that crashed before `finish`.
-        origins.finish(runtime, origin, origin["answer"])
+        _finish(runtime, origin, origin["answer"])
         return
     facts = _facts(runtime, origin, placed)
     answer: Answer = "unknown" if service is None or facts is None else service.check(facts)
     if answer == "unknown" and origin["tries"] < MOST_TRIES:
-        origins.postpone(runtime, origin)
+        WORK.release(runtime, origin)
         return
     now = runtime.now()
     if not editing.conclude(runtime, node, comment, filing.fields_of_check(comment, answer, now)):
         # An edit, decision or deletion came between: look again.
-        origins.postpone(runtime, origin)
+        WORK.release(runtime, origin)
     elif answer == "discard":
         origins.remove(runtime, origin)
     else:
-        origins.finish(runtime, origin, None if answer == "unknown" else answer)
+        _finish(runtime, origin, None if answer == "unknown" else answer)
     log.info("comment checked", extra={"fields": {"site": node["site"], "answer": answer}})
 
 
@@ -98,9 +93,9 @@ def _correct(
     holds = placed.comment["state"] == ("spam" if task == "spam" else "visible")
     facts = _facts(runtime, origin, placed)
     if service is None or facts is None or not holds:
-        origins.finish(runtime, origin, origin["answer"])
+        _finish(runtime, origin, origin["answer"])
     elif task != "check" and service.correct(facts, task):
-        origins.finish(runtime, origin, task)
+        _finish(runtime, origin, task)
     else:
         _leave(runtime, origin)
 
@@ -108,9 +103,14 @@ def _correct(
 def _leave(runtime: Runtime, origin: Origin) -> None:
     """Leave a task to another try; after the last try, give it up."""
     if origin["tries"] < MOST_TRIES:
-        origins.postpone(runtime, origin)
+        WORK.release(runtime, origin)
     else:
-        origins.finish(runtime, origin, origin["answer"])
+        _finish(runtime, origin, origin["answer"])
+
+
+def _finish(runtime: Runtime, origin: Origin, answer: str | None) -> None:
+    """End the task, unless a call noted another task meanwhile."""
+    WORK.finish(runtime, origin, {"answer": answer})
 
 
 def _facts(runtime: Runtime, origin: Origin, placed: PlacedComment) -> Facts | None:

@@ -5,17 +5,16 @@ It also notes a worker's task: to ask the service about the comment, or to send 
 correction.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Literal, NamedTuple, NotRequired, TypedDict
 
-from pymongo import ASCENDING, IndexModel, ReturnDocument
+from pymongo import ASCENDING, IndexModel
 
 from chalicelib.comments.shapes import Comment, Node, State
 from chalicelib.database import Collection, Document
-from chalicelib.ids import new_id
-from chalicelib.jobs import resending
-from chalicelib.jobs.resending import Resending
+from chalicelib.jobs.resending import due_after
+from chalicelib.jobs.work import Work
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 
@@ -72,10 +71,6 @@ class Origin(TypedDict):
 
 
 TO_DO: Document = {"task": {"$exists": True}}
-RESENDING = Resending(at="due", where=TO_DO)
-# Fields of a row only while it has a task.
-_WHILE_TO_DO = ("task", "due", "leased_until", "taken_by", "resends", "resent_by")
-
 ORIGINS = Collection(
     "comments.origin",
     Origin,
@@ -87,6 +82,7 @@ ORIGINS = Collection(
     ),
     shard_key={"_id": "hashed"},
 )
+WORK = Work(ORIGINS, TO_DO, lambda row: CheckSpam(comment=row["_id"]), fields=("task",))
 
 
 def note(runtime: Runtime, node: Node, comment: Comment, sender: Sender) -> None:
@@ -128,43 +124,9 @@ def send(runtime: Runtime, node: Node, comment_id: str) -> None:
     runtime.queues.send(CheckSpam(comment=_id(node, comment_id)))
 
 
-def take(runtime: Runtime, origin_id: str) -> Origin | None:
-    """Lease a row with a task to this worker; None: no task, or leased already."""
-    now = runtime.now()
-    free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
-    until = now + timedelta(milliseconds=runtime.settings.lease_ms)
-    taken = {"taken_by": new_id(now, runtime.random), "leased_until": until, "due": until}
-    return ORIGINS.of(runtime.database).find_one_and_update(
-        {"_id": origin_id, **TO_DO, **free},
-        {"$set": {**taken, "resends": 0}, "$inc": {"tries": 1}},
-        return_document=ReturnDocument.AFTER,
-    )
-
-
-def finish(runtime: Runtime, origin: Origin, answer: str | None) -> None:
-    """Remove the task, unless a call noted another task meanwhile."""
-    ended = {"$set": {"answer": answer}, "$unset": dict.fromkeys(_WHILE_TO_DO, "")}
-    ORIGINS.of(runtime.database).update_one(_own(origin), ended)
-
-
-def postpone(runtime: Runtime, origin: Origin) -> None:
-    """Leave the task to the next message, which the schedule sends."""
-    free = {"$unset": {"taken_by": "", "leased_until": ""}}
-    ORIGINS.of(runtime.database).update_one(_own(origin), free)
-
-
 def remove(runtime: Runtime, origin: Origin) -> None:
     """Remove a row that is no longer needed."""
-    ORIGINS.of(runtime.database).delete_one(_own(origin))
-
-
-def sweep(runtime: Runtime) -> None:
-    """Send messages again for tasks that no worker has done."""
-    resending.sweep(runtime, ORIGINS.of(runtime.database), RESENDING, _messages)
-
-
-def _messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[CheckSpam]:
-    return (CheckSpam(comment=row["_id"]) for row in rows)
+    ORIGINS.of(runtime.database).delete_one(WORK.own(origin))
 
 
 def _want(
@@ -179,13 +141,7 @@ def _want(
 
 
 def _to_do(runtime: Runtime, task: Task) -> Document:
-    # After a lease's time the noting call is over, and its message was sent.
-    due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
-    return {"task": task, "tries": 0, "due": due, "resends": 0}
-
-
-def _own(origin: Origin) -> Document:
-    return {"_id": origin["_id"], **TO_DO, "taken_by": origin.get("taken_by")}
+    return {"task": task, "tries": 0, "due": due_after(runtime), "resends": 0}
 
 
 def _id(node: Node, comment_id: str) -> str:

@@ -8,11 +8,8 @@ import itertools
 import json
 import tempfile
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from functools import partial
 from typing import IO
-
-from pymongo import ReturnDocument
 
 from chalicelib import deadlines
 from chalicelib.assets.blobs import store_of, write
@@ -22,8 +19,8 @@ from chalicelib.comments.transfers.endings import end, fail
 from chalicelib.comments.transfers.rows import (
     FILE_KEPT,
     MAX_FILES,
-    RUNNING,
     TRANSFERS,
+    WORK,
     DiscussionTransfer,
     TransferFile,
     key_of,
@@ -91,9 +88,7 @@ class _Writing:
         """Extend the lease, and note a change; raises _TooLarge and _TakenOver."""
         if deadlines.remaining() < _KEPT_SECONDS:
             raise _TooLarge
-        held = {**change, "$set": {**change.get("$set", {}), **_lease(self.runtime)}}
-        own = {**key_of(self.row), **RUNNING, "taken_by": self.row.get("taken_by")}
-        if not TRANSFERS.of(self.runtime.database).update_one(own, held).matched_count:
+        if not WORK.renew(self.runtime, self.row, change):
             raise _TakenOver
 
     def store(self, content: IO[bytes]) -> None:
@@ -156,22 +151,9 @@ def _name(row: DiscussionTransfer, number: int) -> str:
 
 def _take(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer | None:
     """Return an export for this worker alone, with the files of its last run; None: it is taken."""
-    now = runtime.now()
-    free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
-    taken = {"taken_by": new_id(now, runtime.random), **_lease(runtime), "resends": 0}
-    found = TRANSFERS.of(runtime.database).find_one_and_update(
-        {**key_of(row), **RUNNING, **free},
-        {"$inc": {"tries": 1}, "$set": taken},
-        return_document=ReturnDocument.AFTER,
-    )
+    found = WORK.take(runtime, key_of(row), {"$inc": {"tries": 1}})
     if found is not None and found["files"]:
         files.drop_all(runtime, found)
-        own = {**key_of(row), **RUNNING, "taken_by": found.get("taken_by")}
-        TRANSFERS.of(runtime.database).update_one(own, {"$set": {"files": []}})
+        TRANSFERS.of(runtime.database).update_one(WORK.own(found), {"$set": {"files": []}})
         found["files"] = []
     return found
-
-
-def _lease(runtime: Runtime) -> Document:
-    until = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
-    return {"leased_until": until, "due": until}

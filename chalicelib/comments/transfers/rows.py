@@ -7,9 +7,10 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from chalicelib.assets.shapes import StoreName
 from chalicelib.comments.importing.rows import MAX_SAMPLES, ImportSample
+from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
-from chalicelib.jobs.resending import Resending
+from chalicelib.jobs.work import Work
 
 Kind = Literal["import", "export"]
 # `tried`: a dry run is over, and the file waits to be applied.
@@ -88,7 +89,6 @@ class DiscussionTransfer(TypedDict):
 
 
 RUNNING: Document = {"state": "running"}
-RESENDING = Resending(at="due", made_of="site", where=RUNNING)
 WITHOUT_LISTS = {"moved": 0, "digests": 0, "samples": 0}
 
 TRANSFERS = Collection(
@@ -109,6 +109,13 @@ TRANSFERS = Collection(
         IndexModel("ended", expireAfterSeconds=_ROW_KEPT_SECONDS),
     ),
     shard_key={"site": 1},
+)
+WORK = Work(
+    TRANSFERS,
+    RUNNING,
+    lambda row: RunTransfer(site=row["site"], transfer=row["_id"]),
+    key=("_id", "site"),
+    made_of="site",
 )
 
 

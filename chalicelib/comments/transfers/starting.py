@@ -1,8 +1,5 @@
 """The steps of a publisher: begin a transfer, send its parts, start, apply and stop it."""
 
-from datetime import timedelta
-from typing import Any
-
 from pymongo import DESCENDING, ReturnDocument
 from pymongo.errors import DuplicateKeyError
 
@@ -31,6 +28,7 @@ from chalicelib.comments.transfers.rows import (
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.ids import new_id
+from chalicelib.jobs.resending import due_after
 from chalicelib.runtime import Runtime
 
 _NAMED_PARTS = 20
@@ -128,7 +126,7 @@ def begin_export(runtime: Runtime, site: str, wanted: ExportFormat) -> Discussio
     """Have a worker write the discussions of a site; return the export. Raises ExportRunning."""
     row = _new(runtime, site, "export")
     row["format"], row["state"] = wanted, "running"
-    row["due"] = _due(runtime)
+    row["due"] = due_after(runtime)
     _insert(runtime, row)
     runtime.queues.send(RunTransfer(site=site, transfer=row["_id"]))
     return row
@@ -194,7 +192,7 @@ def _insert(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 def _run(runtime: Runtime, row: DiscussionTransfer, fields: Document) -> DiscussionTransfer:
     """Send a transfer that is still as `row` says to a worker; return it. Raises WrongStep."""
-    running: Document = {**fields, "state": "running", "due": _due(runtime), "tries": 0}
+    running: Document = {**fields, "state": "running", "due": due_after(runtime), "tries": 0}
     found = TRANSFERS.of(runtime.database).find_one_and_update(
         {**key_of(row), "state": row["state"]},
         {"$set": running, "$unset": {"kept_until": "", "is_stopping": ""}},
@@ -211,7 +209,3 @@ def _run(runtime: Runtime, row: DiscussionTransfer, fields: Document) -> Discuss
 def _check_state(row: DiscussionTransfer, state: str) -> None:
     if row["state"] != state:
         raise WrongStep(facts={"state": row["state"]})
-
-
-def _due(runtime: Runtime) -> Any:
-    return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)

@@ -1,13 +1,9 @@
 """The schedule's part of transfers: messages that were lost, and files whose time is over."""
 
-from collections.abc import Iterable, Iterator
-
 from chalicelib.comments.transfers import files
 from chalicelib.comments.transfers.endings import end
-from chalicelib.comments.transfers.messages import RunTransfer
-from chalicelib.comments.transfers.rows import RESENDING, TRANSFERS, DiscussionTransfer, key_of
+from chalicelib.comments.transfers.rows import TRANSFERS, WORK, key_of
 from chalicelib.database import Document
-from chalicelib.jobs import resending
 from chalicelib.runtime import Runtime
 
 _SWEPT_AT_ONCE = 100
@@ -19,8 +15,8 @@ def sweep(runtime: Runtime) -> int:
 
     An import that its publisher left ends here, and its file goes with a later sweep.
     """
+    WORK.sweep(runtime)
     rows = TRANSFERS.of(runtime.database)
-    resending.sweep(runtime, rows, RESENDING, _messages)
     overdue = {"kept_until": {"$lte": runtime.now()}}
     removed = 0
     for row in rows.find(overdue).sort("kept_until").limit(_SWEPT_AT_ONCE):
@@ -32,7 +28,3 @@ def sweep(runtime: Runtime) -> int:
         emptied: Document = {"files": [], "moved": [], "digests": []}
         rows.update_one(key_of(row), {"$unset": {"kept_until": ""}, "$set": emptied})
     return removed
-
-
-def _messages(rows: Iterable[DiscussionTransfer]) -> Iterator[RunTransfer]:
-    return (RunTransfer(site=row["site"], transfer=row["_id"]) for row in rows)
