@@ -20,22 +20,41 @@ export async function sitesOf() {
   return { known: [...new Set(queue.comments.map(({ site }) => site))], isHeld: false };
 }
 
+const PLAIN = { autocomplete: "off", spellcheck: "false" };
+
+/** The form that opens a page about a site. @param {string} page @param {Sites} sites @param {string} site What it begins with. */
+export function siteChoice(page, sites, site) {
+  const { field, offered } = siteField(sites, site);
+  return leading(h("form", { class: "row" }, h("label", {}, "Site ", field), h("button", {}, "Show"), offered), page, () => ({ site: field.value.trim() }));
+}
+
 /**
  * The form that opens a page about a site and a person.
  * @param {string} page @param {Sites} sites @param {URLSearchParams} query What it begins with. @param {boolean} isOptional Whether a page about nobody is one, too.
  */
-export function choice(page, { known, isHeld }, query, isOptional) {
-  const site = query.get("site") || "";
-  const plain = { autocomplete: "off", spellcheck: "false" };
+export function choice(page, sites, query, isOptional) {
+  const { field, offered } = siteField(sites, query.get("site") || "");
+  const person = /** @type {HTMLInputElement} */ (h("input", { name: "person", value: query.get("person"), placeholder: isOptional && "anybody", required: !isOptional, ...PLAIN }));
+  const form = h("form", { class: "row" }, h("label", {}, "Site ", field), h("label", {}, "Person (their id) ", person), h("button", {}, "Show"), offered);
+  return leading(form, page, () => {
+    const about = person.value.trim();
+    return { site: field.value.trim(), ...(about && { person: about }) };
+  });
+}
+
+/** The field of a site: a choice of few, or else a text with those offered that are known. @param {Sites} sites @param {string} site */
+function siteField({ known, isHeld }, site) {
   const options = [...new Set(site ? [...known, site] : known)].map((each) => h("option", { value: each, selected: each === site }, each));
   const isChosen = isHeld && known.length > 0 && known.length <= MOST_SITES;
-  const sites = /** @type {HTMLInputElement | HTMLSelectElement} */ (isChosen ? h("select", { name: "site" }, ...options) : h("input", { name: "site", value: site, list: "sites", required: true, ...plain }));
-  const person = /** @type {HTMLInputElement} */ (h("input", { name: "person", value: query.get("person"), placeholder: isOptional && "anybody", required: !isOptional, ...plain }));
-  const form = h("form", { class: "row" }, h("label", {}, "Site ", sites), h("label", {}, "Person (their id) ", person), h("button", {}, "Show"), !isChosen && h("datalist", { id: "sites" }, ...options));
+  const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (isChosen ? h("select", { name: "site" }, ...options) : h("input", { name: "site", value: site, list: "sites", required: true, ...PLAIN }));
+  return { field, offered: !isChosen && h("datalist", { id: "sites" }, ...options) };
+}
+
+/** Have a form lead to a page. @param {HTMLElement} form @param {string} page @param {() => Record<string, string>} query What the page is about. */
+function leading(form, page, query) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const about = person.value.trim();
-    const asked = addressOf(page, { site: sites.value.trim(), ...(about && { person: about }) });
+    const asked = addressOf(page, query());
     // To an address that differs in nothing, a browser does not go.
     if (asked === location.search + location.hash) location.reload();
     else location.assign(asked);

@@ -11,6 +11,7 @@ const PAGES = [
   { id: "queue", title: "Waiting", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./queue.js" },
   { id: "log", title: "Log", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./log.js" },
   { id: "person", title: "People", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./person.js" },
+  { id: "sign-in", title: "Sign-in", part: "Comments", roles: ["publisher", "admin"], file: "./sign-in.js" },
   { id: "imports", title: "Import and export", part: "Comments", roles: ["publisher", "admin"], file: "./imports.js" },
 ];
 

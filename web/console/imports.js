@@ -2,7 +2,7 @@
 /** Discussions of another system into a site, tried first, and the site's own into files. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
-import { addressOf, sitesOf } from "./choice.js";
+import { siteChoice, sitesOf } from "./choice.js";
 import { download, upload } from "./files.js";
 import { report, samples, WAY } from "./import-report.js";
 import { when } from "./queue-card.js";
@@ -24,7 +24,7 @@ class Imports extends HTMLElement {
   async connectedCallback() {
     const sites = await sitesOf();
     if (!this.#site && sites.known.length === 1) this.#site = sites.known[0];
-    this.replaceChildren(h("h1", {}, "Import and export"), this.#choice(sites), this.#status);
+    this.replaceChildren(h("h1", {}, "Import and export"), siteChoice("imports", sites, this.#site), this.#status);
     if (!this.#site) return this.#say("Name a site.");
     this.append(this.#import, this.#export);
     await this.#tried(async () => {
@@ -43,17 +43,6 @@ class Imports extends HTMLElement {
   /** @param {...string} parts */
   #path(...parts) {
     return `/sites/${[this.#site, ...parts].map(encodeURIComponent).join("/")}`;
-  }
-
-  /** @param {import("./choice.js").Sites} sites */
-  #choice({ known, isHeld }) {
-    const field = isHeld && known.length ? h("select", { name: "site" }, ...known.map((each) => h("option", { value: each, selected: each === this.#site }, each))) : h("input", { name: "site", value: this.#site, required: true, autocomplete: "off", spellcheck: "false" });
-    const form = h("form", { class: "row" }, h("label", {}, "Site ", field), h("button", {}, "Show"));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      location.assign(addressOf("imports", { site: /** @type {HTMLInputElement} */ (field).value.trim() }));
-    });
-    return form;
   }
 
   /** Show the open import with what may be done about it, or else the form of a new one. @param {Import | null} open @param {Partial<Import>} [last] */

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Response, expect
 
+from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
@@ -13,6 +14,7 @@ from tests.web.support.browser import until
 
 expect.set_options(timeout=PATIENCE_MS)
 NODE = "harbour:moon"
+PUBLIC_URL = "https://plaza.example"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -95,3 +97,10 @@ def desk(client: Client, clock: Clock, open_page: OpenPage) -> Desk:
     desk = Desk(client, clock, open_page)
     desk.settle()
     return desk
+
+
+@pytest.fixture
+def public_url(runtime: Runtime) -> str:
+    """The address that pages reach the API at, which is another than the console's."""
+    object.__setattr__(runtime.settings, "public_url", PUBLIC_URL)
+    return PUBLIC_URL
