@@ -102,14 +102,22 @@ def _change(runtime: Runtime, node: Node, comment_id: str, new_fields: NewFields
 def _given_fields(
     runtime: Runtime, node: Node, comment: Comment, giver: str, to: str
 ) -> CommentFields:
-    """Return the fields of a comment whose mentions of a person lead to another; or empty."""
-    before, text = comment.get("mentions", []), comment["text"]
-    if text is None or all(each["id"] != giver for each in before):
+    """Return the fields of a comment whose mentions of a person lead to another; or empty.
+
+    Where it mentions both, the text names `to` twice: a person has one mention.
+    """
+    before, text, site = comment.get("mentions", []), comment["text"], node["site"]
+    old = next((each["name"] for each in before if each["id"] == giver), None)
+    if text is None or old is None:
         return {}
     people = [Mention(id=to if m["id"] == giver else m["id"], name=m["name"]) for m in before]
+    new = next((each["name"] for each in before if each["id"] == to), None)
+    if new is not None:
+        text = rename_in(text, places_of(runtime, site, text, Mentions(before), old), old, new)
+        people = [each for each in before if each["id"] != giver]
     with contextlib.suppress(CommentTooLarge):
-        html = render_text(runtime, node["site"], text, Mentions(people), is_new=False)
-        return {"html": html, "renderer": RENDERER, "mentions": people}
+        html = render_text(runtime, site, text, Mentions(people), is_new=False)
+        return {"text": text, "html": html, "renderer": RENDERER, "mentions": people}
     return {}
 
 

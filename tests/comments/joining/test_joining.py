@@ -174,6 +174,29 @@ def test_mentions_of_the_guest_lead_to_the_account(talk: GuestSite) -> None:
     assert comment["text"] == "Well seen, @Passenger"
 
 
+@pytest.mark.parametrize("words", ["@Passenger is @Ann", "@Ann is @Passenger"])
+def test_a_mention_of_both_is_one_of_the_account(
+    talk: GuestSite, workers: Workers, words: str
+) -> None:
+    writer, ann = guest(talk), account(talk)
+    posted(writer)
+    posted(ann, "A fine evening, too")
+    bob = talk.client.as_("bob", name="Bob")
+    said = posted(bob, words, mentions=[id_of(writer), ANN])
+
+    join(ann, writer)
+
+    comment = talk.client.get(f"{COMMENTS}/{said}").json
+    assert comment["mentions"] == [{"id": ANN, "name": "Ann"}]
+    assert comment["text"] == "@Ann is @Ann"
+    assert comment["html"].count(f'data-person="{ANN}"') == 2
+    ann.delete("/users/me")
+    run_again(talk, workers)
+    erased = talk.client.get(f"{COMMENTS}/{said}").json
+    assert "Ann" not in erased["html"]
+    assert ("Passenger" in erased["html"], ANN in str(erased)) == (False, False)
+
+
 LATER = "2026-12-01T00:00:00Z"
 FAR = "2027-12-01T00:00:00Z"
 SUSPENDED = {"status": "suspended", "until": LATER}
