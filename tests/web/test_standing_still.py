@@ -165,6 +165,42 @@ def test_votes_have_their_place_before_they_are_there(
 
 
 @pytest.mark.parametrize("screen", SCREENS)
+def test_nothing_moves_when_the_file_for_guests_is_late_and_a_press_before_it_counts(
+    client: Client, clock: Clock, host: Site, open_page: OpenPage, screen: dict[str, int]
+) -> None:
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/sites/{SITE}/comments/settings", guests="name").status == 200
+    clock.advance(seconds=6)
+    host.body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+    readings: list[Reading] = []
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    def prepare(page: Page) -> None:
+        readings.append(Reading(page))
+        page.route("**/guest.js", hold)
+
+    page = open_page(host, before=prepare, viewport=screen)
+    expect(page.locator("plaza-comments article")).to_have_count(COMMENTS)
+    until(page, lambda: bool(held))
+    first = page.locator("plaza-comments article").first
+    top = first.bounding_box()
+
+    held.pop().continue_()
+    readings[0].rest()
+    assert first.bounding_box() == top
+    assert readings[0].shifted() == []
+
+    page.reload()
+    until(page, lambda: bool(held))
+    page.get_by_role("button", name="Write without an account").click()
+    held.pop().continue_()
+    expect(page.get_by_role("textbox", name="Your name")).to_be_focused()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
 def test_who_jumps_to_the_end_before_the_discussion_is_there_sees_nothing_move(
     host: Site, open_page: OpenPage, screen: dict[str, int]
 ) -> None:

@@ -262,7 +262,11 @@ export default class PlazaComments extends Live {
   /** @param {Page} page @param {import("./words.js").Words} words */
   #invitation({ node: { guests, id } }, words) {
     const invited = invitation(this, words, "signIn");
-    if (guests !== "off") import(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, (/** @type {import("./api.js").Options} */ options) => call(apiOf(this), `/sites/${siteOf(id)}/guests`, options), keepGuest)).catch(() => {});
+    if (guests === "off") return invited;
+    const there = import(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, (/** @type {import("./api.js").Options} */ options) => call(apiOf(this), `/sites/${siteOf(id)}/guests`, options), keepGuest), () => { throw new Problem({}); });
+    there.catch(() => {});
+    // At once: what comes later moves what stands below.
+    if (guests !== "accounts") invited.append(" ", h("button", { part: "button", onclick: () => this.#tried(async () => (await there)()) }, words.t("asGuest")));
     return invited;
   }
 

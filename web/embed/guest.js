@@ -18,7 +18,7 @@ const MOST = 100;
 const MOST_OF_ADDRESS = 254;
 
 /**
- * Offer readers to write under a name of their choice, beside an invitation.
+ * Offer the site's providers beside an invitation, and return what shows the form of a guest's name in its place.
  * @param {HTMLElement} invitation @param {Words} shared @param {Schemas["DiscussionAnswer"]["guests"]} guests
  * @param {(options: import("./api.js").Options) => Promise<Schemas["GuestAnswer"]>} call Calls the guests of the site.
  * @param {(token: string) => void} begin The discussion starts anew with the guest's token.
@@ -27,11 +27,9 @@ export async function offer(invitation, shared, guests, call, begin) {
   const words = await withMatters(shared, { guest });
   const { api, site } = placeOf(invitation);
   const open = async (/** @type {Named} */ named) => (await call({ method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
-  const show = () => nameForm(invitation, words, guests === "email", open, begin);
-  // At once: what comes later moves what stands below.
-  if (guests !== "accounts") invitation.append(" ", h("button", { part: "button", onclick: show }, words.t("asGuest")));
   offerAccounts(invitation, shared, `${api}/sites/${site}`).catch(() => {});
-  await comeBack(invitation, words, begin);
+  comeBack(invitation, words, begin);
+  return () => nameForm(invitation, words, guests === "email", open, begin);
 }
 
 /** Offer the site's providers, if it has any. @param {HTMLElement} invitation @param {Words} shared @param {string} site The site's address in the API. */

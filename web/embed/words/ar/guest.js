@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "الكتابة بدون حساب",
   guestName: "اسمك",
   guestEmail: "بريدك الإلكتروني",
   guestGoesOn: "متابعة",

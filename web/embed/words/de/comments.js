@@ -10,6 +10,7 @@ export default {
   unseen: "Dieser Kommentar wird nicht angezeigt.",
   spam: "Spam",
   signIn: "Zum Kommentieren anmelden",
+  asGuest: "Ohne Konto schreiben",
   empty: "Noch hat niemand etwas gesagt.",
   locked: "Diese Diskussion ist geschlossen.",
   opens: "Diese Diskussion beginnt: {time}",

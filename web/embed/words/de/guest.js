@@ -1,7 +1,6 @@
 // @ts-check
 // What a reader without an account is asked in German.
 export default {
-  asGuest: "Ohne Konto schreiben",
   guestName: "Dein Name",
   guestEmail: "Deine E-Mail-Adresse",
   guestGoesOn: "Weiter",

@@ -10,6 +10,7 @@ export default {
   unseen: "This comment is not shown.",
   spam: "spam",
   signIn: "Sign in to comment",
+  asGuest: "Write without an account",
   empty: "Nobody has said anything yet.",
   locked: "This discussion is closed.",
   opens: "This discussion opens on {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // What a reader without an account is asked in English.
 export default {
-  asGuest: "Write without an account",
   guestName: "Your name",
   guestEmail: "Your e-mail address",
   guestGoesOn: "Continue",

@@ -11,6 +11,7 @@ export default {
   unseen: "Este comentario no se muestra.",
   spam: "spam",
   signIn: "Inicia sesión para comentar",
+  asGuest: "Escribir sin cuenta",
   empty: "Nadie ha dicho nada todavía.",
   locked: "Esta conversación está cerrada.",
   opens: "Esta conversación se abre: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Escribir sin cuenta",
   guestName: "Tu nombre",
   guestEmail: "Tu correo electrónico",
   guestGoesOn: "Continuar",

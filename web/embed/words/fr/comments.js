@@ -11,6 +11,7 @@ export default {
   unseen: "Ce commentaire n’est pas affiché.",
   spam: "indésirable",
   signIn: "Se connecter pour commenter",
+  asGuest: "Écrire sans compte",
   empty: "Personne n’a encore rien dit.",
   locked: "Cette discussion est close.",
   opens: "Ouverture de cette discussion : {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Écrire sans compte",
   guestName: "Votre nom",
   guestEmail: "Votre adresse e-mail",
   guestGoesOn: "Continuer",

@@ -11,6 +11,7 @@ export default {
   unseen: "Questo commento non viene mostrato.",
   spam: "spam",
   signIn: "Accedi per commentare",
+  asGuest: "Scrivi senza account",
   empty: "Nessuno ha ancora detto niente.",
   locked: "Questa discussione è chiusa.",
   opens: "Questa discussione si apre: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Scrivi senza account",
   guestName: "Il tuo nome",
   guestEmail: "Il tuo indirizzo e-mail",
   guestGoesOn: "Continua",

@@ -9,6 +9,7 @@ export default {
   unseen: "このコメントは表示されません。",
   spam: "スパム",
   signIn: "ログインしてコメントする",
+  asGuest: "アカウントなしで書く",
   empty: "まだコメントはありません。",
   locked: "このディスカッションは終了しました。",
   opens: "このディスカッションの開始：{time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "アカウントなしで書く",
   guestName: "名前",
   guestEmail: "メールアドレス",
   guestGoesOn: "続ける",

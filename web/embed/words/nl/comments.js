@@ -10,6 +10,7 @@ export default {
   unseen: "Deze reactie wordt niet getoond.",
   spam: "spam",
   signIn: "Log in om te reageren",
+  asGuest: "Schrijven zonder account",
   empty: "Nog niemand heeft iets gezegd.",
   locked: "Deze discussie is gesloten.",
   opens: "Deze discussie gaat open: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Schrijven zonder account",
   guestName: "Je naam",
   guestEmail: "Je e-mailadres",
   guestGoesOn: "Verder",

@@ -12,6 +12,7 @@ export default {
   unseen: "Ten komentarz nie jest wyświetlany.",
   spam: "spam",
   signIn: "Zaloguj się, aby komentować",
+  asGuest: "Pisz bez konta",
   empty: "Nikt jeszcze nic nie napisał.",
   locked: "Ta dyskusja jest zamknięta.",
   opens: "Otwarcie tej dyskusji: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Pisz bez konta",
   guestName: "Twoja nazwa",
   guestEmail: "Twój adres e-mail",
   guestGoesOn: "Dalej",

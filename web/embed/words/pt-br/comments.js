@@ -11,6 +11,7 @@ export default {
   unseen: "Este comentário não é exibido.",
   spam: "spam",
   signIn: "Entre para comentar",
+  asGuest: "Escrever sem conta",
   empty: "Ninguém disse nada ainda.",
   locked: "Esta discussão está encerrada.",
   opens: "Esta discussão abre em: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Escrever sem conta",
   guestName: "Seu nome",
   guestEmail: "Seu e-mail",
   guestGoesOn: "Continuar",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Писать без учётной записи",
   guestName: "Ваше имя",
   guestEmail: "Ваш адрес e-mail",
   guestGoesOn: "Дальше",

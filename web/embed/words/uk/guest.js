@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "Писати без облікового запису",
   guestName: "Ваше ім’я",
   guestEmail: "Ваша адреса e-mail",
   guestGoesOn: "Далі",

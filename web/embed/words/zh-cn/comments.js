@@ -9,6 +9,7 @@ export default {
   unseen: "此评论不予显示。",
   spam: "垃圾评论",
   signIn: "登录后评论",
+  asGuest: "无需账号发表评论",
   empty: "还没有人发言。",
   locked: "此讨论已关闭。",
   opens: "此讨论开放时间：{time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  asGuest: "无需账号发表评论",
   guestName: "你的名字",
   guestEmail: "你的电子邮箱",
   guestGoesOn: "继续",
