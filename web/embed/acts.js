@@ -2,6 +2,7 @@
 /** Acts in a discussion: what readers and moderators who are signed in do, with their words and forms. Loaded for them alone. */
 import { h } from "./element.js";
 import { ask, FORM_STYLES, FORM_WORDS, MOST_MENTIONS, textForm } from "./form.js";
+import { keep, kept } from "./kept.js";
 import acts from "./words/en/acts.js";
 
 /** @typedef {import("./comment.js").Comment} Comment */
@@ -30,10 +31,18 @@ import acts from "./words/en/acts.js";
 export { FORM_STYLES };
 export const ACT_WORDS = { ...FORM_WORDS, acts };
 
+/** Where a guest's token is kept (`guests.js`). */
+const GUEST = "plaza:guest";
 /** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
 const asShown = ({ state, edited_at }) => ({ state, edited_at });
 /** How much a comment adds to the count, as it is shown; 0 for one that is not. @param {Comment | undefined} comment */
 const visible = (comment) => Number(comment?.state === "visible" && !!comment.author);
+
+/** Have a guest leave; who signs in next takes along what they wrote as that guest in this tab (`providers.js`). @param {Desk["keepGuest"]} keepGuest */
+function leaveGuest(keepGuest) {
+  keep("sessionStorage", GUEST, kept("localStorage", GUEST) || "");
+  keepGuest("");
+}
 
 export class Acts {
   #desk;
@@ -48,7 +57,7 @@ export class Acts {
     const { name, reader, keepGuest, words: { t } } = this.#desk;
     const form = this.#form("", { label: t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
     // Who writes by a token that this browser keeps, and not the page, may be another reader next.
-    if (name && /^[gp]_[\w-]{22}$/.test(reader)) form.append(h("p", { class: "row" }, t("writesAs", { name }), h("button", { type: "button", part: "button", onclick: () => keepGuest("") }, t("otherName"))));
+    if (name && /^[gp]_[\w-]{22}$/.test(reader)) form.append(h("p", { class: "row" }, t("writesAs", { name }), h("button", { type: "button", part: "button", onclick: () => leaveGuest(keepGuest) }, t("otherName"))));
     return form;
   }
 

@@ -7,16 +7,16 @@
 /** Seconds before its end at which a token is asked for anew. */
 const EARLY = 60;
 /** After this time a call counts as failed: longer than the API itself takes. */
-const TIMEOUT_MS = 35_000;
+const CALL_MS = 35_000;
 /** After this time a page has failed to say who reads; who only reads does not wait for it again so soon. */
-const PATIENCE_MS = 10_000;
+const PAGE_MS = 10_000;
 const PAUSE_MS = 5_000;
 
 /** A failure with the API's stable code; `offline` if there was no answer, `sign_in_failed` if the page could not say who calls. */
 export class Problem extends Error {
   /** @param {Partial<ProblemBody>} body @param {Response} [response] */
   constructor(body, response) {
-    super(body.title || "");
+    super(body.title);
     this.code = body.code || "offline";
     this.body = body;
     this.response = response;
@@ -55,7 +55,7 @@ export function admitGuests(token) {
 async function askPage() {
   const own = window.plaza?.token;
   if (own) return own();
-  const address = document.querySelector('meta[name="plaza-token-url"]')?.getAttribute("content");
+  const address = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="plaza-token-url"]'))?.content;
   const answer = address && (await fetch(address, { credentials: "same-origin" }));
   if (!answer || answer.status === 204) return null;
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
@@ -68,7 +68,7 @@ async function reader(isPressed) {
   if (!isPressed && performance.now() - failedAt < PAUSE_MS) return held || UNKNOWN;
   const mine = (asking ||= askPage().then((text) => read(text || tokenOfGuest())));
   try {
-    const answer = await Promise.race([mine, new Promise((_, refuse) => setTimeout(refuse, PATIENCE_MS, "no answer"))]);
+    const answer = await Promise.race([mine, new Promise((_, refuse) => setTimeout(refuse, PAGE_MS, "no answer"))]);
     if (asking === mine) held = answer;
   } catch (error) {
     if (asking === mine) {
@@ -137,7 +137,7 @@ function send(url, { method, body, key, anew, signal }, bearer) {
   if (bearer) headers.Authorization = `Bearer ${bearer}`;
   if (key) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const late = AbortSignal.timeout(TIMEOUT_MS);
+  const late = AbortSignal.timeout(CALL_MS);
   return fetch(url, {
     method,
     headers,
@@ -145,6 +145,6 @@ function send(url, { method, body, key, anew, signal }, bearer) {
     credentials: "omit",
     // The browser sends the entity tag of what it has kept, and gets a 304 if nothing changed.
     cache: anew ? "no-cache" : "default",
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: JSON.stringify(body),
   });
 }

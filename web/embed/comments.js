@@ -28,7 +28,7 @@ import css from "./comments.css";
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
 
 const STYLES = [base, css].map(sheet);
-const PAGE = 50;
+const PAGE = "50";
 /** Where a tab keeps the order that its reader has chosen for a discussion. */
 const ORDER_OF = "plaza:order:";
 /** What readers who are signed in load as well, and pages that stay open; the build writes the addresses of this release. */
@@ -123,7 +123,7 @@ export default class PlazaComments extends Live {
 
   /** @param {string} [rest] @param {import("./api.js").Options} [options] */
   async #call(rest = "", options) {
-    const [{ now }, reader] = [this, this.#reader];
+    const { now } = this, reader = this.#reader;
     const answer = await this.#callNode(`/comments${rest}`, options);
     // What the same reader has written is shown in whatever order they have chosen meanwhile.
     if (now.aborted && (!options?.method || reader !== this.#reader || this.alive.aborted)) throw new Problem({});
@@ -134,7 +134,7 @@ export default class PlazaComments extends Live {
   async #page(where = {}, anew = false) {
     this.#order ||= kept("sessionStorage", ORDER_OF + this.#id) || this.#named;
     const ended = this.#ended;
-    const page = await this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
+    const page = await this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: PAGE, ...where })}`, { anew });
     return ended === this.#ended ? page : this.#page(where, true);
   }
 
@@ -260,11 +260,10 @@ export default class PlazaComments extends Live {
   }
 
   /** @param {Page} page @param {import("./words.js").Words} words */
-  #invitation({ node: { guests, id } }, words) {
+  #invitation({ node: { guests } }, words) {
     const invited = invitation(this, words, "signIn");
     if (guests === "off") return invited;
-    const there = import(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, (/** @type {import("./api.js").Options} */ options) => call(apiOf(this), `/sites/${siteOf(id)}/guests`, options), keepGuest), () => { throw new Problem({}); });
-    there.catch(() => {});
+    const there = import(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, call, keepGuest)).catch(() => () => { throw new Problem({}); });
     // At once: what comes later moves what stands below.
     if (guests !== "accounts") invited.append(" ", h("button", { part: "button", onclick: () => this.#tried(async () => (await there)()) }, words.t("asGuest")));
     return invited;

@@ -40,21 +40,21 @@ const MOST_MS = 2 ** 31 - 1;
 const COUNTED_SHARE = 0.9;
 
 /** Drafts of this page, for browsers that refuse storage. @type {Map<string, Draft>} */
-const kept = new Map();
+const unstored = new Map();
 const drafts = {
   /** @param {string} place @returns {Draft | null} */
   read(place) {
     try {
       return JSON.parse(sessionStorage.getItem(place) || "null");
     } catch {
-      return kept.get(place) || null;
+      return unstored.get(place) || null;
     }
   },
   /** @param {string} place @param {Draft | null} draft */
   write(place, draft) {
     const isText = draft && draft.text;
-    if (isText) kept.set(place, draft);
-    else kept.delete(place);
+    if (isText) unstored.set(place, draft);
+    else unstored.delete(place);
     try {
       if (isText) sessionStorage.setItem(place, JSON.stringify(draft));
       else sessionStorage.removeItem(place);

@@ -1,6 +1,7 @@
 // @ts-check
 /** Writing without an account: loaded by readers of sites that let guests write. */
 import { apiOf, h, sheet } from "./element.js";
+import { keep } from "./kept.js";
 import { whenTyped } from "./keyboard.js";
 import { withMatters } from "./matters.js";
 import guest from "./words/en/guest.js";
@@ -20,13 +21,18 @@ const MOST_OF_ADDRESS = 254;
 /**
  * Offer the site's providers beside an invitation, and return what shows the form of a guest's name in its place.
  * @param {HTMLElement} invitation @param {Words} shared @param {Schemas["DiscussionAnswer"]["guests"]} guests
- * @param {(options: import("./api.js").Options) => Promise<Schemas["GuestAnswer"]>} call Calls the guests of the site.
- * @param {(token: string) => void} begin The discussion starts anew with the guest's token.
+ * @param {typeof import("./api.js").call} call
+ * @param {(token: string) => void} keepGuest The discussion starts anew with the guest's token.
  */
-export async function offer(invitation, shared, guests, call, begin) {
+export async function offer(invitation, shared, guests, call, keepGuest) {
+  const begin = (/** @type {string} */ token) => {
+    // The guest of before is no longer asked about (`acts.js`).
+    keep("sessionStorage", "plaza:guest", "");
+    keepGuest(token);
+  };
   const words = await withMatters(shared, { guest });
   const { api, site } = placeOf(invitation);
-  const open = async (/** @type {Named} */ named) => (await call({ method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
+  const open = async (/** @type {Named} */ named) => (await call(api, `/sites/${site}/guests`, { method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
   offerAccounts(invitation, shared, `${api}/sites/${site}`).catch(() => {});
   comeBack(invitation, words, begin);
   return () => nameForm(invitation, words, guests === "email", open, begin);

@@ -10,8 +10,6 @@ admitGuests(() => kept("localStorage", KEPT_AS) ?? own);
 
 /** Write with a guest's token from now on, "" for none; all elements of the page start anew. @param {string} token */
 export function keepGuest(token) {
-  // Who signs in takes along what they wrote as the guest whom they have left just now in this tab (`providers.js`).
-  keep("sessionStorage", KEPT_AS, kept("localStorage", KEPT_AS) || "");
   keep("localStorage", KEPT_AS, (own = token));
   document.dispatchEvent(new CustomEvent("plaza:identity"));
 }

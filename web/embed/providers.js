@@ -8,7 +8,7 @@ import provider from "./words/en/provider.js";
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
 /** @typedef {import("./words.js").Words} Words */
 
-/** Where this tab keeps the token that its reader has left (`guests.js`). */
+/** Where this tab keeps the token that its reader has left (`acts.js`). */
 const BEFORE = "plaza:guest";
 
 /**

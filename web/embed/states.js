@@ -7,7 +7,7 @@ import { h, tell } from "./element.js";
 
 /** Times between two looks for what is new; the longer ones while nothing is. */
 const FIRST_MS = 30_000;
-const LONGEST_MS = 300_000;
+const MOST_MS = 300_000;
 
 /** Ask a guest to sign in. @param {Element} element @param {Words} words @param {string} key */
 export function invitation(element, { t }, key) {
@@ -54,7 +54,7 @@ export function whileShown(look, signal) {
   async function turn() {
     if (document.hidden || isLooking) return;
     isLooking = true;
-    wait = (await look().catch(() => false)) ? FIRST_MS : Math.min(2 * wait, LONGEST_MS);
+    wait = (await look().catch(() => false)) ? FIRST_MS : Math.min(2 * wait, MOST_MS);
     isLooking = false;
     clearTimeout(timer);
     if (!signal.aborted) timer = setTimeout(turn, wait);

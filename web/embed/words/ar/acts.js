@@ -29,4 +29,7 @@ export default {
   approved: "التعليق ظاهر للجميع.",
   writesAs: "أنت تكتب باسم {name}.",
   otherName: "الكتابة باسم آخر",
+  pending: "في انتظار المشرف",
+  hidden: "أخفاه المشرف",
+  spam: "بريد مزعج",
 };

@@ -29,4 +29,7 @@ export default {
   approved: "Der Kommentar ist jetzt für alle sichtbar.",
   writesAs: "Du schreibst als {name}.",
   otherName: "Unter anderem Namen schreiben",
+  pending: "wartet auf die Moderation",
+  hidden: "von der Moderation ausgeblendet",
+  spam: "Spam",
 };

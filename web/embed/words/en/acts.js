@@ -29,4 +29,7 @@ export default {
   approved: "The comment is visible to all.",
   writesAs: "You write as {name}.",
   otherName: "Write under another name",
+  pending: "waits for a moderator",
+  hidden: "hidden by a moderator",
+  spam: "spam",
 };

@@ -29,4 +29,7 @@ export default {
   approved: "El comentario es visible para todos.",
   writesAs: "Escribes como {name}.",
   otherName: "Escribir con otro nombre",
+  pending: "pendiente de moderación",
+  hidden: "ocultado por la moderación",
+  spam: "spam",
 };

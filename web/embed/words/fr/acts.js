@@ -29,4 +29,7 @@ export default {
   approved: "Le commentaire est visible par tous.",
   writesAs: "Vous écrivez sous le nom de {name}.",
   otherName: "Écrire sous un autre nom",
+  pending: "en attente de modération",
+  hidden: "masqué par la modération",
+  spam: "indésirable",
 };

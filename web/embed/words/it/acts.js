@@ -29,4 +29,7 @@ export default {
   approved: "Il commento è visibile a tutti.",
   writesAs: "Scrivi come {name}.",
   otherName: "Scrivi con un altro nome",
+  pending: "in attesa di moderazione",
+  hidden: "nascosto dalla moderazione",
+  spam: "spam",
 };

@@ -29,4 +29,7 @@ export default {
   approved: "コメントは全員に表示されています。",
   writesAs: "{name}として書き込みます。",
   otherName: "別の名前で書く",
+  pending: "モデレーターの確認待ち",
+  hidden: "モデレーターが非表示にしました",
+  spam: "スパム",
 };

@@ -3,11 +3,8 @@
 export default {
   "fresh.other": "新しいコメント{n}件",
   inReplyTo: "{name}さんへの返信",
-  pending: "モデレーターの確認待ち",
-  hidden: "モデレーターが非表示にしました",
   waits: "このコメントはモデレーターの確認待ちです。",
   unseen: "このコメントは表示されません。",
-  spam: "スパム",
   signIn: "ログインしてコメントする",
   asGuest: "アカウントなしで書く",
   empty: "まだコメントはありません。",

@@ -29,4 +29,7 @@ export default {
   approved: "De reactie is voor iedereen zichtbaar.",
   writesAs: "Je schrijft als {name}.",
   otherName: "Onder een andere naam schrijven",
+  pending: "wacht op een moderator",
+  hidden: "verborgen door een moderator",
+  spam: "spam",
 };

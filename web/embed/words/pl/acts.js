@@ -29,4 +29,7 @@ export default {
   approved: "Komentarz jest widoczny dla wszystkich.",
   writesAs: "Piszesz jako {name}.",
   otherName: "Pisz pod inną nazwą",
+  pending: "czeka na moderatora",
+  hidden: "ukryty przez moderatora",
+  spam: "spam",
 };

@@ -29,4 +29,7 @@ export default {
   approved: "O comentário está visível para todos.",
   writesAs: "Você escreve como {name}.",
   otherName: "Escrever com outro nome",
+  pending: "aguardando moderação",
+  hidden: "ocultado pela moderação",
+  spam: "spam",
 };

@@ -29,4 +29,7 @@ export default {
   approved: "Коментар бачать усі.",
   writesAs: "Ви пишете як {name}.",
   otherName: "Писати під іншим ім’ям",
+  pending: "очікує на модератора",
+  hidden: "приховано модератором",
+  spam: "спам",
 };

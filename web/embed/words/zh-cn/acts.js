@@ -29,4 +29,7 @@ export default {
   approved: "所有人都能看到这条评论。",
   writesAs: "你以 {name} 的名义发表。",
   otherName: "换一个名字",
+  pending: "等待管理员审核",
+  hidden: "已被管理员隐藏",
+  spam: "垃圾评论",
 };

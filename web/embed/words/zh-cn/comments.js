@@ -3,11 +3,8 @@
 export default {
   "fresh.other": "{n} 条新评论",
   inReplyTo: "回复 {name}",
-  pending: "等待管理员审核",
-  hidden: "已被管理员隐藏",
   waits: "此评论正在等待审核。",
   unseen: "此评论不予显示。",
-  spam: "垃圾评论",
   signIn: "登录后评论",
   asGuest: "无需账号发表评论",
   empty: "还没有人发言。",
