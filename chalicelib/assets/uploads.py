@@ -151,7 +151,7 @@ def publish_version(
 
 
 def _check_version(asset: Asset, media_type: str) -> None:
-    """Raise TooManyVersions, or OtherKind unless a version may have this type."""
+    """Raise TooManyVersions, or OtherKind for a type of another kind than the asset."""
     if len(asset["versions"]) >= MAX_VERSIONS:
         raise TooManyVersions
     kind = kinds.kind_of(asset["versions"][asset["current"] - 1]["type"])

@@ -105,7 +105,7 @@ class RevisionId(TypedDict):
 
 
 class Revision(PageWords):
-    """A former draft, after a person's saves within ten minutes; `begun` is the first save."""
+    """A former draft: the last of a person's saves within ten minutes; `begun` is the first."""
 
     _id: RevisionId
     by: Writer | None

@@ -1,4 +1,4 @@
-"""What a format writes too early, on the disk until it is needed."""
+"""Values that a format writes before they are needed: they lie on the disk until then."""
 
 import json
 import sqlite3

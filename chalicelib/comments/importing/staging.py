@@ -70,7 +70,7 @@ class Staging:
 
 
 class _Batch:
-    """The rows of some parts of a file, with the numbers of parts by their outcome."""
+    """The rows of some parts of a file; `counts` are numbers of parts by outcome."""
 
     def __init__(self, conversion: FileConversion, left: set[str]) -> None:
         self._conversion = conversion

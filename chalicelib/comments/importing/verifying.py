@@ -179,7 +179,7 @@ def _difference_of_marks(conversion: FileConversion, row: StagedComment, here: _
 
 
 def _by_id(conversion: FileConversion, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the marks by the ids of people here, and by their ids in a file."""
+    """Return the marks of people by their ids; of a file of Plaza, by their ids there as well."""
     source = conversion.source
     told = {account_id(source, who): what for who, what in given.items()}
     return {**told, **given} if source.format == OWN_FORMAT else dict(given)

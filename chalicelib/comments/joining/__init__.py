@@ -1,4 +1,4 @@
-"""Joining the past of a guest, or of an imported person, with the account of who it is.
+"""Joining the past of a guest, or of an imported person, with the person's account.
 
 Public face: `carrying`, `routes`.
 """

@@ -173,7 +173,7 @@ def _withdraw_own_marks(runtime: Runtime, by: ClaimedPast) -> None:
 
 
 def _carry_blocks(runtime: Runtime, by: ClaimedPast) -> None:
-    """Have who blocked the person block the account, at this site."""
+    """Let the people who blocked the person block the account, at this site."""
     database = runtime.database
     people = PEOPLE.of(database)
     listed = {"blocked": by.person, "site": by.site}

@@ -1,4 +1,4 @@
-"""Routes and forms of an account that takes the past of a person who it is."""
+"""Routes and forms for taking the past of a guest, or of an imported person, over to an account."""
 
 from typing import Annotated
 

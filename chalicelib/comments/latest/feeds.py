@@ -1,4 +1,4 @@
-"""Feeds of comments: what each is of, its entity tag, and its entries.
+"""Feeds of comments: their subjects, their entity tags and their entries.
 
 A feed is the same for every reader, and has what anybody may read. Its tag comes from the entries
 of its comments and their nodes alone, so that a poll without news reads no comment, and the
@@ -35,7 +35,7 @@ _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class FeedSubject(NamedTuple):
-    """What a feed is of: its path, its title, where to read on, and the choice of its entries."""
+    """The subject of a feed: its path, its title, its page, and the choice of its entries."""
 
     path: str
     title: str

@@ -71,7 +71,7 @@ class PageRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConvertedPage:
-    """A page to write; `losses` are the codes of what it lost.
+    """A page to write; `losses` are codes.
 
     publication: None: it stays a draft. address: its former address, for its discussion.
     """

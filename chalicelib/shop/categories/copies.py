@@ -94,7 +94,7 @@ def _rows(fenced: Fenced, copies: Iterable[CategoryCopy]) -> Iterable[Category]:
 
 
 def _restore(fenced: Fenced, name: StoreName) -> Iterable[UpdateOne]:
-    """Yield the update of each category to another store, parents first."""
+    """Yield the updates that bring all categories to another store, parents first."""
     store, stored = STORES[name], dict[str, Any]()
     for each in sorted(fenced.rows.find({}), key=lambda category: category["depth"]):
         parent = stored[each["parent"]] if each["parent"] else None

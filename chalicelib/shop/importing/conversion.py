@@ -52,7 +52,7 @@ class UnusableProduct(Exception):
 
 
 class ProductLoss(NamedTuple):
-    """What a product lost, and the line."""
+    """A loss of a product, with the line of the file."""
 
     reason: str
     line: int
@@ -60,7 +60,7 @@ class ProductLoss(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConvertedProduct:
-    """A product to write, the units of each SKU, and what it lost."""
+    """A product to write, the units of each SKU, and its losses."""
 
     id: str
     new: NewProduct
