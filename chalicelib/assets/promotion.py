@@ -90,7 +90,7 @@ def resend_pending(runtime: Runtime) -> None:
 
 
 def _elsewhere(owner: str, target: Blobs) -> Document:
-    """Return the condition of assets that have a version to move: one that the target can hold."""
+    """Return the condition of assets with a version elsewhere that the target takes."""
     limits = [
         {"type": {"$in": IMAGES}, "length": {"$lte": target.max_picture_bytes}},
         {"type": {"$nin": IMAGES}, "length": {"$lte": target.max_bytes}},
