@@ -2,7 +2,7 @@
 /** Acts in a discussion: what readers and moderators who are signed in do, with their words and forms. Loaded for them alone. */
 import { h } from "./element.js";
 import { ask, FORM_STYLES, FORM_WORDS, MOST_MENTIONS, textForm } from "./form.js";
-import { keep, kept } from "./kept.js";
+import { keep, kept, KEPT_AS } from "./kept.js";
 import acts from "./words/en/acts.js";
 
 /** @typedef {import("./comment.js").Comment} Comment */
@@ -31,8 +31,6 @@ import acts from "./words/en/acts.js";
 export { FORM_STYLES };
 export const ACT_WORDS = { ...FORM_WORDS, acts };
 
-/** Where a guest's token is kept (`guests.js`). */
-const GUEST = "plaza:guest";
 /** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
 const asShown = ({ state, edited_at }) => ({ state, edited_at });
 /** How much a comment adds to the count, as it is shown; 0 for one that is not. @param {Comment | undefined} comment */
@@ -40,7 +38,7 @@ const visible = (comment) => Number(comment?.state === "visible" && !!comment.au
 
 /** Have a guest leave; who signs in next takes along what they wrote as that guest in this tab (`providers.js`). @param {Desk["keepGuest"]} keepGuest */
 function leaveGuest(keepGuest) {
-  keep("sessionStorage", GUEST, kept("localStorage", GUEST) || "");
+  keep("sessionStorage", KEPT_AS, kept("localStorage", KEPT_AS) || "");
   keepGuest("");
 }
 

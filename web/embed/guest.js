@@ -1,7 +1,7 @@
 // @ts-check
 /** Writing without an account: loaded by readers of sites that let guests write. */
 import { apiOf, h, sheet } from "./element.js";
-import { keep } from "./kept.js";
+import { keep, KEPT_AS } from "./kept.js";
 import { whenTyped } from "./keyboard.js";
 import { withMatters } from "./matters.js";
 import guest from "./words/en/guest.js";
@@ -27,7 +27,7 @@ const MOST_OF_ADDRESS = 254;
 export async function offer(invitation, shared, guests, call, keepGuest) {
   const begin = (/** @type {string} */ token) => {
     // The guest of before is no longer asked about (`acts.js`).
-    keep("sessionStorage", "plaza:guest", "");
+    keep("sessionStorage", KEPT_AS, "");
     keepGuest(token);
   };
   const words = await withMatters(shared, { guest });

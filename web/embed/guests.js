@@ -1,9 +1,8 @@
 // @ts-check
 /** Readers without an account, who write under a name of their choice: where their browser keeps their token. */
 import { admitGuests } from "./api.js";
-import { keep, kept } from "./kept.js";
+import { keep, kept, KEPT_AS } from "./kept.js";
 
-const KEPT_AS = "plaza:guest";
 /** For browsers that refuse storage. */
 let own = "";
 admitGuests(() => kept("localStorage", KEPT_AS) ?? own);

@@ -3,6 +3,9 @@
 
 /** @typedef {"localStorage" | "sessionStorage"} Store The latter ends with its tab. */
 
+/** Where a guest's token is kept: by the browser, and for its tab once the guest has left. */
+export const KEPT_AS = "plaza:guest";
+
 /** @param {Store} store @param {string} key @returns {string | null} */
 export function kept(store, key) {
   try {

@@ -1,15 +1,12 @@
 // @ts-check
 /** Signing in by a provider of the site: loaded where a site has providers, or by who comes back from one. */
 import { h } from "./element.js";
-import { kept } from "./kept.js";
+import { kept, KEPT_AS } from "./kept.js";
 import { withMatters } from "./matters.js";
 import provider from "./words/en/provider.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
 /** @typedef {import("./words.js").Words} Words */
-
-/** Where this tab keeps the token that its reader has left (`acts.js`). */
-const BEFORE = "plaza:guest";
 
 /**
  * Offer readers to sign in by the providers of a site, beside an invitation; say what has failed to who comes back without.
@@ -29,7 +26,7 @@ export async function offerProviders(invitation, shared, site, offered) {
 
 /** The token of the guest as whom this tab has written at a site before. @param {string} site @returns {{token?: string, name?: string}} */
 function guestBefore(site) {
-  const token = kept("sessionStorage", BEFORE) || "";
+  const token = kept("sessionStorage", KEPT_AS) || "";
   try {
     const said = JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/")));
     return token.startsWith("guest.") && said.site === site && said.exp * 1000 > Date.now() ? { token, name: said.name } : {};
