@@ -28,7 +28,7 @@ from chalicelib.assets.shapes import (
 from chalicelib.database import Document, in_transaction
 from chalicelib.ids import new_id
 from chalicelib.jobs import resending
-from chalicelib.jobs.resending import Resending
+from chalicelib.jobs.resending import Resending, lease_end
 from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -51,8 +51,10 @@ def choose(runtime: Runtime, owner: str, store: StoreName) -> None:
     Raises StoreUnavailable.
     """
     store_of(runtime, store)
-    due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
-    change = {"$set": {"store": store, "due": due}, "$unset": {"resends": "", "resent_by": ""}}
+    change = {
+        "$set": {"store": store, "due": lease_end(runtime)},
+        "$unset": {"resends": "", "resent_by": ""},
+    }
     LIBRARIES.of(runtime.database).update_one({"_id": owner}, change, upsert=True)
     runtime.queues.send(MoveAssets(owner=owner))
 
@@ -151,9 +153,10 @@ def _switch(
 
 def _note_progress(runtime: Runtime, library: Library) -> None:
     """Keep the sweep from sending the message again for another lease."""
-    due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
     mine = {"_id": library["_id"], "store": library["store"], "due": {"$ne": None}}
-    LIBRARIES.of(runtime.database).update_one(mine, {"$set": {"due": due, "resends": 0}})
+    LIBRARIES.of(runtime.database).update_one(
+        mine, {"$set": {"due": lease_end(runtime), "resends": 0}}
+    )
 
 
 def _end(runtime: Runtime, library: Library, target: Blobs) -> None:

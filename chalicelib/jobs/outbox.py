@@ -75,7 +75,7 @@ def note(
                 "errand": job.model_dump(),
                 "version": new_id(now, runtime.random),
                 "noted": now,
-                "due": due or now + timedelta(milliseconds=runtime.settings.lease_ms),
+                "due": due or resending.lease_end(runtime),
                 "resends": 0,
             }
         },

@@ -66,7 +66,7 @@ def sweep(
     rows.update_many({**ids, **overdue}, [{"$set": _later(runtime, kept, sweep_id)}])
     mine = {**ids, kept.by: sweep_id}
     if not runtime.queues.send(*messages(rows.find(mine, {kept.made_of: 1}))):
-        rows.update_many(mine, {"$set": {kept.at: due_after(runtime)}, "$inc": {kept.count: -1}})
+        rows.update_many(mine, {"$set": {kept.at: lease_end(runtime)}, "$inc": {kept.count: -1}})
 
 
 def note_taken(
@@ -77,11 +77,11 @@ def note_taken(
     Work that is too long for a run continues in the next run, which must come soon.
     """
     again = {**where, kept.at: {"$exists": True}}
-    rows.update_one(again, {"$set": {kept.at: due_after(runtime), kept.count: 0}})
+    rows.update_one(again, {"$set": {kept.at: lease_end(runtime), kept.count: 0}})
 
 
-def due_after(runtime: Runtime) -> datetime:
-    """Return when a message is sent again: the call that sent it is over by then."""
+def lease_end(runtime: Runtime) -> datetime:
+    """Return the end of a lease, or of a message's wait, that begins now."""
     return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
 
 

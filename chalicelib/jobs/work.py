@@ -14,7 +14,7 @@ from pymongo import ReturnDocument
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.jobs import resending
-from chalicelib.jobs.resending import Resending, due_after
+from chalicelib.jobs.resending import Resending, lease_end
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 
@@ -91,5 +91,5 @@ class Work(Generic[Row]):
 
 
 def _lease(runtime: Runtime) -> Document:
-    until = due_after(runtime)
+    until = lease_end(runtime)
     return {"leased_until": until, "due": until}

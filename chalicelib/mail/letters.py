@@ -9,6 +9,7 @@ from pymongo import ReturnDocument
 from chalicelib.database import Document, insert_missing
 from chalicelib.errors import Unavailable
 from chalicelib.jobs import resending
+from chalicelib.jobs.resending import lease_end
 from chalicelib.mail import events
 from chalicelib.mail.addressing import address_keys
 from chalicelib.mail.couriers import Courier, PostedLetter, courier_of
@@ -79,7 +80,7 @@ def queue(runtime: Runtime, draft: Draft, *, is_withheld: bool = False) -> None:
     }
     if not is_withheld:
         letter["to"], letter["subject"], letter["text"] = draft.to, draft.subject, draft.text
-        letter["language"], letter["due"] = draft.language, now + _lease(runtime)
+        letter["language"], letter["due"] = draft.language, lease_end(runtime)
     insert_missing(LETTERS.of(runtime.database), [letter])
     # If it is lost, the schedule sends another.
     runtime.queues.send(SendLetter(letter=draft.id))
@@ -110,7 +111,7 @@ def _carry(runtime: Runtime, courier: Courier, letter: Letter) -> State:
     try:
         return courier.carry(written)
     except Unavailable:
-        rows, due = LETTERS.of(runtime.database), runtime.now() + _lease(runtime)
+        rows, due = LETTERS.of(runtime.database), lease_end(runtime)
         waiting: Document = {"$set": {"state": "waiting", "due": due}, "$unset": {"claimed": ""}}
         rows.update_one({"_id": letter["_id"], "state": "sending"}, waiting)
         raise
@@ -168,7 +169,3 @@ def tend(runtime: Runtime) -> dict[str, int]:
         runtime, found, RESENDING, lambda rows: (SendLetter(letter=row["_id"]) for row in rows)
     )
     return {"letters_unknown": ended["unknown"], "letters_late": ended["late"]}
-
-
-def _lease(runtime: Runtime) -> timedelta:
-    return timedelta(milliseconds=runtime.settings.lease_ms)

@@ -6,13 +6,14 @@ repeat finds nothing to count, and a sweep finds marks without messages.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
+from chalicelib.jobs.resending import lease_end
 from chalicelib.marks import counters
 from chalicelib.marks.changes import Change, React, delta, stage
 from chalicelib.marks.design import Marked
@@ -39,10 +40,9 @@ _OWED = {"counted": "", "due": "", "resends": "", "resent_by": ""}
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
     """Store a change of a mark, by one update, and send a message for its counting."""
     key, now = {"_id": thing.mark_of(user_id)}, runtime.now()
-    due = now + timedelta(milliseconds=runtime.settings.lease_ms)
     mark = MARKS.of(runtime.database).find_one_and_update(
         key,
-        [_remembering(), stage(change, user_id, now), _owing(due)],
+        [_remembering(), stage(change, user_id, now), _owing(lease_end(runtime))],
         upsert=change.adds,
         return_document=ReturnDocument.AFTER,
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.comments.spam_check.origins import ORIGINS, WORK, Origin
-from chalicelib.jobs.resending import due_after
+from chalicelib.jobs.resending import lease_end
 from chalicelib.jobs.work import WHILE_OWED
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
@@ -32,7 +32,7 @@ def owe(runtime: Runtime, id_: str = ID) -> None:
         "tries": 0,
         "answer": None,
         "task": "check",
-        "due": due_after(runtime),
+        "due": lease_end(runtime),
         "resends": 0,
     }
     ORIGINS.of(runtime.database).insert_one(row)

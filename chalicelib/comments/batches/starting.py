@@ -8,7 +8,7 @@ from chalicelib.comments.log.rows import BATCHES, Batch, NamedComment
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
-from chalicelib.jobs.resending import due_after
+from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
@@ -84,7 +84,7 @@ def _new(runtime: Runtime, site: str, moderator: Principal) -> Batch:
         "unchanged": 0,
         "left": 0,
         "after": {},
-        "due": due_after(runtime),
+        "due": lease_end(runtime),
     }
 
 

@@ -13,7 +13,7 @@ from pymongo import ASCENDING, IndexModel
 
 from chalicelib.comments.shapes import Comment, Node, State
 from chalicelib.database import Collection, Document
-from chalicelib.jobs.resending import due_after
+from chalicelib.jobs.resending import lease_end
 from chalicelib.jobs.work import Work
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
@@ -141,7 +141,7 @@ def _want(
 
 
 def _to_do(runtime: Runtime, task: Task) -> Document:
-    return {"task": task, "tries": 0, "due": due_after(runtime), "resends": 0}
+    return {"task": task, "tries": 0, "due": lease_end(runtime), "resends": 0}
 
 
 def _id(node: Node, comment_id: str) -> str:

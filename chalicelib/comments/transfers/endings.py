@@ -6,12 +6,13 @@ from typing import Any
 
 from chalicelib.comments.transfers.rows import TRANSFERS, DiscussionTransfer, State, key_of
 from chalicelib.database import Document
+from chalicelib.jobs.work import WHILE_OWED
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 # Longer than a call that sends a part can run.
 _GRACE = timedelta(minutes=15)
-_WHILE_OPEN = ("open", "due", "resends", "resent_by", "taken_by", "leased_until", "is_stopping")
+_WHILE_OPEN = ("open", "is_stopping", *WHILE_OWED)
 
 
 def end(

@@ -36,7 +36,7 @@ from chalicelib.comments.transfers.rows import (
 )
 from chalicelib.database import Document
 from chalicelib.foreign.broken import BrokenFile
-from chalicelib.jobs.resending import due_after
+from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
 
 # A run is over long before its function is.
@@ -116,7 +116,7 @@ class _Watch:
     def tell(self, progress: ImportProgress) -> None:
         is_reading = progress.part == "reading"
         done = {"done": self._file.tell()} if is_reading else {}
-        fields = {**done, "tries": 0, "due": due_after(self._runtime)}
+        fields = {**done, "tries": 0, "due": lease_end(self._runtime)}
         found = TRANSFERS.of(self._runtime.database).find_one_and_update(
             {**key_of(self._row), **RUNNING}, {"$set": fields}, {"is_stopping": 1}
         )
@@ -130,14 +130,14 @@ def _take(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer | Non
     """Return an import that is running, with one more try; None: it is over."""
     return TRANSFERS.of(runtime.database).find_one_and_update(
         {**key_of(row), **RUNNING},
-        {"$inc": {"tries": 1}, "$set": {"due": due_after(runtime), "resends": 0}},
+        {"$inc": {"tries": 1}, "$set": {"due": lease_end(runtime), "resends": 0}},
         return_document=ReturnDocument.AFTER,
     )
 
 
 def _wait(runtime: Runtime, row: DiscussionTransfer) -> None:
     """Leave an import to the sweep, which sends its message again."""
-    waits = {"$inc": {"tries": -1}, "$set": {"due": due_after(runtime)}}
+    waits = {"$inc": {"tries": -1}, "$set": {"due": lease_end(runtime)}}
     TRANSFERS.of(runtime.database).update_one({**key_of(row), **RUNNING}, waits)
 
 

@@ -28,7 +28,7 @@ from chalicelib.comments.transfers.rows import (
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.ids import new_id
-from chalicelib.jobs.resending import due_after
+from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
 
 _NAMED_PARTS = 20
@@ -126,7 +126,7 @@ def begin_export(runtime: Runtime, site: str, wanted: ExportFormat) -> Discussio
     """Have a worker write the discussions of a site; return the export. Raises ExportRunning."""
     row = _new(runtime, site, "export")
     row["format"], row["state"] = wanted, "running"
-    row["due"] = due_after(runtime)
+    row["due"] = lease_end(runtime)
     _insert(runtime, row)
     runtime.queues.send(RunTransfer(site=site, transfer=row["_id"]))
     return row
@@ -192,7 +192,7 @@ def _insert(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 def _run(runtime: Runtime, row: DiscussionTransfer, fields: Document) -> DiscussionTransfer:
     """Send a transfer that is still as `row` says to a worker; return it. Raises WrongStep."""
-    running: Document = {**fields, "state": "running", "due": due_after(runtime), "tries": 0}
+    running: Document = {**fields, "state": "running", "due": lease_end(runtime), "tries": 0}
     found = TRANSFERS.of(runtime.database).find_one_and_update(
         {**key_of(row), "state": row["state"]},
         {"$set": running, "$unset": {"kept_until": "", "is_stopping": ""}},

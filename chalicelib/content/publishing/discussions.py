@@ -1,7 +1,7 @@
 """Discussions of pages: the port to comments, and the job that updates title and address."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from pymongo.client_session import ClientSession
@@ -13,7 +13,7 @@ from chalicelib.content.visibility import coming, is_over
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.jobs import resending
-from chalicelib.jobs.resending import Resending
+from chalicelib.jobs.resending import Resending, lease_end
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 
@@ -99,8 +99,8 @@ class TellDiscussion(Message):
 
 def note(runtime: Runtime) -> Telling:
     """Return the note of a pending update, to store with the change of a page."""
-    now, lease = runtime.now(), timedelta(milliseconds=runtime.settings.lease_ms)
-    return {"key": new_id(now, runtime.random), "due": now + lease, "resends": 0}
+    key = new_id(runtime.now(), runtime.random)
+    return {"key": key, "due": lease_end(runtime), "resends": 0}
 
 
 def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) -> None:
