@@ -17,9 +17,10 @@ from chalicelib.comments.sites import settings
 from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.terms import upkeep
-from chalicelib.comments.terms.rows import BY_TERM, NEWEST, TERMS
+from chalicelib.comments.terms.rows import TERMS
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.terms.finding import BY_TERM, NEWEST
 
 LIMIT = 20
 NODE_COMMENTS = 1_000

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.comments.answers import AuthorAnswer
@@ -13,40 +13,21 @@ from chalicelib.comments.errors import NotEnabled
 from chalicelib.comments.forms import CommentId
 from chalicelib.comments.latest.listing import CommentedAnswer
 from chalicelib.comments.latest.permalinks import permalink
-from chalicelib.comments.latest.rows import place_of, position_of, read, visible_nodes
+from chalicelib.comments.latest.rows import read, visible_nodes
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores.collected import Place
-from chalicelib.comments.terms.finding import TermsQuery, find
-from chalicelib.comments.terms.plain import EXCERPT_CHARACTERS, excerpt, plain_text
-from chalicelib.comments.terms.rows import row_of, words_of
+from chalicelib.comments.terms import rows as term_rows
 from chalicelib.comments.terms.writing import is_searched
-from chalicelib.errors import FieldError, InvalidRequest
-from chalicelib.http import Ok, PageQuery, Request, Route
-from chalicelib.http.paging import Cursors, Next
+from chalicelib.http import Ok, Request, Route
+from chalicelib.http.paging import Cursors, Next, place_of, position_of
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
-from chalicelib.words import tokens
-
-# Each comment may need the document of another discussion.
-MOST = 50
-MOST_WORDS = 5
-# A word without spaces, as in Chinese, has a token for each pair of neighbours.
-MOST_TOKENS = 20
-MAX_CHARACTERS = 200
-
-
-class CommentSearchQuery(PageQuery):
-    """The query of a search in comments."""
-
-    q: Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)] = Field(
-        description=f"Words that all occur in a comment, at most {MOST_WORDS}, in any script. "
-        "Case and accents do not matter.",
-        examples=["ferry"],
-    )
-    limit: int = Field(20, ge=1, le=MOST, description="How many comments a page has at most.")
+from chalicelib.terms.finding import TermsQuery, find
+from chalicelib.terms.plain import EXCERPT_CHARACTERS, excerpt, plain_text
+from chalicelib.terms.queries import MOST, WordsQuery, words_of
 
 
 class FoundComment(TypedDict):
@@ -89,7 +70,7 @@ def declare(route: Route) -> None:
 
     @route("GET", "/sites/{site}/search", raises=(NotEnabled,))
     def search_comments(
-        request: Request, site: SiteId, caller: Principal | None, query: CommentSearchQuery
+        request: Request, site: SiteId, caller: Principal | None, query: WordsQuery
     ) -> Ok[CommentSearchAnswer]:
         """Search a site's visible comments, newest first, where its publisher allows it.
 
@@ -99,7 +80,7 @@ def declare(route: Route) -> None:
 
 
 def search(
-    runtime: Runtime, site: str, query: CommentSearchQuery, caller: Principal | None
+    runtime: Runtime, site: str, query: WordsQuery, caller: Principal | None
 ) -> CommentSearchAnswer:
     """Return a page of comments; raises NotEnabled, InvalidRequest and InvalidCursor.
 
@@ -108,23 +89,14 @@ def search(
     """
     if not is_searched(runtime, site):
         raise NotEnabled
-    words = _words(query.q)
+    words = words_of(query.q)
     cursors = Cursors(f"search:{site}:{' '.join(words)}", runtime.settings.signing_keys)
     after = position_of(cursors.position(query))
-    user_id = caller.id if caller else None
-    found = find(runtime.database, TermsQuery(site, words, user_id, after, query.limit))
+    own = term_rows.own_form(caller.id) if caller else ""
+    asked = TermsQuery(term_rows.TERMS, site, words, after, query.limit, own)
+    found = find(runtime.database, asked)
     shown = _read(runtime, site, found.rows, words, caller)
     return {"comments": shown, "next": cursors.following(place_of(found.last))}
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a query as comments store them; raises InvalidRequest."""
-    words = tokens(text)
-    number = sum(1 for part in text.split() if tokens(part))
-    if not words or number > MOST_WORDS or len(words) > MOST_TOKENS:
-        detail = f"a search needs 1 to {MOST_WORDS} words, and not too long ones"
-        raise InvalidRequest(errors=[FieldError("q", "words", detail)])
-    return words
 
 
 def _read(
@@ -178,8 +150,8 @@ def _has_words(node: Node, comment: Comment, row: Mapping[str, Any], words: Sequ
     """Return whether a comment has all words; its row may lag behind an edit."""
     if row["revision"] == revision_of(comment):
         return True
-    right = row_of(node, comment)
-    return right is not None and set(words) <= words_of(right)
+    right = term_rows.row_of(node, comment)
+    return right is not None and set(words) <= term_rows.words_of(right)
 
 
 def _answer(node: Node, comment: Comment, words: Sequence[str]) -> FoundComment | None:

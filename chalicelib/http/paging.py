@@ -1,6 +1,7 @@
 """Pages of a listing, and the signed cursors between them."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import orjson
@@ -9,6 +10,7 @@ from pydantic import Field, SecretStr
 from chalicelib import signing
 from chalicelib.errors import InvalidCursor, Unavailable
 from chalicelib.http.requests import MAX_CURSOR_CHARACTERS, PageQuery
+from chalicelib.instants import milliseconds, moment
 
 # A cursor is base64url of a tag, a version and the position as JSON. People scroll during a
 # deployment, so a release reads the cursors of its predecessor (docs/decisions/0066). To change a
@@ -79,6 +81,20 @@ class Cursors(NamedTuple):
     def following(self, position: Sequence[Any] | None) -> str | None:
         """Return the cursor of the page after a position; None: no page follows."""
         return encode_cursor(position, self.scope, self.keys) if position else None
+
+
+# A row of a listing in order of time: its time and its id.
+Position = tuple[datetime, str]
+
+
+def position_of(place: Sequence[Any] | None) -> Position | None:
+    """Return the row that a cursor's position names."""
+    return None if place is None else (moment(place[0]), place[1])
+
+
+def place_of(position: Position | None) -> list[Any] | None:
+    """Return the position of a row as JSON values."""
+    return None if position is None else [milliseconds(position[0]), position[1]]
 
 
 def page_of(rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], Row | None]:

@@ -35,7 +35,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("identity",),
     ("jobs", "limits", "sites.issuers"),
     ("http",),
-    ("atom", "happenings", "mail", "people", "sitemaps", "sites"),
+    ("atom", "happenings", "mail", "people", "sitemaps", "sites", "terms"),
     ("marks",),
     ("assets.errors", "assets.kinds", "assets.shapes", "web"),
     ("assets.avif", "assets.exif", "assets.ranges"),

@@ -19,7 +19,7 @@ from chalicelib.comments.shapes import Comment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.stores.collected import Place
 from chalicelib.http import PageQuery
-from chalicelib.http.paging import Cursors, Next
+from chalicelib.http.paging import Cursors, Next, place_of, position_of
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
@@ -85,13 +85,13 @@ def list_of_site(
         blocked = blocked_by(runtime, site, caller.id)
     reader = LatestReader(caller, blocked)
     cursors = Cursors(f"comments at:{site}", runtime.settings.signing_keys)
-    after = rows.position_of(cursors.position(query))
+    after = position_of(cursors.position(query))
     found = rows.find(runtime, Selection({"site": site}), reader, query.limit, after)
     shown: list[SiteCommentAnswer] = [
         {**answer, "permalink": permalink(answer["node"]["url"], answer["comment"]["id"])}
         for answer in _answers(runtime, found.rows, reader)
     ]
-    return {"comments": shown, "next": cursors.following(rows.place_of(found.following))}
+    return {"comments": shown, "next": cursors.following(place_of(found.following))}
 
 
 def list_of_person(
@@ -99,7 +99,7 @@ def list_of_person(
 ) -> PersonsCommentsAnswer:
     """Return a page of a person's comments at a site, as `list_of_site`."""
     cursors = Cursors(f"comments of:{site}:{user_id}", runtime.settings.signing_keys)
-    after = rows.position_of(cursors.position(query))
+    after = position_of(cursors.position(query))
     selection = Selection({"site": site, "author_id": user_id})
     found = rows.find(runtime, selection, LatestReader(caller), query.limit, after)
     shown = [
@@ -107,7 +107,7 @@ def list_of_person(
         for answer in _answers(runtime, found.rows, LatestReader(caller))
         if _is_by(answer["comment"], user_id)
     ]
-    return {"comments": shown, "next": cursors.following(rows.place_of(found.following))}
+    return {"comments": shown, "next": cursors.following(place_of(found.following))}
 
 
 def _is_by(comment: CommentAnswer, user_id: str) -> bool:

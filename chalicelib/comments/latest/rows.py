@@ -1,7 +1,6 @@
 """Entries of comments over all discussions and stores, newest first, with the nodes they are in."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from chalicelib.comments import nodes
@@ -10,8 +9,8 @@ from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import CONCEALED
 from chalicelib.comments.stores.collected import Place, collect
 from chalicelib.database import Document
+from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
-from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 
 # The queries of entries for one page, where comments of pages that are not public are the newest.
@@ -20,9 +19,6 @@ _ORDER = [("posted", -1), ("_id", 1)]
 # What decides the bytes that a comment has in a feed, as far as its entry has it.
 _FACTS = ("revision", "author_id", "author_key", "mentioned")
 _FIELDS = dict.fromkeys(("node_id", "id", "posted", *_FACTS), 1)
-
-# A place in the order of entries: their time and their id.
-Position = tuple[datetime, str]
 
 
 class LatestReader(NamedTuple):
@@ -65,16 +61,6 @@ class FoundRows(NamedTuple):
 
     rows: list[LatestRow]
     following: Position | None
-
-
-def position_of(place: Sequence[Any] | None) -> Position | None:
-    """Return the position of a cursor's place."""
-    return None if place is None else (moment(place[0]), place[1])
-
-
-def place_of(position: Position | None) -> list[Any] | None:
-    """Return a position as a place of a cursor."""
-    return None if position is None else [milliseconds(position[0]), position[1]]
 
 
 def find(

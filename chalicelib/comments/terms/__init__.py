@@ -1,4 +1,4 @@
 """Words of visible comments in rows of their own, for a site that lets its comments be searched.
 
-Public face: `finding`, `plain`, `rows`, `upkeep`, `writing`.
+Public face: `rows`, `upkeep`, `writing`.
 """

@@ -9,14 +9,15 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated, TypedDict
 
-from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo import IndexModel
 
 from chalicelib.comments.entries.rows import revision_of
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import is_shadow
-from chalicelib.comments.terms.plain import plain_text
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.terms.finding import BY_TERM
+from chalicelib.terms.plain import plain_text
 from chalicelib.words import index_tokens
 
 # Searches find a longer comment by its beginning.
@@ -38,9 +39,6 @@ class CommentTerms(TypedDict):
     revision: int
     terms: Annotated[list[str], AtMost(MAX_TERMS)]
 
-
-NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
-BY_TERM = [("site", ASCENDING), ("terms", ASCENDING), *NEWEST]
 
 TERMS = Collection(
     "comments.term",
@@ -80,7 +78,12 @@ def row_of(node: Node, comment: Comment) -> CommentTerms | None:
 
 def own_words(user_id: str, words: Iterable[str]) -> list[str]:
     """Return the form of words in the comments that their shadowed author alone sees."""
-    return [f"{_OWN}{user_id}{_OWN}{word}" for word in words]
+    return [f"{own_form(user_id)}{word}" for word in words]
+
+
+def own_form(user_id: str) -> str:
+    """Return the beginning of words in the comments that their shadowed author alone sees."""
+    return f"{_OWN}{user_id}{_OWN}"
 
 
 def words_of(row: CommentTerms) -> set[str]:

@@ -11,12 +11,14 @@ from chalicelib.comments import search
 from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.forms import NewComment
 from chalicelib.comments.terms import upkeep
-from chalicelib.comments.terms.finding import MOST_READ, FoundTerms, Position, TermsQuery, find
-from chalicelib.comments.terms.rows import TERMS, CommentTerms, own_words
+from chalicelib.comments.terms.rows import TERMS, CommentTerms, own_form, own_words
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
+from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.terms.finding import MOST_READ, FoundTerms, TermsQuery, find
+from chalicelib.terms.queries import WordsQuery
 from chalicelib.wiring import schema
 from tests.comments.stores.test_indexes import Explained, carries_the_shard_key
 from tests.comments.support.searching import SEARCH, post
@@ -66,7 +68,8 @@ def part(
     after: Position | None = None,
     user_id: str | None = None,
 ) -> FoundTerms:
-    return find(database, TermsQuery("blog", words, user_id, after, limit))
+    own = own_form(user_id) if user_id else ""
+    return find(database, TermsQuery(TERMS, "blog", words, after, limit, own))
 
 
 def walk(
@@ -201,7 +204,7 @@ def test_a_search_takes_one_round_trip_for_the_nodes_and_one_for_each_store(
     ann = client.as_("ann")
     for number in range(30):
         post(ann, nodes[number % len(nodes)], f"ferry boat {number}")
-    query = search.CommentSearchQuery(q=words, limit=25)
+    query = WordsQuery(q=words, limit=25)
     search.search(listened, "blog", query, None)
     commands.names.clear()
 

@@ -1,4 +1,4 @@
-"""Comments as plain text, without markup, and excerpts of them."""
+"""Texts without markup, and excerpts of them."""
 
 import html
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ _CUT = "…"
 
 
 def plain_text(marked_up: str) -> str:
-    """Return the text of a comment's sanitised HTML in one line."""
+    """Return the text of sanitised HTML in one line."""
     # A late import: the sanitiser is a part of a cold start, and most calls need none.
     import nh3
 

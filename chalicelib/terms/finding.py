@@ -6,34 +6,38 @@ frequent words that seldom meet has short pages.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
+from pymongo import ASCENDING, DESCENDING
 from pymongo.database import Database
 
-from chalicelib.comments.terms.rows import BY_TERM, NEWEST, TERMS, own_words
-from chalicelib.database import Document
+from chalicelib.database import Collection, Document
+from chalicelib.http.paging import Position
 
 # A check of a word's frequency reads at most so many keys, and a page so many rows.
 MOST_READ = 1_000
-# The time of posting and the id of a row.
-Position = tuple[datetime, str]
+NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
+# The index that each collection of such rows has.
+BY_TERM = [("site", ASCENDING), ("terms", ASCENDING), *NEWEST]
+_HINT = dict(BY_TERM)
 _FIELDS = dict.fromkeys(("_id", "posted", "revision"), 1)
 
 
 class TermsQuery(NamedTuple):
     """A part of a search.
 
+    rows: documents with `_id`, `site`, `posted`, `revision` and `terms`, and the index `BY_TERM`.
     words: folded words, each once, one or more.
-    user_id: the reader, who finds what they wrote while shadowed; None: anonymous.
     after: the position before the part; None: the beginning.
+    own: the beginning of terms that the reader alone finds, beside others; empty: none.
     """
 
+    rows: Collection[Any]
     site: str
     words: Sequence[str]
-    user_id: str | None
     after: Position | None
     limit: int
+    own: str = ""
 
 
 class FoundTerms(NamedTuple):
@@ -50,7 +54,7 @@ def find(database: Database[Document], query: TermsQuery) -> FoundTerms:
     """
     if len(query.words) == 1:
         return _find_one_word(database, query)
-    counts = _count(database, query.site, query.words)
+    counts = _count(database, query)
     entry = min(query.words, key=lambda word: counts.get(word, 0))
     others = [word for word in query.words if word != entry]
     read = _read_stages(query, entry, MOST_READ)
@@ -62,8 +66,10 @@ def find(database: Database[Document], query: TermsQuery) -> FoundTerms:
     ]
     if counts.get(entry, 0) >= MOST_READ:
         end = [*read, {"$skip": MOST_READ - 1}, {"$project": {"posted": 1, "is_end": "yes"}}]
-        stages.append({"$unionWith": {"coll": TERMS.name, "pipeline": end}})
-    found: Any = TERMS.of(database).aggregate(stages, hint=_HINT, batchSize=query.limit + 2)
+        stages.append({"$unionWith": {"coll": query.rows.name, "pipeline": end}})
+    # More than there are rows, so that the server sends no further batch.
+    most = query.limit + 3
+    found: Any = query.rows.of(database).aggregate(stages, hint=_HINT, batchSize=most)
     rows = list(found)
     end_row = rows.pop() if rows and "is_end" in rows[-1] else None
     if len(rows) > query.limit:
@@ -73,7 +79,7 @@ def find(database: Database[Document], query: TermsQuery) -> FoundTerms:
 
 def _find_one_word(database: Database[Document], query: TermsQuery) -> FoundTerms:
     where = _filter(query, query.words[0])
-    found: Any = TERMS.of(database).find(where, _FIELDS, batch_size=query.limit + 2)
+    found: Any = query.rows.of(database).find(where, _FIELDS, batch_size=query.limit + 2)
     rows = found.hint(BY_TERM).sort(NEWEST).limit(query.limit + 1)
     return _page(list(rows), query.limit)
 
@@ -87,22 +93,19 @@ def _position(row: Mapping[str, Any]) -> Position:
     return row["posted"], row["_id"]
 
 
-def _count(database: Database[Document], site: str, words: Sequence[str]) -> dict[str, int]:
+def _count(database: Database[Document], query: TermsQuery) -> dict[str, int]:
     """Return the number of rows of each word, up to `MOST_READ`, in one round trip."""
     counted: list[list[Document]] = [
         [
-            {"$match": {"site": site, "terms": word}},
+            {"$match": {"site": query.site, "terms": word}},
             {"$limit": MOST_READ},
             {"$group": {"_id": {"$literal": word}, "rows": {"$sum": 1}}},
         ]
-        for word in words
+        for word in query.words
     ]
-    others = [{"$unionWith": {"coll": TERMS.name, "pipeline": each}} for each in counted[1:]]
-    rows = TERMS.read_as(dict[str, Any], database).aggregate([*counted[0], *others])
+    others = [{"$unionWith": {"coll": query.rows.name, "pipeline": each}} for each in counted[1:]]
+    rows = query.rows.read_as(dict[str, Any], database).aggregate([*counted[0], *others])
     return {row["_id"]: row["rows"] for row in rows}
-
-
-_HINT = dict(BY_TERM)
 
 
 def _filter(query: TermsQuery, entry: str) -> Document:
@@ -110,7 +113,7 @@ def _filter(query: TermsQuery, entry: str) -> Document:
 
     Each branch is one range of the index in its order, so that the server merges them unsorted.
     """
-    forms = [entry, *(own_words(query.user_id, [entry]) if query.user_id else [])]
+    forms = [entry, query.own + entry] if query.own else [entry]
     ranges: list[Document] = [{}]
     if query.after is not None:
         posted, last_id = query.after
@@ -124,8 +127,8 @@ def _read_stages(query: TermsQuery, entry: str, most: int) -> list[Document]:
 
 
 def _has_all(query: TermsQuery, words: Sequence[str]) -> Document:
-    """Return the filter of rows with all words, as readers or as their author alone know them."""
-    forms: list[Sequence[str]] = [words]
-    if query.user_id:
-        forms.append(own_words(query.user_id, words))
-    return {"$or": [{"terms": {"$all": list(each)}} for each in forms]}
+    """Return the filter of rows with all words, in one form or the other."""
+    forms = [list(words)]
+    if query.own:
+        forms.append([query.own + word for word in words])
+    return {"$or": [{"terms": {"$all": each}} for each in forms]}
