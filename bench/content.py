@@ -1,14 +1,15 @@
 """Cost of reading what a site publishes, beside the same reads sent by the driver alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from bench import searching
 from bench.calls import AppCalls
 from bench.case import Case, Work
 from bench.pages import seed
 from bench.stage import Stage
-from chalicelib.content import settings
+from chalicelib.content import settings, terms
 from chalicelib.content.feeds import reading
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing.addresses import ADDRESSES
@@ -17,6 +18,8 @@ from chalicelib.content.reading.lists import PageList
 from chalicelib.content.settings_forms import ContentSettings
 from chalicelib.runtime import Runtime
 
+# All pages have the first word; one has the second as well.
+QUERIES = {"a frequent word": ["ferry"], "a frequent and a rare word": ["ferry", "501"]}
 SITE, SLUG, NODE = "harbour", "news/7", f"page{7:012d}"
 # Some 3 kB of text, and as much of HTML.
 PARAGRAPHS = 60
@@ -55,6 +58,16 @@ def _calls(runtime: Runtime, size: int) -> Iterator[Case]:
         floor_is="the same read, of an index alone",
         ratio_at_most=1.5,
     )
+    for name, words in QUERIES.items():
+        query = {"q": " ".join(words), "limit": str(searching.LIMIT)}
+        yield case(
+            f"search, {name}",
+            partial(calls, "GET", "/content/{site}/search", {"site": SITE}, query),
+            partial(raw.search, words),
+            floor_is="the same reads",
+            ratio_at_most=searching.AT_MOST,
+            growth_at_most=searching.GROWTH_AT_MOST if words[1:] == [] else None,
+        )
     tags = partial(calls, "GET", "/content/{site}/tags", {"site": SITE})
     yield case("tags with counts", tags, samples_at_most=20)
 
@@ -77,6 +90,12 @@ class _Raw:
         where = lists.where(PageList(SITE), self._runtime.now())
         rows = NODES.of(self._runtime.database).find(where, fields)
         return list(rows.sort(ORDER).limit(most))
+
+    def search(self, words: Sequence[str]) -> object:
+        """Read the rows of words, and their pages."""
+        rows = searching.read_rows(self._runtime, terms.TERMS, SITE, words)
+        where = {"site": SITE, "_id": {"$in": [row["_id"] for row in rows]}}
+        return list(NODES.of(self._runtime.database).find(where, lists.WITHOUT_TEXTS))
 
 
 def _poll(calls: AppCalls) -> Work:

@@ -2,11 +2,13 @@
 
 from datetime import datetime, timedelta
 
+from chalicelib.content import terms
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing.addresses import ADDRESSES
 from chalicelib.content.shapes import ContentNode, Edition, PageAddress, PageDraft
 from chalicelib.database import insert_missing
 from chalicelib.runtime import Runtime
+from chalicelib.words import RULES
 
 _BATCH = 1_000
 
@@ -41,6 +43,7 @@ def page(site: str, number: int, now: datetime, paragraphs: int = 1) -> ContentN
         "minor": False,
         "shown_from": at,
         "updated": at,
+        "terms_rules": RULES,
     }
     following: Edition = {**live, "shown_from": now + timedelta(days=9), "tags": ["later"]}
     return {
@@ -72,6 +75,8 @@ def seed(runtime: Runtime, site: str, count: int, paragraphs: int = 1) -> None:
         numbers = range(start, min(start + _BATCH, count))
         pages = [page(site, number, now, paragraphs) for number in numbers]
         insert_missing(NODES.of(runtime.database), pages)
+        rows = [row for each in pages for row in terms.rows_of(each)]
+        insert_missing(terms.TERMS.of(runtime.database), rows)
         addresses: list[PageAddress] = [
             {
                 "_id": f"{site}:news/{number}",

@@ -4,7 +4,7 @@ The floor is the same reads: the number of rows of each word, the rows of the ra
 nodes, and the comments.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS
-from chalicelib.database import Document
+from chalicelib.database import Collection, Document
 from chalicelib.runtime import Runtime
 from chalicelib.terms.finding import BY_TERM, NEWEST
 
@@ -55,19 +55,11 @@ def cases(stage: Stage) -> Iterator[Case]:
 
 
 def _floor(runtime: Runtime, site: str, words: list[str]) -> Work:
-    terms: Any = TERMS.of(runtime.database)
     comments: Any = COMMENTS.of(runtime.database)
-    where: Document = {"site": site, "terms": words[-1]}
 
     def read() -> None:
-        if words[1:]:
-            first, *others = (_counting(site, word) for word in words)
-            union = [{"$unionWith": {"coll": TERMS.name, "pipeline": each}} for each in others]
-            list(terms.aggregate([*first, *union]))
-        found = terms.find(where, {"posted": 1}, batch_size=LIMIT + 2).hint(BY_TERM)
-        rows = list(found.sort(NEWEST).limit(LIMIT + 1))[:LIMIT]
         wanted: dict[str, list[str]] = {}
-        for row in rows:
+        for row in read_rows(runtime, TERMS, site, words):
             node_id, _, comment_id = row["_id"].rpartition("/")
             wanted.setdefault(node_id, []).append(comment_id)
         list(nodes.NODES.of(runtime.database).find({"_id": {"$in": list(wanted)}}))
@@ -78,6 +70,20 @@ def _floor(runtime: Runtime, site: str, words: list[str]) -> Work:
         list(comments.find({"$or": branches}))
 
     return read
+
+
+def read_rows(
+    runtime: Runtime, collection: Collection[Any], site: str, words: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Read the number of rows of each of several words, and the newest rows of the last word."""
+    terms: Any = collection.of(runtime.database)
+    if words[1:]:
+        first, *others = (_counting(site, word) for word in words)
+        union = [{"$unionWith": {"coll": collection.name, "pipeline": each}} for each in others]
+        list(terms.aggregate([*first, *union]))
+    where: Document = {"site": site, "terms": words[-1]}
+    found = terms.find(where, {"posted": 1}, batch_size=LIMIT + 2).hint(BY_TERM)
+    return list(found.sort(NEWEST).limit(LIMIT + 1))[:LIMIT]
 
 
 def _counting(site: str, word: str) -> list[Document]:

@@ -36,7 +36,7 @@ class ContentBounds:
     kept_revisions: int = 50
     # Pages whose addresses a call moves, in one transaction.
     moved_at_once: int = 1_000
-    # Pages that a run of the schedule makes live or ends.
+    # Pages that a run of the schedule makes live, ends, or stores the words of.
     tended_at_once: int = 500
     # Messages that a request sends by itself; the schedule sends the others within a minute.
     told_at_once: int = 10

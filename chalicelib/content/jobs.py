@@ -6,7 +6,7 @@ from typing import Any
 from chalice.app import Chalice, SQSEvent
 from pydantic import TypeAdapter
 
-from chalicelib.content import tag_counts
+from chalicelib.content import tag_counts, terms
 from chalicelib.content.publishing import discussions as publishing_discussions
 from chalicelib.content.publishing import tending
 from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
@@ -22,6 +22,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
     tag_counts.count_due(runtime)
     tag_counts.repair(runtime)
     publishing_discussions.sweep(runtime)
+    terms.index_due(runtime)
     return done
 
 

@@ -41,6 +41,8 @@ NODES = Collection(
         # For numbers of tags: the pages to count anew, of a site or of all. Pages without the field
         # come first.
         IndexModel([("count_due", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
+        # For the pages without rows of words by the rules of now.
+        IndexModel([("live.terms_rules", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
         IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
         # For a renamed or erased user.
         IndexModel("author.id", sparse=True),

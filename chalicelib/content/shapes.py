@@ -39,7 +39,8 @@ class PageDraft(PageWords):
 class Edition(PageWords):
     """A version of a page as readers see it, from an instant on.
 
-    `updated` is the `shown_from` of the last edition that was not `minor`.
+    `updated` is the `shown_from` of the last edition that was not `minor`. `terms_rules` are the
+    rules by which its words were stored for searches; editions of release 0.3.0 lack it.
     """
 
     assets: Annotated[list[str], AtMost(MAX_ASSETS)]
@@ -49,6 +50,7 @@ class Edition(PageWords):
     minor: bool
     shown_from: datetime
     updated: datetime
+    terms_rules: NotRequired[int]
 
 
 class Telling(TypedDict):

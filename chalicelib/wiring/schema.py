@@ -30,6 +30,7 @@ from chalicelib.content import nodes as content_nodes
 from chalicelib.content import rendered as content_rendered
 from chalicelib.content import settings as content_settings
 from chalicelib.content import tag_counts
+from chalicelib.content import terms as content_terms
 from chalicelib.content.editing import revisions
 from chalicelib.content.publishing import addresses
 from chalicelib.database import Collection, Family
@@ -108,6 +109,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     content_settings.SITES,
     content_nodes.NODES,
     tag_counts.TAG_COUNTS,
+    content_terms.TERMS,
     content_rendered.RENDERED,
     revisions.REVISIONS,
     shop_settings.SITES,

@@ -43,8 +43,8 @@ NOBODY_THERE = {
         "shop.reconciliation",
     },
     "what a publisher says of a site; addresses of pages": {
-        *("content.site", "content.address", "content.rendered", "content.tag", "comments.site"),
-        "site.issuers",
+        *("content.site", "content.address", "content.rendered", "content.tag", "content.term"),
+        *("site.issuers", "comments.site"),
         *("comments.search", "comments.discussed"),
     },
     "what sites have of hits without a user; visitors are of a day, and anonymous": {

@@ -59,6 +59,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "content.publishing.discussions._messages: find content.node",
         "content.publishing.tending._tidy: find content.node",
         "content.tag_counts.count_due: find content.node",
+        "content.terms.index_due: find content.node",
         "content.tag_counts.repair: distinct content.node",
         "jobs.resending.sweep: find content.node",
         "jobs.resending.sweep: update content.node",

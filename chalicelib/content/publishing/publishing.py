@@ -12,7 +12,7 @@ from pymongo.database import Database
 
 from chalicelib import happenings
 from chalicelib.assets import pictures
-from chalicelib.content import happened, named_assets, nodes, settings, tag_counts
+from chalicelib.content import happened, named_assets, nodes, settings, tag_counts, terms
 from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions, states
@@ -28,6 +28,7 @@ from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import owns
+from chalicelib.words import RULES
 
 
 class Arrival(NamedTuple):
@@ -140,7 +141,7 @@ def store(
 ) -> ContentNode:
     """Store a publishing change with a note for the page's discussion, and its happening.
 
-    Also updates the uses of the page's assets, and the numbers of its tags.
+    Also updates the uses of the page's assets, the numbers of its tags, and its words for searches.
     """
     now = runtime.now()
     stored: Document = {**change, **others, "updated": now}
@@ -156,6 +157,7 @@ def store(
         stored["telling"] = discussions.note(runtime)
     changed_node: ContentNode = {**node, **change}
     stored |= tag_counts.count(runtime.database, node, changed_node, now, session)
+    terms.store(runtime.database, changed_node, session)
     changed = NODES.of(runtime.database).find_one_and_update(
         {"_id": node["_id"], "site": node["site"]},
         {"$set": stored, "$inc": RAISED},
@@ -216,6 +218,7 @@ def _edition(
         "minor": given.minor,
         "shown_from": shown_from,
         "updated": present["updated"] if present is not None and is_minor else shown_from,
+        "terms_rules": RULES,
     }
 
 

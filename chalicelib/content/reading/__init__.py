@@ -1,4 +1,4 @@
-"""Reading: pages by address, lists, tags, and previews of drafts.
+"""Reading: pages by address, lists, searches, tags, and previews of drafts.
 
 Public face: `forms`, `lists`, `pages`, `routes`, `views`.
 """

@@ -24,6 +24,7 @@ from chalicelib.http import MAX_PAGE, Input, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.keywords import Keyword
 from chalicelib.sites.ids import SiteId
+from chalicelib.terms.queries import MOST
 from chalicelib.texts import OwnUrl, ShownLine, html_of
 
 # Analytics count for so many pages in one call.
@@ -114,6 +115,20 @@ class EntriesAnswer(TypedDict):
     """A page of a list, newest first."""
 
     entries: Annotated[list[EntryAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+class FoundEntriesAnswer(TypedDict):
+    """A page of the entries with the words of a search, newest first."""
+
+    entries: Annotated[
+        list[EntryAnswer],
+        Field(
+            max_length=MOST,
+            description="They may be few, or none, while there is a `next`: of frequent words, a "
+            "page looks at the next 1,000 pages.",
+        ),
+    ]
     next: Next
 
 

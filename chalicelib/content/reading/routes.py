@@ -10,12 +10,13 @@ from chalicelib.content.errors import (
 )
 from chalicelib.content.publishing import publishing
 from chalicelib.content.publishing.discussions import Discussions
-from chalicelib.content.reading import article, lists, pages, previews
+from chalicelib.content.reading import article, lists, pages, previews, search
 from chalicelib.content.reading.article import Article, link, meta
 from chalicelib.content.reading.forms import (
     AddressQuery,
     DraftShownAnswer,
     EntriesAnswer,
+    FoundEntriesAnswer,
     ListQuery,
     PreviewAddressAnswer,
     PreviewRequest,
@@ -34,6 +35,7 @@ from chalicelib.http.callers import Publisher
 from chalicelib.limits import CONTENT, PREVIEWS
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
+from chalicelib.terms.queries import WordsQuery
 from chalicelib.web.files import PAGE_STYLES, HtmlPage
 
 _SHORTLY = "public, max-age=30"
@@ -74,6 +76,11 @@ def _declare_lists(route: Route, views: Viewed) -> None:
         """List the visible pages of a site, newest first, without the texts."""
         found = lists.entries(request.runtime, views, site, query)
         return Ok(found, {"Cache-Control": _SHORTLY})
+
+    @route("GET", "/content/{site}/search")
+    def search_content(request: Request, site: SiteId, query: WordsQuery) -> Ok[FoundEntriesAnswer]:
+        """Search the visible pages of a site by words, newest first, without the texts."""
+        return Ok(search.search(request.runtime, site, query), {"Cache-Control": _SHORTLY})
 
     @route("GET", "/content/{site}/tags")
     def list_content_tags(request: Request, site: SiteId) -> Ok[TagCountsAnswer]:

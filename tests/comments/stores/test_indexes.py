@@ -84,8 +84,8 @@ def large_node(runtime: Runtime, layout: Layout) -> Node:
 class Explained:
     """Explains every find and update that a piece of code sends, instead of trusting it."""
 
-    def __init__(self, database: Database[Document]) -> None:
-        self.database = database
+    def __init__(self, database: Database[Document], feature: str = "comments") -> None:
+        self.database, self._feature = database, feature
         database.command("profile", 0)
         database["system.profile"].drop()
 
@@ -98,7 +98,10 @@ class Explained:
 
     @property
     def queries(self) -> list[Document]:
-        where = {"ns": {"$regex": r"\.comments\."}, "op": {"$in": ["query", "update", "command"]}}
+        where = {
+            "ns": {"$regex": rf"\.{self._feature}\."},
+            "op": {"$in": ["query", "update", "command"]},
+        }
         return list(self.database["system.profile"].find(where))
 
 

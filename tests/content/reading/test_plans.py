@@ -5,15 +5,20 @@ from typing import Any
 import pytest
 
 from bench.pages import seed
+from chalicelib.content import terms
 from chalicelib.content.feeds import reading
 from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.publishing import discussions
-from chalicelib.content.reading import lists
+from chalicelib.content.reading import lists, search
 from chalicelib.content.reading.lists import PageList, PagePosition
 from chalicelib.content.visibility import in_state
 from chalicelib.runtime import Runtime
+from chalicelib.terms.finding import MOST_READ
+from chalicelib.terms.queries import WordsQuery
+from tests.comments.stores.test_indexes import Explained, carries_the_shard_key
+from tests.support.commands import Commands
 
-SITE, PAGES, SHOWN = "harbour", 700, 31
+SITE, PAGES, SHOWN, SEARCHED = "harbour", 700, 31, 20
 LARGE = 20_000
 ORDER = {"published": -1, "_id": -1}
 
@@ -21,6 +26,12 @@ ORDER = {"published": -1, "_id": -1}
 @pytest.fixture
 def seeded(runtime: Runtime) -> Runtime:
     seed(runtime, SITE, PAGES)
+    return runtime
+
+
+@pytest.fixture
+def large(runtime: Runtime) -> Runtime:
+    seed(runtime, SITE, 2 * MOST_READ)
     return runtime
 
 
@@ -136,3 +147,53 @@ def test_of_twenty_thousand_pages_each_list_reads_what_it_shows(runtime: Runtime
         assert counts["totalDocsExamined"] <= SHOWN + more, name
         assert "SORT" not in stages, name
         assert "COLLSCAN" not in stages, name
+
+
+@pytest.mark.parametrize("page", [1, 2])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("ferry", 2, SEARCHED),
+        ("none", 1, 0),
+        ("Number 501", 3, 1),
+        ("ferry sails", 3, MOST_READ),
+    ],
+    ids=str,
+)
+def test_a_search_reads_no_more_for_a_word_of_all_pages(
+    large: Runtime, listened: Runtime, commands: Commands, case: tuple[str, int, int], page: int
+) -> None:
+    words, trips, most_rows = case
+    runtime = large
+    query = WordsQuery(q=words, limit=SEARCHED)
+    if page == 2:
+        following = search.search(runtime, SITE, query)["next"]
+        query = query.model_copy(update={"cursor": following})
+
+    with Explained(runtime.database, "content") as explained:
+        search.search(runtime, SITE, query)
+    search.search(listened, SITE, WordsQuery(q="none"))
+    commands.names.clear()
+    search.search(listened, SITE, query)
+
+    assert len(commands.names) <= trips
+    for each in explained.queries:
+        assert "COLLSCAN" not in each["planSummary"]
+        assert not each.get("hasSortStage")
+    rows = [each for each in explained.queries if each["ns"].endswith("content.term")]
+    pages = [each for each in explained.queries if each["ns"].endswith("content.node")]
+    # Rows, once more the keys up to the end of the part, and the two ranges of a position.
+    assert rows[-1]["keysExamined"] <= 2 * most_rows + 8
+    assert rows[-1]["docsExamined"] <= 2 * most_rows + 2
+    assert sum(each["docsExamined"] for each in rows[:-1]) == 0, "the index alone counts"
+    assert sum(each["docsExamined"] for each in pages) <= SEARCHED
+    for each in pages:
+        carries_the_shard_key(each)
+
+
+def test_the_schedule_reads_pages_without_words_alone(seeded: Runtime) -> None:
+    with Explained(seeded.database, "content") as explained:
+        assert terms.index_due(seeded) == 0
+
+    assert [each["docsExamined"] for each in explained.queries] == [0]
+    assert sum(each["keysExamined"] for each in explained.queries) <= 2

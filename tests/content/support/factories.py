@@ -77,6 +77,12 @@ def publish(client: Client, node_id: str, version: int = 1, **given: Any) -> Rep
     return publisher(client).post(f"{node(node_id)}/publish", version=version, **given)
 
 
+def republish(client: Client, node_id: str, version: int, text: str, **given: Any) -> None:
+    """Save another text of a page, of which this version was read, and publish it."""
+    assert save(editor(client), node_id, version, detail={"text": text}).status == 200
+    assert publish(client, node_id, version + 1, **given).status == 200
+
+
 def published(client: Client, slug: str = "moon", *, at: str | None = None, **others: Any) -> str:
     """Write a page and publish it; return its id."""
     node_id = write(editor(client), slug, **others)

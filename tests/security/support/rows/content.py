@@ -56,6 +56,7 @@ CONTENT = (
     Row("GET /previews/{token}", {404: "*"}, "forged", path={"token": "forged"}),
     Row("GET /content/{site}", {200: "*"}),
     Row("GET /content/{site}/tags", {200: "*"}),
+    Row("GET /content/{site}/search", {200: "*"}, query="?q=page"),
     Row("GET /content/{site}/page", {200: "*"}, query="?address=page"),
     Row("GET /content/{site}/feed.atom", {200: "*"}),
     Row("GET /content/{site}/sitemap.xml", {200: "*"}),

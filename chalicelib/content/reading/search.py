@@ -1,0 +1,50 @@
+"""Search in the visible pages of a site, by words that all occur, newest first.
+
+The rows of words only propose: the pages themselves are read, and decide.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from chalicelib.content import terms
+from chalicelib.content.nodes import NODES
+from chalicelib.content.reading.forms import EntryAnswer, FoundEntriesAnswer, entry_answer
+from chalicelib.content.reading.lists import WITHOUT_TEXTS
+from chalicelib.content.visibility import edition_at, shown_filter
+from chalicelib.http.paging import Cursors, place_of, position_of
+from chalicelib.runtime import Runtime
+from chalicelib.terms.finding import TermsQuery, find
+from chalicelib.terms.queries import WordsQuery, words_of
+
+
+def search(runtime: Runtime, site: str, query: WordsQuery) -> FoundEntriesAnswer:
+    """Return a page of the visible pages with all words; raises InvalidRequest and InvalidCursor.
+
+    Queries: two for the rows of several words or one of a single word, and one for the pages.
+    """
+    words, now = words_of(query.q), runtime.now()
+    cursors = Cursors(f"content-search:{site}:{' '.join(words)}", runtime.settings.signing_keys)
+    # Rows of pages and editions to come are beyond the beginning.
+    after = position_of(cursors.position(query)) or (now, "")
+    found = find(runtime.database, TermsQuery(terms.TERMS, site, words, after, query.limit))
+    shown = _read(runtime, site, found.rows, now)
+    return {"entries": shown, "next": cursors.following(place_of(found.last))}
+
+
+def _read(
+    runtime: Runtime, site: str, rows: Sequence[Mapping[str, Any]], now: datetime
+) -> list[EntryAnswer]:
+    """Return the pages of rows that readers see now, in the edition that has the words."""
+    if not rows:
+        return []
+    ids = list({terms.page_of(row) for row in rows})
+    where = {"site": site, "_id": {"$in": ids}, **shown_filter(now)}
+    found = {node["_id"]: node for node in NODES.of(runtime.database).find(where, WITHOUT_TEXTS)}
+    shown = list[EntryAnswer]()
+    for row in rows:
+        node = found.get(terms.page_of(row))
+        edition = edition_at(node, now) if node is not None else None
+        if node is not None and edition is not None and edition["version"] == row["revision"]:
+            shown.append(entry_answer(node, edition))
+    return shown
