@@ -25,7 +25,6 @@ from chalicelib.comments.shapes import (
     AuthorRole,
     Comment,
     CommentSite,
-    Guests,
     ListingOrder,
     Moderation,
     Node,
@@ -41,6 +40,7 @@ from chalicelib.comments.sites.forms import (
     reaction_answers,
     writing_answer,
 )
+from chalicelib.comments.sites.offered import OfferedSignIn, offered_sign_in
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Cursor, Next
 from chalicelib.people.ids import UserId
@@ -169,7 +169,7 @@ class PreviewAnswer(TypedDict):
     html: Annotated[CommentHtml, Field(description="The text as sanitised HTML.")]
 
 
-class DiscussionAnswer(WritingAnswer):
+class DiscussionAnswer(WritingAnswer, OfferedSignIn):
     """A node, as a page of its comments describes it."""
 
     id: NodeId
@@ -188,7 +188,6 @@ class DiscussionAnswer(WritingAnswer):
         Field(max_length=MAX_REACTIONS, description="What readers can react with."),
     ]
     order: Annotated[ListingOrder, Field(description="How it is listed at first.")]
-    guests: Annotated[Guests, Field(description="Whether readers without an account may write.")]
     counts: CountsAnswer
 
 
@@ -286,9 +285,9 @@ def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
         "votes": settings["votes"],
         "reactions": reaction_answers(settings),
         "order": settings["order"],
-        "guests": settings.get("guests", "off"),
         "counts": {**counts, "visible": counts["visible"] + rights.unseen},
         **writing_answer(node, settings),
+        **offered_sign_in(settings),
     }
 
 

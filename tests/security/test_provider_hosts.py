@@ -183,7 +183,7 @@ def test_a_secret_is_stored_sealed_and_never_given_back(
 ) -> None:
     with caplog.at_level("DEBUG", logger="plaza"):
         put = site.offer()
-    read = [put, site.admin.get(f"{SITE}/providers"), site.client.get(f"{SITE}/sign-in")]
+    read = [put, site.admin.get(f"{SITE}/providers"), site.client.get(COMMENTS)]
     read.append(site.admin.get(f"{SITE}/comments/settings"))
 
     stored = SITES.of(site.runtime.database).find_one({"_id": "blog"})

@@ -107,6 +107,6 @@ def test_the_offer_fits_a_phone_and_breaks_no_rule(
     site.language = language
     page = open_page(site, viewport={"width": 320, "height": 700})
 
-    expect(page.locator("plaza-comments a.provider")).to_be_visible()
+    expect(page.locator("plaza-comments a[part~=provider]")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert in_both_schemes(page, axe) == []

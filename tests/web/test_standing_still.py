@@ -2,9 +2,10 @@
 
 import re
 from typing import Any
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from chalicelib.settings import Settings
 from deploy.declared import ROOT
@@ -198,6 +199,59 @@ def test_nothing_moves_when_the_file_for_guests_is_late_and_a_press_before_it_co
     page.get_by_role("button", name="Write without an account").click()
     held.pop().continue_()
     expect(page.get_by_role("textbox", name="Your name")).to_be_focused()
+
+
+class TestProviders:
+    """A site whose readers sign in by providers."""
+
+    NAMES = {"harbour": "Harbour accounts of the whole district", "github": "GitHub"}  # noqa: RUF012
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"public_url": "https://plaza.example"})
+
+    @pytest.fixture
+    def offering(self, client: Client, clock: Clock, host: Site) -> Site:
+        admin = client.as_("admin", roles=["admin"])
+        own: Any = {"kind": "github", "client_id": "plaza", "client_secret": "secret"}
+        for key, name in self.NAMES.items():
+            assert admin.put(f"/sites/{SITE}/providers/{key}", name=name, **own).status == 200
+        assert admin.put(f"/sites/{SITE}/comments/settings", guests="name").status == 200
+        clock.advance(seconds=6)
+        host.body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+        return host
+
+    @pytest.mark.parametrize("screen", SCREENS)
+    def test_they_stand_there_with_the_discussion_without_a_call_of_their_own(
+        self, offering: Site, open_page: OpenPage, screen: dict[str, int]
+    ) -> None:
+        readings: list[Reading] = []
+        held: list[Route] = []
+        asked: list[Request] = []
+
+        def prepare(page: Page) -> None:
+            readings.append(Reading(page))
+            page.route("**/guest.js", lambda route: held.append(route))  # noqa: PLW0108
+            page.on("request", lambda request: asked.append(request))  # noqa: PLW0108
+
+        page = open_page(offering, before=prepare, viewport=screen)
+        expect(page.locator("plaza-comments article")).to_have_count(COMMENTS)
+        first = page.locator("plaza-comments article").first
+        top = first.bounding_box()
+        until(page, lambda: bool(held))
+        held.pop().continue_()
+        readings[0].rest()
+
+        assert first.bounding_box() == top
+        assert readings[0].shifted() == []
+        api, back = offering.api, quote(f"{offering.address}/", safe="")
+        for key, name in self.NAMES.items():
+            link = page.get_by_role("link", name=f"Sign in with {name}")
+            address = f"{api}/sites/{SITE}/providers/{key}/sign-in?return_to={back}"
+            expect(link).to_have_attribute("href", address)
+        calls = [each.url for each in asked if each.resource_type == "fetch"]
+        own = [each for each in calls if each.startswith(api)]
+        assert own == [f"{api}/nodes/{quote(NODE, safe='')}/comments?limit=50"]
 
 
 @pytest.mark.parametrize("screen", SCREENS)

@@ -20,13 +20,15 @@ import acts from "./words/en/acts.js";
  * @property {Call} call Calls the node's comments.
  * @property {Call} callNode
  * @property {(text: string, mentions: string[]) => Promise<HTMLElement>} preview
- * @property {typeof import("./report.js").openReport} openReport
  * @property {(told: string, comment?: Comment) => HTMLElement} say Says something at a comment or above the list, and returns the place.
  * @property {(more: number) => void} count Counts visible comments that came or, below 0, went.
  * @property {() => void} look Looks for what is new.
  * @property {() => void} leave Puts the focus on the discussion.
  * @property {(id: string) => void} posted Tells the page of a comment.
  */
+
+/** What a report loads; the build writes the address of this release. */
+const FLAG = BUILT_FLAG;
 
 export { FORM_STYLES };
 export const ACT_WORDS = { ...FORM_WORDS, acts };
@@ -101,7 +103,7 @@ export class Acts {
     const form = this.#form(`:${comment.id}`, {
       label: this.#desk.words.t("replyTo", { name: comment.author?.name || "" }),
       send: (text, key, signs) => this.#post({ text, parent: comment.id, ...signs }, key),
-      done: () => { form.remove(); buttonIn(article, "reply")?.focus(); },
+      done: () => { form.remove(); /** @type {HTMLElement | null} */ (article.querySelector("[data-does=reply]"))?.focus(); },
     });
     article.append(form);
     form.querySelector("textarea")?.focus();
@@ -138,15 +140,12 @@ export class Acts {
 
   /** @param {Comment} comment */
   async report(comment) {
-    const { words, reader, call, openReport, say } = this.#desk;
+    const { words, reader, call, say } = this.#desk;
     const article = this.#articleOf(comment);
     if (!article) return;
-    await openReport(article, `${reader}:${comment.id}`, words, (options) => call(`/${comment.id}/flag`, options), (told, label, back) => {
-      say(told, comment).append(" ", back || "");
-      const button = buttonIn(article, "report");
-      if (button) button.textContent = label;
-      button?.focus();
-    });
+    /** @type {typeof import("./flag.js")} */
+    const flag = await import(FLAG).catch(() => { throw { code: "offline" }; });
+    await flag.openReport(article, `${reader}:${comment.id}`, words, (options) => call(`/${comment.id}/flag`, options), (told, back) => say(told, comment).append(" ", back || ""));
   }
 
   /** Show or hide a comment, as its moderator has read it; return what is to be said. @param {Comment} comment @param {import("./comment.js").Decided} state @returns {Promise<string>} */
@@ -181,6 +180,3 @@ export class Acts {
     return article?.querySelector("form") ? null : article;
   }
 }
-
-/** @param {Element} article @param {string} act @returns {HTMLElement | null} */
-const buttonIn = (article, act) => article.querySelector(`[data-does=${act}]`);

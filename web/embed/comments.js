@@ -10,13 +10,13 @@ import { keepGuest } from "./guests.js";
 import { Head } from "./head.js";
 import { keep, kept } from "./kept.js";
 import { Live } from "./live.js";
-import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
+import { commentBar, marksOf, pageBar } from "./marked.js";
 import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
 import { fill } from "./markup.js";
 import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
-import { canReport, openReport } from "./report.js";
+import { canReport } from "./report.js";
 import { failure, followReader, invitation, retry, whileShown } from "./states.js";
 import { arrange, Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
@@ -172,7 +172,7 @@ export default class PlazaComments extends Live {
         words, node: page.node, reader: this.#reader, isOver: () => marked !== this.#marked || this.alive.aborted,
         call: (path, options) => this.#callNode(path, options),
         say: (told) => this.#say(told),
-        invite: (place, words, key) => inviteAt(this, place, words, key),
+        invitation: (words, key) => invitation(this, words, key),
       });
     }
     this.#marked = marked;
@@ -184,7 +184,7 @@ export default class PlazaComments extends Live {
   /** Have who is signed in act; a form that they write in stays for as long as they do. @param {typeof import("./acts.js") | null} acts @param {Page} page @param {import("./words.js").Words} words */
   #act(acts, page, words) {
     this.#acts = acts && new acts.Acts({
-      words, reader: this.#reader, name: page.viewer?.name, keepGuest, node: page.node.id, thread: this.#thread, openReport,
+      words, reader: this.#reader, name: page.viewer?.name, keepGuest, node: page.node.id, thread: this.#thread,
       call: (rest, options) => this.#call(rest, options),
       callNode: (rest, options) => this.#callNode(rest, options),
       preview: async (text, mentions) => fill(h("div", { class: "text", dir: "auto" }),
@@ -260,12 +260,17 @@ export default class PlazaComments extends Live {
   }
 
   /** @param {Page} page @param {import("./words.js").Words} words */
-  #invitation({ node: { guests } }, words) {
+  #invitation({ node: { guests, providers = [] } }, words) {
     const invited = invitation(this, words, "signIn");
     if (guests === "off") return invited;
     const there = import(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, call, keepGuest)).catch(() => () => { throw new Problem({}); });
     // At once: what comes later moves what stands below.
     if (guests !== "accounts") invited.append(" ", h("button", { part: "button", onclick: () => this.#tried(async () => (await there)()) }, words.t("asGuest")));
+    const back = encodeURIComponent(location.href.split("#")[0]);
+    // A cache may have a page of the release before, which names none.
+    for (const { key, name } of providers) {
+      invited.append(" ", h("a", { part: "button provider", href: `${apiOf(this)}/sites/${siteOf(this.#id)}/providers/${key}/sign-in?return_to=${back}` }, words.t("signInBy", { name })));
+    }
     return invited;
   }
 

@@ -12,11 +12,11 @@ const MOST = 500;
 const reported = new Set();
 
 /**
- * The form; the text that is written survives a refusal. `done` is told what came of it, "" for nothing, what the button says from now on, and a button that takes the report back.
- * @param {string} id Of the reader and of the comment: the next reader of this browser has reported nothing. @param {import("./words.js").Words} shared
- * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string, label: string, back: Element | null) => void} done
+ * Put the form of a report into a comment's article; the text that is written survives a refusal. `done` is told what came of it, "" for nothing, and a button that takes the report back.
+ * @param {Element} article @param {string} id Of the reader and of the comment: the next reader of this browser has reported nothing. @param {import("./words.js").Words} shared
+ * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string, back: Element | null) => void} done
  */
-export async function flagForm(id, shared, call, done) {
+export async function openReport(article, id, shared, call, done) {
   const { t, reason } = await withMatters(shared, { flag });
   const why = /** @type {HTMLSelectElement} */ (h("select", {}, ...WHY.map((each) => h("option", { value: each }, t(`flag_${each}`)))));
   const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, maxlength: MOST, dir: "auto", part: "input" }));
@@ -30,7 +30,11 @@ export async function flagForm(id, shared, call, done) {
   /** @param {string} told */
   function close(told) {
     form.remove();
-    done(told, t(reported.has(id) ? "reported" : "report"), told ? backButton() : null);
+    done(told, told ? backButton() : null);
+    const button = /** @type {HTMLElement | null} */ (article.querySelector("[data-does=report]"));
+    if (!button) return;
+    button.textContent = t(reported.has(id) ? "reported" : "report");
+    button.focus();
   }
 
   /** @param {Event} event */
@@ -64,5 +68,8 @@ export async function flagForm(id, shared, call, done) {
     if (event.key === "Escape") close("");
   }
 
-  return form;
+  // It may have been opened twice, while it was loaded.
+  if (article.querySelector("form")) return;
+  article.append(form);
+  why.focus();
 }

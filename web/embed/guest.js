@@ -12,14 +12,14 @@ import css from "./forms.css";
 /** @typedef {{name: string, email?: string}} Named */
 
 const STYLES = sheet(css);
-/** What offers the site's providers; the build writes the address of this release. */
+/** What those load who come back from a provider; the build writes the address of this release. */
 const PROVIDERS = BUILT_PROVIDERS;
 /** The longest name that the API takes, and the longest address. */
 const MOST = 100;
 const MOST_OF_ADDRESS = 254;
 
 /**
- * Offer the site's providers beside an invitation, and return what shows the form of a guest's name in its place.
+ * Bring back who comes back from a letter or from a provider, and return what shows the form of a guest's name in place of an invitation.
  * @param {HTMLElement} invitation @param {Words} shared @param {Schemas["DiscussionAnswer"]["guests"]} guests
  * @param {typeof import("./api.js").call} call
  * @param {(token: string) => void} keepGuest The discussion starts anew with the guest's token.
@@ -33,16 +33,9 @@ export async function offer(invitation, shared, guests, call, keepGuest) {
   const words = await withMatters(shared, { guest });
   const { api, site } = placeOf(invitation);
   const open = async (/** @type {Named} */ named) => (await call(api, `/sites/${site}/guests`, { method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
-  offerAccounts(invitation, shared, `${api}/sites/${site}`).catch(() => {});
+  if (location.hash.startsWith("#plaza-sign-in=")) import(PROVIDERS).then((there) => there.sayFailure(invitation, shared)).catch(() => {});
   comeBack(invitation, words, begin);
   return () => nameForm(invitation, words, guests === "email", open, begin);
-}
-
-/** Offer the site's providers, if it has any. @param {HTMLElement} invitation @param {Words} shared @param {string} site The site's address in the API. */
-async function offerAccounts(invitation, shared, site) {
-  /** @type {Schemas["OfferedSignIn"]} */
-  const { providers } = await (await fetch(`${site}/sign-in`, { credentials: "omit" })).json();
-  if (providers.length) await (await import(PROVIDERS)).offerProviders(invitation, shared, site, providers);
 }
 
 /** @param {string} email @param {Words} words */

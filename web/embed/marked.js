@@ -1,7 +1,6 @@
 // @ts-check
 /** Where votes and reactions stand, and how what shows them comes there: later than the comments. */
 import { h } from "./element.js";
-import { invitation } from "./states.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
 /** @typedef {Promise<Awaited<ReturnType<typeof import("./marks.js").marksFor>> | null>} Later */
@@ -34,13 +33,4 @@ export function pageBar({ node, page }, marks, words) {
 export function commentBar(comment, node, marks, words) {
   if (comment.state !== "visible" || !node || (node.votes === "off" && !node.reactions.length)) return null;
   return fillLater(h("span", { class: "marks" }), marks, words, (there, place) => there.put(place, comment));
-}
-
-/** Ask a guest to sign in, beside what they wanted to do. @param {Element} element @param {Element} place @param {import("./words.js").Words} words @param {string} key */
-export function inviteAt(element, place, words, key) {
-  element.shadowRoot?.querySelector(".invite")?.remove();
-  const asked = invitation(element, words, key);
-  asked.classList.add("invite");
-  (place.closest("footer") || place).after(asked);
-  /** @type {HTMLElement} */ (asked.firstElementChild).focus();
 }

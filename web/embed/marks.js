@@ -18,7 +18,7 @@ import css from "./marks.css";
  * @property {string} reader The reader's id; "" for a guest.
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
  * @property {(told: string) => void} say
- * @property {(place: Element, words: Words, key: string) => void} invite Asks a guest to sign in.
+ * @property {(words: Words, key: string) => HTMLElement} invitation Asks a guest to sign in.
  * @property {() => boolean} isOver Whether nobody looks any more.
  */
 /** @typedef {{key: string, value: number, face: string, name: string, refusal: string, comesAndGoes: boolean}} Kind */
@@ -68,11 +68,11 @@ class Marks {
 
   /** @param {HTMLElement} place @param {string} id @param {Told} told @param {Kind[]} votes */
   #fill(place, id, told, votes) {
-    const { words: { t }, node: { reactions, locked }, reader, invite } = this.#desk;
+    const { words: { t }, node: { reactions, locked }, reader } = this.#desk;
     const wish = this.#wish(id, told);
     /** @type {Press} */
     const press = (key, value) => {
-      if (!reader) return invite(place, this.#desk.words, "signInToMark");
+      if (!reader) return this.#invite(place);
       wish.want(key, wish.mine[key] === value ? 0 : value);
     };
     const chips = reactions.map(({ key, emoji }) => ({ key, value: 1, face: emoji, name: "", refusal: "", comesAndGoes: id !== PAGE }));
@@ -84,6 +84,16 @@ class Marks {
     this.#draws.set(id, () => shown.forEach(({ draw }) => draw()));
     this.#draws.get(id)?.();
     place.replaceChildren(...shown.map(({ button }) => button));
+  }
+
+  /** Ask a guest to sign in, beside what they wanted to do. @param {HTMLElement} place */
+  #invite(place) {
+    const { words, invitation } = this.#desk;
+    /** @type {ShadowRoot} */ (place.getRootNode()).querySelector(".invite")?.remove();
+    const asked = invitation(words, "signInToMark");
+    asked.classList.add("invite");
+    (place.closest("footer") || place).after(asked);
+    /** @type {HTMLElement} */ (asked.firstElementChild).focus();
   }
 
   /** What the reader says to a thing, with what is on its way from an earlier place of it. @param {string} id @param {Told} told */

@@ -10,8 +10,8 @@ const PERSON = BUILT_PERSON;
 /** Throws Problem if it cannot be loaded. @param {import("./person.js").Desk} desk @returns {Promise<Cards>} */
 export async function loadPeople(desk) {
   /** @type {typeof import("./person.js")} */
-  const { peopleFor } = await import(PERSON).catch(() => {
+  const people = await import(PERSON).catch(() => {
     throw new Problem({});
   });
-  return peopleFor(desk);
+  return people.peopleFor(desk);
 }

@@ -8,22 +8,17 @@ from typing_extensions import TypedDict
 
 from chalicelib.account_tokens import MAX_TOKEN_CHARACTERS
 from chalicelib.comments.people.links import TOKEN_PATTERN
-from chalicelib.comments.shapes import MAX_PROVIDERS, Guests, ProviderKind, SignInProvider
+from chalicelib.comments.shapes import MAX_PROVIDERS, ProviderKind, SignInProvider
 from chalicelib.comments.sign_in.addresses import ReturnTo
+from chalicelib.comments.sites.offered import MAX_NAME_CHARACTERS, ProviderKey
 from chalicelib.http import Input
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, OwnUrl, ShownName, at_most
 
 GITHUB = "https://github.com"
-MAX_NAME_CHARACTERS = 50
 _MOST_ANSWERED = 4_000
 
-ProviderKey = Annotated[
-    str,
-    StringConstraints(pattern=r"^[a-z0-9-]{1,20}$"),
-    Field(description="The name of a provider at its site, in addresses.", examples=["github"]),
-]
 # Printable ASCII, as client credentials are (RFC 6749, appendix A).
 ClientId = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,255}$")]
 ClientSecret = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,500}$")]
@@ -92,20 +87,6 @@ class ProvidersAnswer(TypedDict):
     """The providers of a site as its publisher sees them."""
 
     providers: Annotated[list[ProviderAnswer], Field(max_length=MAX_PROVIDERS)]
-
-
-class OfferedProvider(TypedDict):
-    """A provider as readers see it."""
-
-    key: ProviderKey
-    name: Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)]
-
-
-class OfferedSignIn(TypedDict):
-    """How readers without an account of the site's own write."""
-
-    guests: Guests
-    providers: Annotated[list[OfferedProvider], Field(max_length=MAX_PROVIDERS)]
 
 
 class BeginQuery(Input):

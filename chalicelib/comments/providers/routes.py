@@ -14,9 +14,7 @@ from chalicelib.comments.providers.forms import (
     AccountCode,
     BeginQuery,
     CallbackQuery,
-    OfferedSignIn,
     ProviderAnswer,
-    ProviderKey,
     ProvidersAnswer,
     ProviderSettings,
     SignedInAnswer,
@@ -25,6 +23,7 @@ from chalicelib.comments.providers.forms import (
 from chalicelib.comments.shapes import SignInProvider
 from chalicelib.comments.sign_in import addresses
 from chalicelib.comments.sites import settings
+from chalicelib.comments.sites.offered import ProviderKey
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Found, NoContent, Ok, Request, Route
 from chalicelib.http.callers import Publisher
@@ -37,7 +36,6 @@ def declare(route: Route) -> None:
     """Declare the routes."""
     _declare_settings(route)
     _declare_removal(route)
-    _declare_offer(route)
     _declare_sign_in(route)
     _declare_codes(route)
 
@@ -96,21 +94,6 @@ def _declare_removal(route: Route) -> None:
 def _answer(request: Request, site: str, provider: SignInProvider) -> ProviderAnswer:
     own = flow.redirect_uri(request.runtime, site, provider["key"])
     return provider_answer(site, provider, own)
-
-
-def _declare_offer(route: Route) -> None:
-    @route("GET", "/sites/{site}/sign-in")
-    def offer_sign_in(request: Request, site: SiteId) -> Ok[OfferedSignIn]:
-        """List how readers without an account of the site's own write there."""
-        here = request.runtime
-        # Without an address of its own, Plaza has none to lead back to.
-        found = stored.of(here, site) if here.settings.public_url else []
-        return Ok(
-            {
-                "guests": settings.of(here, site).get("guests", "off"),
-                "providers": [{"key": each["key"], "name": each["name"]} for each in found],
-            }
-        )
 
 
 def _declare_sign_in(route: Route) -> None:

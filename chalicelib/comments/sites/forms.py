@@ -223,8 +223,8 @@ class CommentSettings(Input):
         description="`name`: readers without an account write under a name of their choice "
         "(`POST /sites/{site}/guests`), with the trust of new people for ever. `email`: their "
         "comments wait until they have opened a link in a letter, too. `accounts`: readers are "
-        "offered the site's providers alone (`GET /sites/{site}/sign-in`). `off` and `accounts` "
-        "end the rights of all guests.",
+        "offered the site's providers alone, which a discussion names. `off` and `accounts` end "
+        "the rights of all guests.",
     )
 
     origins: Annotated[tuple[Origin, ...], Field(max_length=MAX_ORIGINS)] = Field(

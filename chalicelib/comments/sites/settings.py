@@ -33,8 +33,13 @@ def of(runtime: Runtime, site: str) -> CommentSite:
 
 
 def in_force(runtime: Runtime, node: Node) -> CommentSite:
-    """Return a node's settings: its site's, overridden by its own."""
+    """Return a node's settings: its site's, overridden by its own.
+
+    Without PLAZA_PUBLIC_URL, to which they lead back, no providers are in force.
+    """
     own = {name: value for name in OVERRIDES if (value := node.get(name)) is not None}
+    if not runtime.settings.public_url:
+        own["providers"] = []
     site = of(runtime, node["site"])
     return cast("CommentSite", {**site, **own}) if own else site
 

@@ -27,7 +27,7 @@ def test_a_page_says_what_it_is_about_and_who_reads(
     root = post(ann, "first")
     about = {"id": "a-page", **PAGE, "locked": False, "threaded": True, "max_depth": 3}
     about |= {"votes": "off", "reactions": [], "order": "oldest", "slow_seconds": 0}
-    about |= {"open": True, "opens_at": None, "closes_at": None, "guests": "off"}
+    about |= {"open": True, "opens_at": None, "closes_at": None, "guests": "off", "providers": []}
 
     for target in (LISTING, f"{LISTING}/{root['id']}/thread"):
         anonymous, own = client.get(target).json, ann.get(target).json

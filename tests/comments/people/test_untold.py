@@ -68,7 +68,6 @@ UNDRIVEN = {
     "sendSignIn": "it has no caller",
     "exchangeCode": "it has no caller",
     "exchangeAccountCode": "it has no caller",
-    "offerSignIn": "it has no caller",
     "findPast": "it names people of before, and nothing of the caller",
     "joinPast": "it names people of before, and nothing of the caller",
     "beginSignIn": "it has no caller",

@@ -26,7 +26,7 @@ from tests.comments.support.signing_in import (
     signing_in,
 )
 from tests.support.clock import Clock
-from tests.support.http_client import Client
+from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
 
@@ -44,8 +44,12 @@ def site(client: Client, runtime: Runtime, clock: Clock) -> Iterator[SigningIn]:
 BODY = {"name": "Other", "kind": "github", "client_id": "a", "client_secret": "b"}
 
 
+def page(site: SigningIn, held: str = "") -> Reply:
+    return site.client.request("GET", COMMENTS, headers={"If-None-Match": held})
+
+
 def offered(site: SigningIn) -> list[str]:
-    return [each["key"] for each in site.client.get(f"{SITE}/sign-in").json["providers"]]
+    return [each["key"] for each in page(site).json["node"]["providers"]]
 
 
 def test_a_publisher_reads_a_provider_with_the_address_to_register(site: SigningIn) -> None:
@@ -63,11 +67,36 @@ def test_a_publisher_reads_a_provider_with_the_address_to_register(site: Signing
 
 
 def test_readers_are_offered_names_alone(site: SigningIn) -> None:
-    assert site.client.get(f"{SITE}/sign-in").json == {
-        "guests": "accounts",
-        "providers": [{"key": "own", "name": "Own accounts"}],
-    }
-    assert site.client.get("/sites/shop/sign-in").json == {"guests": "off", "providers": []}
+    node = page(site).json["node"]
+
+    assert node["guests"] == "accounts"
+    assert node["providers"] == [{"key": "own", "name": "Own accounts"}]
+
+
+def test_a_page_is_read_anew_after_a_change_of_the_providers(site: SigningIn) -> None:
+    tag = page(site).headers["ETag"]
+    assert page(site, tag).status == 304
+
+    site.offer("own", name="Renamed")
+    renamed = page(site, tag)
+    assert renamed.json["node"]["providers"] == [{"key": "own", "name": "Renamed"}]
+    site.admin.delete(f"{SITE}/providers/own")
+    taken = page(site, renamed.headers["ETag"])
+    assert taken.json["node"]["providers"] == []
+
+
+def test_without_an_address_to_lead_back_to_none_is_offered(
+    site: SigningIn,
+) -> None:
+    tag = page(site).headers["ETag"]
+    object.__setattr__(site.runtime.settings, "public_url", "")
+
+    found = page(site, tag)
+
+    assert found.json["node"]["providers"] == []
+    assert [each["key"] for each in site.admin.get(f"{SITE}/providers").json["providers"]] == [
+        "own"
+    ]
 
 
 def test_a_provider_is_replaced_in_its_place_and_taken_away(site: SigningIn) -> None:
@@ -75,7 +104,7 @@ def test_a_provider_is_replaced_in_its_place_and_taken_away(site: SigningIn) -> 
     site.offer("own", name="Renamed")
 
     assert offered(site) == ["own", "second"]
-    assert site.client.get(f"{SITE}/sign-in").json["providers"][0]["name"] == "Renamed"
+    assert page(site).json["node"]["providers"][0]["name"] == "Renamed"
     assert [site.admin.delete(f"{SITE}/providers/own").status for _ in range(2)] == [204, 204]
     assert offered(site) == ["second"]
     assert site.browser().begin().status == 404

@@ -96,7 +96,6 @@ COMMENTS = (
     ),
     Row("POST /sites/{site}/sign-in/token", {403: "*"}, body={"code": "A" * 43}),
     Row("POST /sites/{site}/sign-in/account", {404: "*"}, body={"code": "A" * 43}),
-    Row("GET /sites/{site}/sign-in", {200: "*"}),
     # A token proves a guest, whoever has it; this one proves nobody.
     Row("GET /sites/{site}/people/me/joined", {200: "*", 401: "anonymous"}),
     Row(

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "تسجيل الدخول عبر {name}",
   access_denied: "لم تسجّل الدخول.",
   provider_failed: "لم ينجح تسجيل الدخول. حاول مرة أخرى بعد قليل.",
   unknown_provider: "لم يعد هذا الموقع يتيح تسجيل الدخول هذا.",

@@ -8,6 +8,7 @@ export default {
   unseen: "Dieser Kommentar wird nicht angezeigt.",
   signIn: "Zum Kommentieren anmelden",
   asGuest: "Ohne Konto schreiben",
+  signInBy: "Mit {name} anmelden",
   empty: "Noch hat niemand etwas gesagt.",
   locked: "Diese Diskussion ist geschlossen.",
   opens: "Diese Diskussion beginnt: {time}",

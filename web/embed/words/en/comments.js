@@ -8,6 +8,7 @@ export default {
   unseen: "This comment is not shown.",
   signIn: "Sign in to comment",
   asGuest: "Write without an account",
+  signInBy: "Sign in with {name}",
   empty: "Nobody has said anything yet.",
   locked: "This discussion is closed.",
   opens: "This discussion opens on {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // What a reader who signs in by another service is told in English.
 export default {
-  signInBy: "Sign in with {name}",
   access_denied: "You have not signed in.",
   provider_failed: "This sign-in did not work. Try again in a moment.",
   unknown_provider: "This site no longer offers this sign-in.",

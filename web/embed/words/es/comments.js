@@ -9,6 +9,7 @@ export default {
   unseen: "Este comentario no se muestra.",
   signIn: "Inicia sesión para comentar",
   asGuest: "Escribir sin cuenta",
+  signInBy: "Iniciar sesión con {name}",
   empty: "Nadie ha dicho nada todavía.",
   locked: "Esta conversación está cerrada.",
   opens: "Esta conversación se abre: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "Iniciar sesión con {name}",
   access_denied: "No has iniciado sesión.",
   provider_failed: "El inicio de sesión no ha funcionado. Inténtalo de nuevo en un momento.",
   unknown_provider: "Este sitio ya no ofrece este inicio de sesión.",

@@ -9,6 +9,7 @@ export default {
   unseen: "Ce commentaire n’est pas affiché.",
   signIn: "Se connecter pour commenter",
   asGuest: "Écrire sans compte",
+  signInBy: "Se connecter avec {name}",
   empty: "Personne n’a encore rien dit.",
   locked: "Cette discussion est close.",
   opens: "Ouverture de cette discussion : {time}",

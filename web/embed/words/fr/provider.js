@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "Se connecter avec {name}",
   access_denied: "Vous ne vous êtes pas connecté.",
   provider_failed: "La connexion n’a pas fonctionné. Réessayez dans un instant.",
   unknown_provider: "Ce site ne propose plus cette connexion.",

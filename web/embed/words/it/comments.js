@@ -9,6 +9,7 @@ export default {
   unseen: "Questo commento non viene mostrato.",
   signIn: "Accedi per commentare",
   asGuest: "Scrivi senza account",
+  signInBy: "Accedi con {name}",
   empty: "Nessuno ha ancora detto niente.",
   locked: "Questa discussione è chiusa.",
   opens: "Questa discussione si apre: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "Accedi con {name}",
   access_denied: "Non hai effettuato l’accesso.",
   provider_failed: "L’accesso non è riuscito. Riprova tra un momento.",
   unknown_provider: "Questo sito non offre più questo accesso.",

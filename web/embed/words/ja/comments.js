@@ -7,6 +7,7 @@ export default {
   unseen: "このコメントは表示されません。",
   signIn: "ログインしてコメントする",
   asGuest: "アカウントなしで書く",
+  signInBy: "{name} でログイン",
   empty: "まだコメントはありません。",
   locked: "このディスカッションは終了しました。",
   opens: "このディスカッションの開始：{time}",

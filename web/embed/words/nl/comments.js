@@ -8,6 +8,7 @@ export default {
   unseen: "Deze reactie wordt niet getoond.",
   signIn: "Log in om te reageren",
   asGuest: "Schrijven zonder account",
+  signInBy: "Inloggen met {name}",
   empty: "Nog niemand heeft iets gezegd.",
   locked: "Deze discussie is gesloten.",
   opens: "Deze discussie gaat open: {time}",

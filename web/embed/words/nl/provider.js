@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "Inloggen met {name}",
   access_denied: "Je bent niet ingelogd.",
   provider_failed: "Het inloggen is niet gelukt. Probeer het zo nog eens.",
   unknown_provider: "Deze site biedt deze manier van inloggen niet meer.",

@@ -10,6 +10,7 @@ export default {
   unseen: "Ten komentarz nie jest wyświetlany.",
   signIn: "Zaloguj się, aby komentować",
   asGuest: "Pisz bez konta",
+  signInBy: "Zaloguj się przez {name}",
   empty: "Nikt jeszcze nic nie napisał.",
   locked: "Ta dyskusja jest zamknięta.",
   opens: "Otwarcie tej dyskusji: {time}",

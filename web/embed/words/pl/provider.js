@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "Zaloguj się przez {name}",
   access_denied: "Nie udało się: logowanie przerwano.",
   provider_failed: "Logowanie nie powiodło się. Spróbuj ponownie za chwilę.",
   unknown_provider: "Ta witryna nie oferuje już tego logowania.",

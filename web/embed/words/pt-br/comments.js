@@ -9,6 +9,7 @@ export default {
   unseen: "Este comentário não é exibido.",
   signIn: "Entre para comentar",
   asGuest: "Escrever sem conta",
+  signInBy: "Entrar com {name}",
   empty: "Ninguém disse nada ainda.",
   locked: "Esta discussão está encerrada.",
   opens: "Esta discussão abre em: {time}",

@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "Войти через {name}",
   access_denied: "Вы не вошли.",
   provider_failed: "Войти не удалось. Попробуйте ещё раз чуть позже.",
   unknown_provider: "Этот сайт больше не предлагает такой вход.",

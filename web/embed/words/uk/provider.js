@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "Увійти через {name}",
   access_denied: "Ви не ввійшли.",
   provider_failed: "Увійти не вдалося. Спробуйте ще раз трохи згодом.",
   unknown_provider: "Цей сайт більше не пропонує такий вхід.",

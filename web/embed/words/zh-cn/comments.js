@@ -7,6 +7,7 @@ export default {
   unseen: "此评论不予显示。",
   signIn: "登录后评论",
   asGuest: "无需账号发表评论",
+  signInBy: "使用 {name} 登录",
   empty: "还没有人发言。",
   locked: "此讨论已关闭。",
   opens: "此讨论开放时间：{time}",

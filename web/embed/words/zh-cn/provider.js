@@ -1,7 +1,6 @@
 // @ts-check
 // Not yet read by a native speaker.
 export default {
-  signInBy: "使用 {name} 登录",
   access_denied: "您尚未登录。",
   provider_failed: "登录未成功，请稍后再试。",
   unknown_provider: "本站不再提供此登录方式。",
