@@ -8,6 +8,7 @@ traffic.
 """
 
 import hashlib
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
@@ -76,11 +77,14 @@ BUILD_TIMEOUT_SECONDS = 840
 NEVER_SECONDS = 2**31 - 1
 _NAMESPACE_EXISTS = 48
 _INDEX_NOT_FOUND = 27
+_INDEX_IS_BUILT = 12_587
 # Options that distinguish two indexes on the same keys for the server.
 _TELLING = ("unique", "sparse", "partialFilterExpression")
 # `moderate`: an invalid document of an older version remains changeable.
 _STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}
 _TRIES = 10
+# Doubles with each try: all of them take 25 s.
+_FIRST_PAUSE_SECONDS = 0.05
 _CAPPED_BLOCK = 256
 # This version, and the version before.
 _VERSIONS = 2
@@ -172,6 +176,23 @@ def _create(database: Database[Document], collection: Collection[Any]) -> bool:
     return True
 
 
+def _modify(database: Database[Document], name: str, **options: Any) -> None:
+    """Change options of a collection, once no index of it is being built.
+
+    The server refuses a change meanwhile. The other process may be a worker that makes the same
+    day, to which a third one writes already.
+    """
+    for number in range(_TRIES):
+        try:
+            database.command("collMod", name, **options)
+        except OperationFailure as error:
+            if error.code != _INDEX_IS_BUILT or number == _TRIES - 1:
+                raise
+            time.sleep(_FIRST_PAUSE_SECONDS * 2**number)
+        else:
+            return
+
+
 def _resize(
     database: Database[Document], collection: Collection[Any], report: MigrationReport
 ) -> None:
@@ -180,7 +201,7 @@ def _resize(
     size = collection.options["size"]
     # The server rounds sizes up to whole blocks.
     if not 0 <= found["options"]["size"] - size < _CAPPED_BLOCK:
-        database.command({"collMod": collection.name, "cappedSize": size})
+        _modify(database, collection.name, cappedSize=size)
         report.done.append(f"{collection.name}: capped at {size} bytes")
 
 
@@ -202,7 +223,7 @@ def _validate(
         (found,) = database.list_collections(filter={"name": collection.name})
         if found["options"].items() >= wanted.items():
             break
-        database.command({"collMod": collection.name, **wanted})
+        _modify(database, collection.name, **wanted)
         report.done.append(f"{collection.name}: validator set")
         accepted = _read_agreed(database, collection)
     if len(accepted) > 1:
@@ -263,7 +284,7 @@ def _index(
             report.done.append(f"{name}: index {built.document['name']} built")
         elif _ttl(standing[identity]) != _ttl(index):
             change = {"name": standing[identity]["name"], "expireAfterSeconds": _ttl(index)}
-            database.command("collMod", name, index=change)
+            _modify(database, name, index=change)
             report.done.append(f"{name}: index {change['name']} expires after {_ttl(index)} s")
     surplus = [standing[identity]["name"] for identity in standing.keys() - wanted.keys()]
     for index_name in sorted(surplus):

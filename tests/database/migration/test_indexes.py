@@ -1,18 +1,22 @@
 """A changed index is built before the old one goes, and nobody else's is touched."""
 
+import threading
+import time
 from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
 import pytest
-from pymongo import ASCENDING, IndexModel, MongoClient
+from pymongo import ASCENDING, IndexModel, MongoClient, monitoring
 from pymongo.database import Database
+from pymongo.errors import WriteError
 
 from chalicelib.database import Collection, Document, open_database
-from chalicelib.database.migration import NEVER_SECONDS, migrate
+from chalicelib.database.migration import NEVER_SECONDS, ensure, migrate
 from tests.database.migration.support.things import OLD, indexes
 from tests.support.commands import Commands
 
 DAY_SECONDS = 86_400
+PATIENCE_SECONDS = 20
 
 
 class Expiring(TypedDict):
@@ -96,3 +100,46 @@ def test_a_ttl_is_changed_in_place(
     assert found["expireAfterSeconds"] == (after or NEVER_SECONDS)
     assert report.done == [f"thing: index {name} expires after {after or NEVER_SECONDS} s"]
     assert migrate(database, [expiring(after)], contract=True).done == []
+
+
+class BuildsMeanwhile(Commands):
+    """Another process begins to build an index, just before the first change of options is sent."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__()
+        self._client = MongoClient[Document](uri)
+        self._things = self._client["plaza-migration"]["thing"]
+        self.building = threading.Thread(target=self._things.create_index, args=("numbers",))
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        super().started(event)
+        if self.names.count("collMod") == 1 and not self.building.ident:
+            self.building.start()
+            deadline = time.monotonic() + PATIENCE_SECONDS
+            while not self._is_building():
+                assert time.monotonic() < deadline
+
+    def _is_building(self) -> bool:
+        states = self._things.aggregate([{"$indexStats": {}}])
+        return any(each.get("building") for each in states)
+
+    def end(self) -> None:
+        self.building.join()
+        self._client.close()
+
+
+def test_a_change_waits_for_an_index_that_another_process_builds(
+    database: Database[Document], mongodb_uri: str
+) -> None:
+    """A worker makes the day that another one makes, too, while a third one writes to it."""
+    numbers = list(range(1_500))
+    database["thing"].insert_many({"_id": n, "name": "a", "numbers": numbers} for n in range(300))
+    meanwhile = BuildsMeanwhile(mongodb_uri)
+    with MongoClient[Document](mongodb_uri, event_listeners=[meanwhile]) as client:
+        ensure(open_database(client, "plaza-migration"), OLD)
+    meanwhile.end()
+
+    assert meanwhile.names.count("collMod") > 1
+    assert indexes(database) == {"plaza_name_1", "numbers_1"}
+    with pytest.raises(WriteError):
+        database["thing"].insert_one({"_id": -1})
