@@ -1,7 +1,6 @@
 """Searches that tests make, and the rows of words as tests look at them."""
 
 from typing import Any
-from urllib.parse import quote
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.upkeep import Difference
@@ -11,6 +10,7 @@ from chalicelib.comments.terms.rows import TERMS
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
 from tests.support.http_client import Client
+from tests.support.searching import walk_search
 
 SITE = "blog"
 SEARCH = f"/sites/{SITE}/search"
@@ -27,16 +27,7 @@ def post(client: Client, node: str, text: str, **body: Any) -> str:
 
 def found(reader: Client, words: str, limit: int = 20) -> list[str]:
     """Return the excerpts of all comments with some words, page by page."""
-    texts: list[str] = []
-    more = ""
-    while True:
-        page = reader.get(f"{SEARCH}?q={quote(words, safe='')}&limit={limit}{more}")
-        assert page.status == 200, page.body
-        assert len(page.json["comments"]) <= limit
-        texts += [each["excerpt"] for each in page.json["comments"]]
-        if page.json["next"] is None:
-            return texts
-        more = f"&cursor={page.json['next']}"
+    return walk_search(reader, SEARCH, words, limit, "comments", "excerpt")
 
 
 def rows(runtime: Runtime) -> dict[str, list[str]]:
