@@ -46,6 +46,7 @@ ROUTES = (
     social.routes,
     hits.routes,
     people.routes,
+    people.inboxes,
     mail.routes,
 )
 JOBS = (

@@ -1,12 +1,18 @@
-"""Comments as causes of happenings in the activity feed."""
+"""Comments as causes: of actions in the activity feed, and of notifications.
+
+At sites with notifications, the entry of a comment owes its event from its write on (`todo`): the
+sweep of entries makes up for a lost message.
+"""
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.opening import is_public
 from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.sites import settings
 from chalicelib.comments.store import is_shadow
 from chalicelib.comments.stores import ask
 from chalicelib.happenings import Cause
+from chalicelib.notifications.events import Notify
 from chalicelib.runtime import Runtime
 
 KIND = "comment"
@@ -20,7 +26,7 @@ def name_of(node_id: str, comment_id: str) -> str:
 def find(runtime: Runtime, thing: str) -> Cause | None:
     """Return a comment that its author sees as visible; None if there is none.
 
-    It is found at whatever id its node has now. The comment of a shadowed author is concealed.
+    It follows moves of the node. The comment of a shadowed author is concealed.
     """
     node_id, _, comment_id = thing.rpartition("/")
     try:
@@ -52,3 +58,9 @@ def _cause(node: Node, comment: Comment, *, is_concealed: bool) -> Cause:
         url=node["url"] or None,
         is_concealed=is_concealed,
     )
+
+
+def notify(runtime: Runtime, node: Node, comment: Comment) -> None:
+    """Send a new or changed comment to the worker of notifications, if its site has them."""
+    if settings.notifies(runtime, node["site"]):
+        runtime.queues.send(Notify(comment=name_of(node["_id"], comment["id"])))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from chalice.app import Chalice, SQSEvent
 from pydantic import Field, TypeAdapter
 
+from chalicelib.comments import notifications
 from chalicelib.comments.acts import upkeep as acts
 from chalicelib.comments.batches import running
 from chalicelib.comments.batches.running import RunBatch
@@ -40,7 +41,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "moves_sent": promotion.resend_moves(runtime),
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
-        "entries_removed": upkeep.sweep(runtime),
+        "entries_removed": upkeep.sweep(runtime, notifications.notify),
         "flagged_held": flags.sweep(runtime),
         "comments_indexed": terms.index_due(runtime),
         "counts_repaired": repair_counts(runtime),

@@ -84,7 +84,7 @@ def search(
 ) -> CommentSearchAnswer:
     """Return a page of comments; raises NotEnabled, InvalidRequest and InvalidCursor.
 
-    Queries: two for the rows of several words or one of a single word, one for the nodes, and one
+    Queries: one for the row of a single word or two for several words, one for the nodes, and one
     for each store.
     """
     if not is_searched(runtime, site):

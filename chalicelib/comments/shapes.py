@@ -265,6 +265,7 @@ class CommentSite(TypedDict):
     guests: NotRequired[Guests]
     origins: NotRequired[Annotated[list[str], AtMost(MAX_ORIGINS)]]
     search: NotRequired[bool]
+    notifications: NotRequired[bool]
     providers: NotRequired[Annotated[list[SignInProvider], AtMost(MAX_PROVIDERS)]]
 
 

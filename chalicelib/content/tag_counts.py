@@ -104,7 +104,7 @@ def recount(
 
 
 def repair(runtime: Runtime) -> list[str]:
-    """Compare the numbers of the sites of this minute with a recount, and mend those that differ.
+    """Compare the numbers of the sites of this minute with a recount, and mend each that differs.
 
     Each site has a minute of the day. Returns the mended sites.
     """

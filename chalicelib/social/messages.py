@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from chalicelib.happenings import Happened
 from chalicelib.jobs.outbox import Job
 from chalicelib.messaging import Message
+from chalicelib.notifications.events import Notify
 from chalicelib.people.jobs import PersonJob
 
 
@@ -121,9 +122,10 @@ FAN_OUT: TypeAdapter[Deliver | DeliverChunk] = TypeAdapter(
     Annotated[Deliver | DeliverChunk, Field(discriminator="type")], config=_DEFERRED
 )
 PROPAGATE: TypeAdapter[Propagate] = TypeAdapter(Propagate)
-# The outbox and its queue have the jobs of people and of happenings, too.
-JOB: TypeAdapter[SocialJob | PersonJob | Happened] = TypeAdapter(
-    Annotated[SocialJob | PersonJob | Happened, Field(discriminator="type")], config=_DEFERRED
+# The queue of the outbox has the jobs of people, of happenings and of notifications, too.
+JOB: TypeAdapter[SocialJob | PersonJob | Happened | Notify] = TypeAdapter(
+    Annotated[SocialJob | PersonJob | Happened | Notify, Field(discriminator="type")],
+    config=_DEFERRED,
 )
 ACTIVITY: TypeAdapter[ActivityMessage] = TypeAdapter(
     Annotated[ActivityMessage, Field(discriminator="type")], config=_DEFERRED

@@ -64,7 +64,7 @@ class NodesOfPages:
         return sitemap.files(runtime, site)
 
     def in_sitemaps(self, runtime: Runtime, site: str, urls: Sequence[str]) -> set[str]:
-        """Return those of these addresses that the sitemaps of discussions have."""
+        """Return the given addresses that the sitemaps of discussions have."""
         return sitemap.find_listed_pages(runtime, site, urls)
 
 

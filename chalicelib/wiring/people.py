@@ -7,11 +7,15 @@ from chalice.app import Blueprint, Chalice, SQSEvent
 
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
+from chalicelib.comments import notifications as comment_notifications
 from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.comments.joining import carrying
 from chalicelib.content import personal_data as content_personal_data
 from chalicelib.happenings import Happened
 from chalicelib.messaging import consume
+from chalicelib.notifications import personal_data as notifications
+from chalicelib.notifications import routes as notification_routes
+from chalicelib.notifications.events import Notify
 from chalicelib.people import blocks, jobs
 from chalicelib.people import routes as people_routes
 from chalicelib.people.follows import People
@@ -38,6 +42,7 @@ PEOPLE = People(
         analytics,
         shop_personal_data,
         marks,
+        notifications,
         activity,
         personal_data,
         blocks,
@@ -51,6 +56,11 @@ def routes(runtime: Runtime) -> Blueprint:
     return people_routes.routes(runtime, PEOPLE)
 
 
+def inboxes(runtime: Runtime) -> Blueprint:
+    """Return the blueprint of inboxes, which show comments."""
+    return notification_routes.routes(runtime, comment_notifications.show)
+
+
 def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the worker of background jobs of people and of the social feed."""
     queue, do = runtime.queues.name_of(Rename.queue), partial(run, runtime)
@@ -60,12 +70,14 @@ def declare(app: Chalice, runtime: Runtime) -> None:
         return consume(event.to_dict(), messages.JOB, do)
 
 
-def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
-    """Run a job that is still noted; a failure leaves it for the sweep."""
+def run(runtime: Runtime, job: PersonJob | SocialJob | Happened | Notify) -> None:
+    """Do a job that is still noted, or notify of a comment; a failure leaves it for a sweep."""
     match job:
         case Rename() | Erase() | EraseLate() | Join():
             jobs.run(runtime, PEOPLE, job)
         case Happened():
             happenings.run(runtime, job)
+        case Notify():
+            comment_notifications.run(runtime, job)
         case _:
             social_jobs.handle(runtime, job)

@@ -38,6 +38,7 @@ from chalicelib.http import idempotency
 from chalicelib.jobs import outbox
 from chalicelib.mail import rows as mail
 from chalicelib.marks import shapes as marks
+from chalicelib.notifications import rows as notifications
 from chalicelib.people import blocks
 from chalicelib.settings import Settings
 from chalicelib.shop import settings as shop_settings
@@ -128,6 +129,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     records.PAYMENTS,
     fake.FAKE_PAYMENTS,
     blocks.BLOCKS,
+    notifications.ITEMS,
+    notifications.INBOXES,
     users.USERS,
     posts.POSTS,
     social_comments.OLDER_COMMENTS,

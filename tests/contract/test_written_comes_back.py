@@ -275,6 +275,7 @@ def test_all_settings_of_comments_come_back(client: Client) -> None:
         "guests": "email",
         "origins": ["https://harbour.example"],
         "search": True,
+        "notifications": True,
         "avatar_hosts": ["pictures.example"],
     }
     assert given.keys() == _written(RESOURCES["putCommentSettings"][2]).keys()

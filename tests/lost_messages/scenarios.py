@@ -23,6 +23,7 @@ from chalicelib.identity import Principal
 from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
+from chalicelib.notifications.events import Notify
 from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -303,6 +304,20 @@ def _check_spam(world: World) -> Effect:
     with world.silence():
         world.client.as_("zoe").post("/nodes/blog:moon/comments", text="Hello")
     return world.akismet.operations, [("comment-check", "Hello")]
+
+
+@shows(Notify)
+def _notify(world: World) -> Effect:
+    staff = world.client.as_("mo", roles=["moderator", "publisher"], sites=["blog"])
+    page = {"title": "Moon", "url": "https://blog.example/moon"}
+    assert staff.put("/nodes/blog:moon", **page).status == 201
+    assert staff.put("/sites/blog/comments/settings", notifications=True).status == 200
+    world.clock.advance(seconds=6)
+    first = world.client.as_("zoe").post("/nodes/blog:moon/comments", text="Hello")
+    with world.silence():
+        answer = {"text": "Hello Zoe", "parent": first.json["id"]}
+        world.client.as_("bob").post("/nodes/blog:moon/comments", **answer)
+    return lambda: world.count("notifications.item", user_id="zoe"), 1
 
 
 @shows(RunBatch)

@@ -14,6 +14,7 @@ from chalicelib.happenings import Happened
 from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
+from chalicelib.notifications.events import Notify
 from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -73,6 +74,7 @@ _EXAMPLES: tuple[Message, ...] = (
     people_jobs.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
     people_jobs.Join(site="harbour-post", person_id="g_AAECAwQFBgcICQoLDA0ODw"),
     messages.Refill(user_id="ann"),
+    Notify(comment="harbour-post:ferry-timetable/0123456789"),
     Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),
     messages.DeliverAction(action_id="aaneGAECAwQFBgcI"),

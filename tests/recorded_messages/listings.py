@@ -7,6 +7,9 @@ from datetime import timedelta
 from functools import partial
 
 from chalicelib.analytics.sessions import making
+from chalicelib.notifications import events
+from chalicelib.notifications.events import NotificationEvent
+from chalicelib.notifications.rows import Kind
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts.posts import POSTS
 from tests.ads.support.factories import advertiser
@@ -103,6 +106,7 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
     given_up = {"fan_out.state": "failed", "fan_out.reason": "recorded"}
     runtime.database[POSTS.name].update_many({}, {"$set": given_up})
     root_comment = _discuss(builder)
+    _notify(runtime, root_comment)
     _react(client, root_comment)
     make_history(runtime)
     _read(runtime)
@@ -166,6 +170,17 @@ def _discuss(builder: Builder) -> str:
     for page in ("flat", "flat", "moderated", "moderated"):
         builder.say(page)
     return root
+
+
+def _notify(runtime: Runtime, comment: str) -> None:
+    """Give Bob two notifications of a comment."""
+    for key in ("one", "two"):
+        recipients: dict[str, Kind] = {"bob": "comment.reply"}
+        thing = f"threads/{comment}"
+        event = NotificationEvent(
+            key, "default", thing, "ann", runtime.now(), recipients, is_new=True
+        )
+        events.agree(runtime, event)
 
 
 def _act(builder: Builder, office: Office) -> str:
@@ -236,6 +251,7 @@ def listings(world: World) -> dict[str, Listing]:
         "action comments": Listing(bob, f"/actions/{world.action}/comments?"),
         "action reactions": Listing(bob, f"/actions/{world.action}/reactions?"),
         "export": Listing(bob, "/users/me/export?"),
+        "inbox": Listing(bob, "/notifications?"),
         "reacted": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/reactions/heart?"),
         "flags": Listing(staff, f"/nodes/threads/comments/{world.root_comment}/flags?"),
         "moderation": Listing(staff, "/moderation/comments?"),

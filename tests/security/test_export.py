@@ -27,7 +27,7 @@ NOT_SHOWN = {
         "blocked at sites",
         "blocks by others",
     ),
-    *("claimed comments", "pending comments", "mentions in comments"),
+    *("claimed comments", "pending comments", "mentions in comments", "notifications of others"),
     *("acts on somebody", "batches on somebody", "asset_library", "words of comments"),
     *(f"sessions by {level}" for level in ("hour", "day", "week", "month", "year")),
 }

@@ -26,6 +26,9 @@ OWN = {
     "DELETE /users/me",
     "GET /users/me/erasure",
     "GET /users/me/export",
+    "GET /notifications",
+    "PUT /notifications/seen",
+    "PUT /notifications/read",
 }
 
 

@@ -342,6 +342,7 @@ def _settle(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | 
         queue.settle(runtime.database, node, changed)
         if changed["state"] in GONE:
             pinned.take_down(runtime.database, node["_id"], [changed["id"]])
-        entries.settle(runtime.database, node, changed)
+        entries.settle(runtime.database, node, changed, entries.owed_since(runtime, node))
         terms.settle(runtime, node, changed)
+        happened.notify(runtime, node, changed)
     return changed

@@ -2,8 +2,8 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from chalicelib.comments.entries.rows import (
     new_entry,
     queue_of,
 )
-from chalicelib.comments.entries.writing import settling_update
+from chalicelib.comments.entries.writing import owed_since, settling_update
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask, store_of
@@ -93,7 +93,7 @@ def _compare(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
     reported = {comment_id for comment_id, row in entries.items() if row.get("reports")}
     comments, threads = _comments(runtime, node, reported)
     writes: list[Write] = []
-    missing = wrong = 0
+    missing, wrong, owed = 0, 0, owed_since(runtime, node)
     for comment in comments:
         entry = entries.pop(comment["id"], None)
         right = _right_fields(comment, threads, is_reported=comment["id"] in reported)
@@ -103,7 +103,7 @@ def _compare(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
             writes.append(UpdateOne(key_of(node, made["id"]), {"$setOnInsert": made}, upsert=True))
         elif not _agrees(entry, right):
             wrong += 1
-            writes.append(_repair(node, entry, comment, right))
+            writes.append(_repair(node, entry, comment, right, owed))
         elif "root" not in entry:
             # Of release 0.3.0, whose entries are right without it.
             writes.append(_repair(node, entry, comment, right))
@@ -151,9 +151,13 @@ def _agrees(entry: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
 
 
 def _repair(
-    node: Node, entry: CommentEntry, comment: Comment, right: Mapping[str, Any]
+    node: Node,
+    entry: CommentEntry,
+    comment: Comment,
+    right: Mapping[str, Any],
+    todo: datetime | None = None,
 ) -> UpdateOne:
-    stages = settling_update(node, comment)
+    stages = settling_update(node, comment, todo)
     stages.insert(1, {"$set": {"thread": right["thread"]}})
     return UpdateOne(_as_read(node, entry), stages)
 
@@ -177,10 +181,11 @@ def _batches(writes: list[Write]) -> Iterator[list[Write]]:
 _SWEPT_AT_ONCE = 1_000
 
 
-def sweep(runtime: Runtime) -> int:
+def sweep(runtime: Runtime, notify: Callable[[Runtime, str, str], None]) -> int:
     """Settle the entries of posts that are over; return the number of removed entries.
 
-    It removes entries whose comments were never stored.
+    It removes entries without comments, and notifies of the others: `notify`
+    gets a node's id and a comment's.
     """
     # The type is the condition of the partial index: without it, the query scans all entries.
     over = {"todo": {"$type": "date", "$lte": runtime.now() - QUIET}}
@@ -191,7 +196,7 @@ def sweep(runtime: Runtime) -> int:
     )
     groups = groupby(due, key=lambda row: (row["site"], row["node_id"]))
     removed = sum(
-        _sweep_node(runtime, site, node_id, list(rows)) for (site, node_id), rows in groups
+        _sweep_node(runtime, site, node_id, list(rows), notify) for (site, node_id), rows in groups
     )
     if removed:
         log.info("entries without comments removed", extra={"fields": {"entries": removed}})
@@ -231,7 +236,11 @@ def _verify(runtime: Runtime, node: Node) -> Difference:
 
 
 def _sweep_node(
-    runtime: Runtime, site: str, node_id: str, rows: Sequence[Mapping[str, Any]]
+    runtime: Runtime,
+    site: str,
+    node_id: str,
+    rows: Sequence[Mapping[str, Any]],
+    notify: Callable[[Runtime, str, str], None],
 ) -> int:
     """Settle the due entries of one node; return the number of removed entries."""
     entries, ids = ENTRIES.of(runtime.database), [row["id"] for row in rows]
@@ -245,6 +254,9 @@ def _sweep_node(
     if node is not None and "vacant" not in node:
         found = ask(runtime, node, lambda store, current: store.get_many(current, ids))
         present = {comment["id"] for comment in found}
+    for comment_id in present:
+        # The message may have got lost, or its worker come before the change.
+        notify(runtime, node_id, comment_id)
     there = [row["_id"] for row in rows if row["id"] in present]
     gone = [row["_id"] for row in rows if row["id"] not in present]
     entries.update_many({"site": site, "_id": {"$in": there}}, {"$set": {"todo": None}})

@@ -23,13 +23,15 @@ from chalicelib.comments.entries.rows import (
     root_key,
 )
 from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.sites import settings
 from chalicelib.comments.store import GONE
 from chalicelib.database import Document, only_duplicates, upsert
 from chalicelib.marks import removal
+from chalicelib.runtime import Runtime
 
 
 def add(database: Database[Document], node: Node, comment: Comment, now: datetime) -> bool:
-    """Make the entry of a comment before it is stored; return False if the entry exists.
+    """Make the entry of a comment that is yet to be stored; return False if the entry exists.
 
     The same round trip counts a reply in its thread; from then on ranked pages list the root,
     whatever its state.
@@ -51,12 +53,19 @@ def add(database: Database[Document], node: Node, comment: Comment, now: datetim
     return False
 
 
-def settle(database: Database[Document], node: Node, comment: Comment) -> None:
-    """Make an entry agree with its comment; a missing entry appears."""
-    upsert(ENTRIES.of(database), key_of(node, comment["id"]), settling_update(node, comment))
+def owed_since(runtime: Runtime, node: Node) -> datetime | None:
+    """Return since when the entry of a comment that changes now owes its notifications, if any."""
+    return runtime.now() if settings.notifies(runtime, node["site"]) else None
 
 
-def settling_update(node: Node, comment: Comment) -> list[Document]:
+def settle(
+    database: Database[Document], node: Node, comment: Comment, todo: datetime | None = None
+) -> None:
+    """Make an entry agree with its comment; a missing entry appears. `todo`: as of an entry."""
+    upsert(ENTRIES.of(database), key_of(node, comment["id"]), settling_update(node, comment, todo))
+
+
+def settling_update(node: Node, comment: Comment, todo: datetime | None = None) -> list[Document]:
     """Return the update that makes an entry agree with its comment, and leaves all else."""
     own_fields = fields_from(comment)
     fields: Document = {name: {"$literal": value} for name, value in own_fields.items()}
@@ -75,6 +84,8 @@ def settling_update(node: Node, comment: Comment) -> list[Document]:
     # Fields that no comment decides stay; these are the values of a new entry.
     defaults = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
     fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in defaults.items()}
+    if todo is not None:
+        fields["todo"] = {"$literal": todo}
     return [
         {"$set": {**fields, "node_id": {"$literal": node["_id"]}}},
         {"$set": {"ranked": RANKED}},
@@ -97,7 +108,7 @@ RANKED: Document = {
 
 
 def remove(database: Database[Document], node: Node, comment: Comment) -> None:
-    """Remove the entry of a comment that was never stored."""
+    """Remove the entry of a comment that never came."""
     entries = ENTRIES.of(database)
     if entries.delete_one(key_of(node, comment["id"])).deleted_count and comment["parent_id"]:
         entries.update_one(root_key(node, comment), {"$inc": {"thread": -1}})
@@ -115,6 +126,6 @@ def forget(database: Database[Document], node: Node, until: datetime | None = No
 
 def _reply_update() -> list[Document]:
     """Return the update of a root for one more comment in its thread."""
-    # A root that was deleted a moment ago, without replies, becomes a tombstone.
+    # A root that went a moment ago, without replies, becomes a tombstone.
     state = {"$cond": [{"$eq": ["$state", "removed"]}, "deleted", "$state"]}
     return [{"$set": {"thread": {"$add": ["$thread", 1]}, "ranked": True, "state": state}}]

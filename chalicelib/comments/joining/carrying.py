@@ -32,6 +32,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.marks import giving
 from chalicelib.marks.shapes import MARKS, thing_of
+from chalicelib.notifications import personal_data as notifications
 from chalicelib.people import blocks
 from chalicelib.people.blocks import BLOCKS
 from chalicelib.people.ids import GUEST_ID
@@ -74,6 +75,7 @@ def carry(runtime: Runtime, site: str, user_id: str) -> None:
     giving.give(runtime, KIND, f"{site}/", user_id, by.account)
     _withdraw_own_marks(runtime, by)
     _carry_blocks(runtime, by)
+    notifications.give(runtime.database, site, user_id, by.account)
     counting.recount(runtime.database, site, by.account)
 
 

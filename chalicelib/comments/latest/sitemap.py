@@ -39,7 +39,7 @@ def document(runtime: Runtime, site: str, part: str, most: int) -> str:
 
 
 def find_listed_pages(runtime: Runtime, site: str, urls: Collection[str]) -> set[str]:
-    """Return those of these addresses of pages that the site's sitemap has, in one query."""
+    """Return the addresses among these pages that the sitemap of the site has, in one query."""
     by_key = {key_of(url): url for url in urls}
     where = {"site": site, "url_key": {"$in": sorted(by_key)}, **_public(runtime.now())}
     rows: Any = nodes.NODES.of(runtime.database).find(where, {"url_key": 1})

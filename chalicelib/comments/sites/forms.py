@@ -240,6 +240,12 @@ class CommentSettings(Input):
         "site within hours. Off: all stored words are removed.",
     )
 
+    notifications: bool = Field(
+        False,  # noqa: FBT003 - pydantic's default
+        description="Whether people get notifications of replies to their comments and of "
+        "comments that mention them (`GET /notifications`), from now on.",
+    )
+
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         keys = [each.key for each in self.reactions]
@@ -326,6 +332,7 @@ class CommentSettingsAnswer(TypedDict):
     guests: Guests
     origins: Annotated[list[Origin], Field(max_length=MAX_ORIGINS)]
     search: bool
+    notifications: bool
 
 
 class WritingAnswer(TypedDict):
@@ -382,6 +389,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "guests": settings.get("guests", "off"),
         "origins": settings.get("origins", []),
         "search": settings.get("search", False),
+        "notifications": settings.get("notifications", False),
     }
 
 

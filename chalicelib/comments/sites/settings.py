@@ -32,6 +32,11 @@ def of(runtime: Runtime, site: str) -> CommentSite:
     return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, read)
 
 
+def notifies(runtime: Runtime, site: str) -> bool:
+    """Return whether comments of a site make notifications."""
+    return of(runtime, site).get("notifications", False)
+
+
 def in_force(runtime: Runtime, node: Node) -> CommentSite:
     """Return a node's settings: its site's, overridden by its own.
 

@@ -70,7 +70,7 @@ class Discussions(Protocol):
         ...
 
     def in_sitemaps(self, runtime: Runtime, site: str, urls: Sequence[str]) -> set[str]:
-        """Return those of these addresses that the sitemaps of discussions have."""
+        """Return the given addresses that the sitemaps of discussions have."""
         ...
 
 

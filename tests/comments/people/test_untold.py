@@ -24,7 +24,12 @@ from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
 HEART = "\N{HEAVY BLACK HEART}"
-SETTINGS = {"votes": "up_down", "reactions": [{"key": "heart", "emoji": HEART}], "search": True}
+SETTINGS = {
+    "votes": "up_down",
+    "reactions": [{"key": "heart", "emoji": HEART}],
+    "search": True,
+    "notifications": True,
+}
 BOUND = ("nodes/", "sites/")
 # Operations that a reader may not call, or whose answers are the same for all callers.
 STAFF = "only staff of the site may call it"
@@ -247,6 +252,10 @@ def mark(drive: Drive, own: str) -> None:
     drive.call("listMyBlocks", "GET", "/users/me/blocked")
     drive.call("unblockPerson", "DELETE", f"/sites/{drive.site}/blocked/ann")
     drive.call("getMyErasure", "GET", "/users/me/erasure")
+    drive.call("listNotifications", "GET", "/notifications")
+    now = drive.clock().isoformat()
+    drive.call("markNotificationsSeen", "PUT", "/notifications/seen", until=now)
+    drive.call("markNotificationsRead", "PUT", "/notifications/read", until=now)
 
 
 def differences(one: Drive, other: Drive) -> str:

@@ -41,6 +41,7 @@ DEFAULTS = {
     "guests": "off",
     "origins": [],
     "search": False,
+    "notifications": False,
     "spam_check_url": None,
     "avatar_hosts": None,
 }
@@ -86,6 +87,7 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "guests": "email",
         "origins": ["https://blog.example", "http://localhost:8000"],
         "search": True,
+        "notifications": True,
         "spam_check_url": "https://blog.example/",
         "avatar_hosts": ["pictures.example"],
     }

@@ -64,8 +64,9 @@ def comment_everywhere(world: World, zed: Client) -> list[str]:
             # Who waits for a moderator takes no part yet, and nobody can mention them.
             name = f", @{NAME}" if moderation == "after" else ""
             named = {"text": f"Not by them{name}", "mentions": [ZED]}
-            made(ann.post(f"/nodes/{page}/comments", **named, **reply))
-            made(zed.post(f"/nodes/{page}/comments", text="By me again"))
+            answer = made(ann.post(f"/nodes/{page}/comments", **named, **reply))["id"]
+            back = {"parent": answer} if reply else {}
+            made(zed.post(f"/nodes/{page}/comments", text="By me again", **back))
             pages.append(page)
     moved = f"{OWN_SITE}:moved"
     made(admin.put(f"/nodes/{moved}", title="Page", url="https://alpha.example/", threaded=False))

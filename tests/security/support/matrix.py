@@ -12,6 +12,7 @@ from tests.security.support.rows.assets import ASSETS
 from tests.security.support.rows.comments import COMMENTS
 from tests.security.support.rows.content import CONTENT
 from tests.security.support.rows.mail import MAIL
+from tests.security.support.rows.notifications import NOTIFICATIONS
 from tests.security.support.rows.orders import ORDERS
 from tests.security.support.rows.shop import SHOP
 from tests.security.support.rows.social import SOCIAL
@@ -27,4 +28,5 @@ FEATURES = {
     "orders": ORDERS,
     "analytics": ANALYTICS,
     "mail": MAIL,
+    "notifications": NOTIFICATIONS,
 }

@@ -66,6 +66,7 @@ COMMENT_SETTINGS: dict[str, Any] = {
     "reactions": [{"key": "heart", "emoji": "+"}],
     "guests": "name",
     "search": True,
+    "notifications": True,
 }
 
 

@@ -1,0 +1,91 @@
+"""Cost of an inbox: its first page with its numbers, at three sizes.
+
+The floor is the same reads: the items, the two numbers up to 100, and the comments with their
+nodes.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from bench.calls import AppCalls
+from bench.case import Case, Work
+from bench.discussions import seed_node
+from bench.stage import Stage
+from chalicelib.comments import nodes
+from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.notifications.inbox import MOST_COUNTED
+from chalicelib.notifications.rows import INBOXES, ITEMS, KEPT, UNREAD, WANTED, NotificationItem
+from chalicelib.runtime import Runtime
+
+LIMIT = 20
+SIZES = (100, 1_000, 100_000)
+NODE, NODE_COMMENTS = "told:page", 1_000
+READER = "ann"
+AT_MOST, GROWTH_AT_MOST = 2.0, 1.1
+_AT_ONCE = 10_000
+
+
+def cases(stage: Stage) -> Iterator[Case]:
+    """Yield the first page of inboxes of three sizes, nothing of them read."""
+    for size in SIZES:
+        runtime = stage.with_database(f"told-{size}").runtime
+        seed_node(runtime, NODE, NODE_COMMENTS, store="documents", threaded=True)
+        _fill(runtime, size)
+        calls = AppCalls(runtime, READER)
+        yield Case(
+            "inbox: first page",
+            partial(calls, "GET", "/notifications", {}, {"limit": str(LIMIT)}),
+            _floor(runtime),
+            store="items",
+            size=size,
+            unit="notifications",
+            ratio_at_most=AT_MOST,
+            growth_at_most=GROWTH_AT_MOST,
+        )
+
+
+def _fill(runtime: Runtime, size: int) -> None:
+    """Tell the reader of comments, each a second after the one before."""
+    now = runtime.now()
+    found: Any = COMMENTS.of(runtime.database).find({"node_id": NODE}, {"id": 1})
+    ids = [each["id"] for each in found]
+    for first in range(0, size, _AT_ONCE):
+        rows: list[NotificationItem] = []
+        for number in range(first, min(first + _AT_ONCE, size)):
+            at = now - timedelta(seconds=size - number)
+            key = f"{number:07}"
+            rows.append(
+                {
+                    "_id": f"{READER}:{key}",
+                    "user_id": READER,
+                    "key": key,
+                    "kind": "comment.reply",
+                    "site": "told",
+                    "thing": f"{NODE}/{ids[number % len(ids)]}",
+                    "by": "ben",
+                    "at": at,
+                    "risen": at,
+                    "wanted": True,
+                    "read": False,
+                    "expires": now + KEPT,
+                }
+            )
+        ITEMS.of(runtime.database).insert_many(rows)
+
+
+def _floor(runtime: Runtime) -> Work:
+    items, comments = ITEMS.of(runtime.database), COMMENTS.of(runtime.database)
+
+    def read() -> None:
+        own = {"user_id": READER}
+        found = items.find({**own, **WANTED}).sort([("risen", -1), ("_id", -1)]).limit(LIMIT + 1)
+        ids = [each["thing"].rpartition("/")[2] for each in list(found)[:LIMIT]]
+        list(nodes.NODES.of(runtime.database).find({"_id": {"$in": [NODE]}}))
+        list(comments.find({"node_id": NODE, "generation": 0, "id": {"$in": ids}}))
+        INBOXES.of(runtime.database).find_one({"_id": READER})
+        items.count_documents({**own, **UNREAD}, limit=MOST_COUNTED)
+        items.count_documents({**own, **WANTED}, limit=MOST_COUNTED)
+
+    return read

@@ -1,0 +1,150 @@
+"""Comments as causes of notifications: replies, and mentions of people."""
+
+from collections.abc import Mapping, Sequence
+
+from chalicelib.comments import nodes
+from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.latest import rows
+from chalicelib.comments.latest.permalinks import permalink
+from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.opening import is_public
+from chalicelib.comments.people.blocking import blocked_by
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.sites import settings
+from chalicelib.comments.store import is_shadow
+from chalicelib.comments.stores import ask
+from chalicelib.identity import Principal
+from chalicelib.notifications import events
+from chalicelib.notifications.events import NotificationEvent, Notify
+from chalicelib.notifications.inbox import ShownThing
+from chalicelib.notifications.rows import Kind, NotificationItem
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
+
+EXCERPT_CHARACTERS = 140
+
+
+def run(runtime: Runtime, message: Notify) -> None:
+    """Make notifications agree with a comment; raises Unavailable during a move of its node."""
+    node_id, _, comment_id = message.comment.rpartition("/")
+    notify(runtime, node_id, comment_id)
+
+
+def notify(runtime: Runtime, node_id: str, comment_id: str) -> None:
+    """Make the notifications of a comment agree with it as it is now.
+
+    At a site without notifications it reads nothing.
+    """
+    if not settings.notifies(runtime, site_of(node_id) or DEFAULT_SITE):
+        return
+    try:
+        node = nodes.find_moved(runtime.database, node_id)
+    except UnknownNode:
+        node = None
+    comment = None
+    if node is not None:
+        comment = ask(runtime, node, lambda store, now: store.get(now, comment_id))
+    if node is None or comment is None:
+        # Deleted with its discussion, or perhaps not stored yet: the sweep looks again.
+        events.withdraw(runtime, comment_id)
+        return
+    events.agree(runtime, _event(runtime, node, comment))
+
+
+def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
+    author = comment["author"]["id"] if comment["author"] else ""
+    recipients: dict[str, Kind] = {}
+    if author and _is_shown(runtime, node, comment):
+        recipients = {each["id"]: "comment.mention" for each in comment.get("mentions", [])}
+        answered = _answered(runtime, node, comment)
+        if answered:
+            recipients[answered] = "comment.reply"
+        recipients = {
+            who: kind for who, kind in recipients.items() if _may_meet(runtime, node, author, who)
+        }
+    thing = f"{node['_id']}/{comment['id']}"
+    is_new = not comment["edited"] and not {"act", "reasons"} & comment.keys()
+    return NotificationEvent(
+        comment["id"], node["site"], thing, author, comment["posted"], recipients, is_new
+    )
+
+
+def _is_shown(runtime: Runtime, node: Node, comment: Comment) -> bool:
+    """Return whether a comment is public."""
+    is_open = is_public(node, runtime.now())
+    return is_open and comment["state"] == "visible" and not is_shadow(comment)
+
+
+def _answered(runtime: Runtime, node: Node, comment: Comment) -> str:
+    """Return the author of the comment that this one replies to; empty for none."""
+    target = comment.get("reply_to") or comment["parent_id"]
+    if target is None:
+        return ""
+    found = ask(runtime, node, lambda store, now: store.get(now, target))
+    return found["author"]["id"] if found and found["author"] else ""
+
+
+def _may_meet(runtime: Runtime, node: Node, author: str, other: str) -> bool:
+    """Return whether two people hear of each other: neither blocks the other."""
+    site = node["site"]
+    return (
+        author != other
+        and author not in blocked_by(runtime, site, other)
+        and other not in blocked_by(runtime, site, author)
+    )
+
+
+def show(
+    runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
+) -> Mapping[str, ShownThing]:
+    """Return the comments of notifications that a reader sees now, by the ids of the items."""
+    places = {each["_id"]: tuple(each["thing"].rpartition("/")[::2]) for each in items}
+    found = _nodes(runtime, {node_id for node_id, _ in places.values()}, reader)
+    wanted = {
+        item_id: (found[node_id], comment_id)
+        for item_id, (node_id, comment_id) in places.items()
+        if node_id in found
+    }
+    comments = rows.read(runtime, list(wanted.values()))
+    shown: dict[str, ShownThing] = {}
+    for item_id, (node, comment_id) in wanted.items():
+        comment = comments.get((node["_id"], comment_id))
+        if comment is not None and _is_seen(runtime, reader, node, comment):
+            shown[item_id] = _thing(node, comment)
+    return shown
+
+
+def _nodes(runtime: Runtime, ids: set[str], reader: Principal) -> dict[str, Node]:
+    """Return the nodes that a reader sees, by the ids that notifications name."""
+    found = rows.visible_nodes(runtime, ids, reader)
+    for node_id in ids - found.keys():
+        try:
+            moved = nodes.find_moved(runtime.database, node_id)
+        except UnknownNode:
+            # The discussion is gone, and the inbox shows nothing of it.
+            continue
+        if moved["_id"] != node_id and nodes.is_visible(moved, reader, runtime.now()):
+            found[node_id] = moved
+    return found
+
+
+def _is_seen(runtime: Runtime, reader: Principal, node: Node, comment: Comment) -> bool:
+    author = comment["author"]
+    is_shown = comment["state"] == "visible" and not is_shadow(comment)
+    return (
+        is_shown
+        and author is not None
+        and author["id"] not in blocked_by(runtime, node["site"], reader.id)
+    )
+
+
+def _thing(node: Node, comment: Comment) -> ShownThing:
+    author = comment["author"]
+    return ShownThing(
+        by_name=author["name"] if author else "",
+        excerpt=(comment["text"] or "")[:EXCERPT_CHARACTERS],
+        page_id=node["_id"],
+        page_title=node["title"],
+        page_url=node["url"],
+        permalink=permalink(node["url"], comment["id"]),
+    )

@@ -1,0 +1,65 @@
+"""Notifications as personal data: `chalicelib.people.follows`."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.notifications.rows import INBOXES, ITEMS
+from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.runtime import Runtime
+
+
+def traces(database: Database[Document], user_id: str) -> list[Trace]:
+    """Return the notifications of a person, and the person's effects in other inboxes."""
+    items = ITEMS.of(database)
+    by_others = "it is of the other person; the export has what this person wrote"
+    return [
+        Trace("notifications", items, {"user_id": user_id}, _show),
+        Trace("notifications of others", items, {"by": user_id}, not_shown=by_others),
+        Trace("inbox", INBOXES.of(database), {"_id": user_id}, _show_inbox),
+    ]
+
+
+def _show(item: Mapping[str, Any]) -> list[ExportEntry]:
+    fields = ("kind", "site", "thing", "at", "read")
+    return [entry("notification", **{name: item[name] for name in fields})]
+
+
+def _show_inbox(marks: Mapping[str, Any]) -> list[ExportEntry]:
+    return [entry("inbox", seen=marks["seen"])]
+
+
+def rename(runtime: Runtime, user_id: str, name: str) -> None:
+    """Do nothing: notifications have ids of people, and no names."""
+    del runtime, user_id, name
+
+
+def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+    """Delete the notifications of a person, and all that the person caused.
+
+    `until`: only what was there at that time.
+    """
+    risen: Document = {"risen": {"$lte": until}} if until else {}
+    seen: Document = {"seen": {"$lte": until}} if until else {}
+    items = ITEMS.of(runtime.database)
+    items.delete_many({"user_id": user_id, **risen})
+    items.delete_many({"by": user_id, **risen})
+    INBOXES.of(runtime.database).delete_one({"_id": user_id, **seen})
+    return Step.DONE
+
+
+def give(database: Database[Document], site: str, giver: str, to: str) -> None:
+    """Give the notifications of a person of a site to an account; what they caused is of it, too.
+
+    A notification that the account has of the same event stays, and the other goes.
+    """
+    items = ITEMS.of(database)
+    for item in items.find({"user_id": giver, "site": site}):
+        own = {**item, "_id": f"{to}:{item['key']}", "user_id": to}
+        items.update_one({"_id": own["_id"], "user_id": to}, {"$setOnInsert": own}, upsert=True)
+        items.delete_one({"_id": item["_id"], "user_id": giver})
+    items.update_many({"by": giver, "site": site}, {"$set": {"by": to}})
+    items.delete_many({"user_id": to, "by": to})

@@ -1,0 +1,166 @@
+"""Routes of a person's own inbox."""
+
+from datetime import datetime
+from typing import Annotated
+
+from chalice.app import Blueprint
+from pydantic import Field, model_validator
+from typing_extensions import TypedDict
+
+from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, everybody, router
+from chalicelib.http.paging import Cursors, Next
+from chalicelib.identity import Principal
+from chalicelib.instants import Instant
+from chalicelib.notifications import inbox
+from chalicelib.notifications.inbox import (
+    MOST_COUNTED,
+    InboxCounts,
+    InboxPage,
+    InboxRow,
+    Show,
+    WantedPage,
+)
+from chalicelib.notifications.rows import Kind
+from chalicelib.people.ids import UserId
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine, ShownName, ShownUrl
+
+# Each notification may need the document of another discussion.
+MOST = 50
+MAX_ID_CHARACTERS = 300
+MAX_EXCERPT_CHARACTERS = 140
+NotificationId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
+Counted = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
+
+
+class InboxQuery(PageQuery):
+    """The query of an inbox."""
+
+    limit: int = Field(20, ge=1, le=MOST, description="How many notifications a page has at most.")
+    unread: bool = Field(default=False, description="Only notifications that are not read.")
+
+
+class SeenMark(Input):
+    """The time up to which a person saw their inbox."""
+
+    until: Instant = Field(description="`at` of an answer; a later time counts as now.")
+
+
+class ReadMark(Input):
+    """Notifications to mark as read: by their ids, or all up to a time."""
+
+    ids: list[NotificationId] | None = Field(None, min_length=1, max_length=MOST)
+    until: Instant | None = Field(None, description="`at` of an answer.")
+
+    @model_validator(mode="after")
+    def _check_one(self) -> "ReadMark":
+        if (self.ids is None) == (self.until is None):
+            raise ValueError("either `ids` or `until`")
+        return self
+
+
+class NotifiedByAnswer(TypedDict):
+    """The person who caused an event."""
+
+    id: UserId
+    name: ShownName
+
+
+class NotifiedPageAnswer(TypedDict):
+    """The page that the thing of a notification is on."""
+
+    id: Annotated[str, Field(max_length=MAX_ID_CHARACTERS)]
+    title: ShownLine
+    url: ShownUrl
+
+
+class NotificationAnswer(TypedDict):
+    """A notification; `permalink` leads to its thing."""
+
+    id: NotificationId
+    kind: Kind
+    site: SiteId
+    at: Instant
+    read: bool
+    by: NotifiedByAnswer
+    excerpt: Annotated[str, Field(max_length=MAX_EXCERPT_CHARACTERS)]
+    page: NotifiedPageAnswer
+    permalink: Annotated[str, Field(max_length=2_100)]
+
+
+class InboxAnswer(TypedDict):
+    """A page of an inbox, the newest first, and the numbers of the whole inbox."""
+
+    notifications: Annotated[list[NotificationAnswer], Field(max_length=MOST)]
+    next: Next
+    at: Annotated[Instant, Field(description="The time of this answer, for the marks.")]
+    unread: Annotated[Counted, Field(description="Not read; 100: a hundred or more.")]
+    unseen: Annotated[Counted, Field(description="Since `PUT /notifications/seen`.")]
+
+
+def routes(runtime: Runtime, show: Show) -> Blueprint:
+    """Return the blueprint of inboxes."""
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime, "Notifications")
+
+    @route("GET", "/notifications", of_one_site=everybody)
+    def list_notifications(
+        request: Request, caller: Principal, query: InboxQuery
+    ) -> Ok[InboxAnswer]:
+        """List replies to your comments and comments that mention you, the newest first.
+
+        Each shows its comment as you see it now, and goes with it. A page may have fewer than its
+        `limit` while `next` is there. Notifications stay for 90 days.
+        """
+        cursors = Cursors(f"inbox:{caller.id}", request.runtime.settings.signing_keys)
+        # Before the reads: a mark up to this time leaves what comes between.
+        now = request.runtime.now()
+        wanted = WantedPage(cursors.position(query), query.limit, query.unread)
+        page = inbox.page(request.runtime, show, caller, wanted)
+        counts = inbox.count(request.runtime, caller.id)
+        return Ok(_inbox_answer(page, counts, cursors, now))
+
+    @route("PUT", "/notifications/seen", of_one_site=everybody, is_audited=False)
+    def mark_notifications_seen(request: Request, caller: Principal, body: SeenMark) -> NoContent:
+        """Mark your inbox as seen: `unseen` counts what comes later. It never moves back."""
+        inbox.mark_seen(request.runtime, caller.id, body.until)
+        return NoContent()
+
+    @route("PUT", "/notifications/read", of_one_site=everybody, is_audited=False)
+    def mark_notifications_read(request: Request, caller: Principal, body: ReadMark) -> NoContent:
+        """Mark notifications of yours as read; other ids change nothing."""
+        if body.ids is not None:
+            inbox.mark_read(request.runtime, caller.id, body.ids)
+        if body.until is not None:
+            inbox.mark_read_until(request.runtime, caller.id, body.until)
+        return NoContent()
+
+    return blueprint
+
+
+def _inbox_answer(
+    page: InboxPage, counts: InboxCounts, cursors: Cursors, now: datetime
+) -> InboxAnswer:
+    return {
+        "notifications": [_answer(each) for each in page.rows],
+        "next": cursors.following(page.following),
+        "at": now,
+        "unread": counts.unread,
+        "unseen": counts.unseen,
+    }
+
+
+def _answer(row: InboxRow) -> NotificationAnswer:
+    item, thing = row
+    return {
+        "id": item["_id"],
+        "kind": item["kind"],
+        "site": item["site"],
+        "at": item["at"],
+        "read": item["read"],
+        "by": {"id": item["by"], "name": thing.by_name},
+        "excerpt": thing.excerpt,
+        "page": {"id": thing.page_id, "title": thing.page_title, "url": thing.page_url},
+        "permalink": thing.permalink,
+    }

@@ -1,0 +1,75 @@
+"""Stored notifications: an item for each person and event, and the marks of each inbox."""
+
+from datetime import datetime, timedelta
+from typing import Literal, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+
+from chalicelib.database import Collection, Document
+
+Kind = Literal["comment.reply", "comment.mention"]
+# Longer than any message can wait: a repeat finds the item, and makes no second.
+KEPT = timedelta(days=90)
+
+
+class NotificationItem(TypedDict):
+    """A notification of a person; `_id` is `{person}:{key}`.
+
+    `key` names the event, wherever its thing has moved, and `thing` the thing as its feature finds
+    it. `by` is the person who caused the event, at `at`; `risen` is the time of this item.
+    `wanted`: False: taken back. A taken item stays, so that no repeat of its event makes a second.
+    """
+
+    _id: str
+    user_id: str
+    key: str
+    kind: Kind
+    site: str
+    thing: str
+    by: str
+    at: datetime
+    risen: datetime
+    wanted: bool
+    read: bool
+    expires: datetime
+
+
+# The conditions of the indexes of inboxes; a query repeats them to use the indexes.
+WANTED: Document = {"wanted": True}
+UNREAD: Document = {"wanted": True, "read": False}
+
+ITEMS = Collection(
+    "notifications.item",
+    NotificationItem,
+    indexes=(
+        IndexModel(
+            [("user_id", ASCENDING), ("risen", DESCENDING), ("_id", DESCENDING)],
+            partialFilterExpression=WANTED,
+            name="inbox",
+        ),
+        IndexModel(
+            [("user_id", ASCENDING), ("risen", DESCENDING), ("_id", DESCENDING)],
+            partialFilterExpression=UNREAD,
+            name="unread",
+        ),
+        # Finds the items of an event, to take them back.
+        IndexModel("key"),
+        # Finds the items that a person caused, for an erasure.
+        IndexModel("by"),
+        IndexModel("expires", expireAfterSeconds=0),
+    ),
+    shard_key={"user_id": 1, "_id": 1},
+)
+
+
+class Inbox(TypedDict):
+    """The marks of a person's inbox; `_id` is the person's id.
+
+    `seen`: the time up to which the person has seen that there are notifications.
+    """
+
+    _id: str
+    seen: datetime
+
+
+INBOXES = Collection("notifications.inbox", Inbox, shard_key={"_id": "hashed"})
