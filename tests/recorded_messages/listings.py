@@ -220,6 +220,7 @@ def listings(world: World) -> dict[str, Listing]:
     return {
         "content": Listing(bob, f"/content/{SITE}?"),
         "content with a tag": Listing(bob, f"/content/{SITE}?tag=all&"),
+        "content with words": Listing(bob, f"/content/{SITE}/search?q=full&"),
         "content's desk": Listing(desk, f"/content/{SITE}/desk?state=live&"),
         "content's revisions": Listing(desk, f"{node(world.content)}/revisions?"),
         **{
