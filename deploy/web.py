@@ -26,6 +26,7 @@ CONSOLE_SOURCES = ROOT / "web" / "console"
 _SHARED_WITH_CONSOLE = ("api.js", "element.js", "keyboard.js", "times.js")
 ELEMENTS = {
     "plaza-ad": "ad.js",
+    "plaza-bell": "bell.js",
     "plaza-cart": "cart.js",
     "plaza-comments": "comments.js",
     "plaza-count": "count.js",
@@ -40,6 +41,7 @@ LATER = {
     "BUILT_COMPLETION": "completion.js",
     "BUILT_FLAG": "flag.js",
     "BUILT_GUESTS": "guest.js",
+    "BUILT_INBOX": "inbox.js",
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
     "BUILT_PROVIDERS": "providers.js",

@@ -66,7 +66,7 @@ def load(runtime: Runtime, address: str) -> None:
     path = f"/sites/{DATA['site']}/comments/settings"
     first_visits = [f"{address}/{demo_articles.PREFIX}"]
     discussions = {**DATA["discussions"], "first_visits": first_visits, "guests": "name"}
-    discussions["search"] = True
+    discussions |= {"search": True, "notifications": True}
     api.call("PUT", path, discussions, sub="editor", roles=["admin"])
     for node in DATA["nodes"]:
         _load_node(api, node)

@@ -68,6 +68,7 @@ OPERATIONS = {
     "person": (
         *("getPerson", "listCommentsOfPerson", "listBlocked", "blockPerson", "unblockPerson"),
     ),
+    "bell": ("listNotifications", "markNotificationsSeen", "markNotificationsRead"),
     "cart": (
         *("openCart", "getCart", "claimCart", "putLine", "deleteLine", "holdCart"),
         *("checkOutCart", "getOrder", "lookAtPayment", "cancelOrder", "listMyOrders"),
@@ -79,17 +80,25 @@ OF = {
     "marks": ("common", "form", "comments", "acts", "marks"),
     "flag": ("common", "form", "comments", "acts", "flag"),
     "person": ("common", "form", "comments", "acts", "person"),
+    "bell": ("common", "bell"),
     "cart": ("common", "cart"),
 }
 # What is told by how much is left, and what only a fault of the element itself would meet.
 TOLD_OTHERWISE = {
+    "bell": {"invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"},
     "cart": {
         "out_of_stock",
         *("invalid_json", "body_too_large", "unsupported_media_type", "idempotency_key_reused"),
     },
 }
 # The matters that have plural forms.
-NUMBERED = {"common": ["count"], "comments": ["fresh"], "feed": ["posts"], "cart": ["left"]}
+NUMBERED = {
+    "bell": ["unseen"],
+    "common": ["count"],
+    "comments": ["fresh"],
+    "feed": ["posts"],
+    "cart": ["left"],
+}
 MATTERS = sorted(file.stem for file in (WORDS / "en").glob("*.js"))
 _HEAD = re.compile(r"// @ts-check\n// [^\n]+\nexport default \{\n")
 _PAIR = re.compile(r'\s*(?:"([a-z.]+)"|(\w+)):\s*("(?:[^"\\\n]|\\.)*"),\n')

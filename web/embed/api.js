@@ -2,7 +2,7 @@
 /** Calls to Plaza's API, as whoever the page says is reading. */
 
 /** @typedef {Omit<import("./plaza-api.js").components["schemas"]["Problem"], "code"> & {code: string}} ProblemBody */
-/** @typedef {{method?: string, body?: unknown, key?: string, anonymous?: boolean, anew?: boolean, signal?: AbortSignal}} Options */
+/** @typedef {{method?: string, body?: unknown, key?: string, anonymous?: boolean, anew?: boolean, keepalive?: boolean, signal?: AbortSignal}} Options */
 
 /** Seconds before its end at which a token is asked for anew. */
 const EARLY = 60;
@@ -131,17 +131,16 @@ export async function call(base, path, options = {}) {
 }
 
 /** @param {string} url @param {Options} options @param {string | null} bearer */
-function send(url, { method, body, key, anew, signal }, bearer) {
+function send(url, { body, key, anew, signal, ...init }, bearer) {
   /** @type {Record<string, string>} */
   const headers = {};
   if (bearer) headers.Authorization = `Bearer ${bearer}`;
   if (key) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const late = AbortSignal.timeout(CALL_MS);
   return fetch(url, {
-    method,
+    ...init,
     headers,
-    signal: signal ? AbortSignal.any([signal, late]) : late,
+    signal: AbortSignal.any([AbortSignal.timeout(CALL_MS), ...(signal ? [signal] : [])]),
     credentials: "omit",
     // The browser sends the entity tag of what it has kept, and gets a 304 if nothing changed.
     cache: anew ? "no-cache" : "default",

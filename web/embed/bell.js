@@ -1,0 +1,200 @@
+// @ts-check
+/** <plaza-bell>: how many replies to their comments and mentions of them a reader has not seen, and a list of them. */
+import { call, Problem, readerId } from "./api.js";
+import { apiOf, h, sheet, tell } from "./element.js";
+import { Live } from "./live.js";
+import { followReader, retry, whileShown } from "./states.js";
+import { wordsFor } from "./words.js";
+import bell from "./words/en/bell.js";
+import css from "./bell.css";
+
+/** @typedef {{unread: number, unseen: number}} Counts The API counts up to a hundred, which stands for more. */
+
+const STYLES = [sheet(css)];
+/** Of a guest's bell: it takes no room, unless the page reserves it. */
+const AWAY = [sheet(":host { display: none; }")];
+const MOST = 99;
+const NONE = { unread: 0, unseen: 0 };
+const SVG = "http://www.w3.org/2000/svg";
+/** The list; the build writes the address of this release. */
+const INBOX = BUILT_INBOX;
+
+/** A drawing of a bell. */
+function drawing() {
+  const [svg, path] = ["svg", "path"].map((tag) => document.createElementNS(SVG, tag));
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  path.setAttribute("d", "M18 16v-5a6 6 0 0 0-12 0v5l-2 2h16zM10 21h4");
+  svg.append(path);
+  return svg;
+}
+
+export default class PlazaBell extends Live {
+  static reads = ["lang", "api"];
+
+  #root = this.attachShadow({ mode: "open" });
+  #badge = h("span", { part: "count", class: "badge", "aria-hidden": "true" });
+  #button = h("button", { part: "button", class: "bell", popovertarget: "panel", "aria-haspopup": "dialog", onpointerover: () => this.#load().catch(() => {}), onfocus: () => this.#load().catch(() => {}) }, drawing(), this.#badge);
+  #panel = h("section", { id: "panel", part: "root", popover: "auto", role: "dialog", tabindex: -1, autofocus: true, onbeforetoggle: () => this.#place(), ontoggle: () => this.#toggled() });
+  #reader = "";
+  /** Whether the page has failed to say who reads. */
+  #isUnknown = false;
+  #counts = NONE;
+  /** Counts the marks that readers set, in whichever tab: an answer from before one is out of date. */
+  #marks = 0;
+  /** Tells the other tabs of the site; null where the browser keeps nothing for it. @type {BroadcastChannel | null} */
+  #tabs = null;
+  /** @type {Promise<typeof import("./inbox.js")> | null} */
+  #loading = null;
+  /** A browser asks for a file that has failed by another address alone. */
+  #again = "";
+  /** @type {import("./inbox.js").Inbox | null} */
+  #inbox = null;
+  /** @type {import("./words.js").Words} */
+  #words = /** @type {any} */ (null);
+
+  /** @param {AbortSignal} alive */
+  connected(alive) {
+    followReader(() => this.#reader, () => this.restart(), alive);
+    whileShown(() => this.#look(), alive);
+    for (const event of ["scroll", "resize"]) addEventListener(event, () => this.#place(), { capture: true, passive: true, signal: alive });
+    try {
+      const tabs = (this.#tabs = new BroadcastChannel("plaza:bell"));
+      tabs.onmessage = ({ data: { inbox, counts } }) => inbox === this.#name && this.#mark(counts);
+      alive.addEventListener("abort", () => tabs.close());
+    } catch {
+      this.#tabs = null;
+    }
+  }
+
+  /** Whose inbox it is, among tabs. */
+  get #name() {
+    return `${apiOf(this)} ${this.#reader}`;
+  }
+
+  /** @param {string} path @param {import("./api.js").Options} [options] */
+  async #call(path, options) {
+    const { alive, now } = this;
+    const answer = await call(apiOf(this), path, { signal: alive, ...options });
+    if (now.aborted) throw new Problem({});
+    return answer;
+  }
+
+  /** @param {AbortSignal} now */
+  async start(now) {
+    const reader = await readerId();
+    if (now.aborted) return;
+    if (reader !== this.#reader) this.#leave();
+    this.#isUnknown = reader === null;
+    if (reader === null) throw new Problem({ code: "sign_in_failed" });
+    if (!reader) return;
+    this.#words = await wordsFor(this, { bell });
+    if (now.aborted) return;
+    this.#reader = reader;
+    this.#inbox = null;
+    const { isRtl, language, t } = this.#words;
+    for (const each of [this.#button, this.#panel]) {
+      each.dir = isRtl ? "rtl" : "ltr";
+      each.lang = language;
+    }
+    this.#panel.ariaLabel = t("notifications");
+    this.#panel.replaceChildren();
+    this.#root.adoptedStyleSheets = STYLES;
+    // A list of another reader, or in another language, closes.
+    this.#root.replaceChildren(this.#button, this.#panel);
+    this.#show(this.#counts);
+    await this.#look();
+    if (!now.aborted) tell(this, "ready");
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    // The page's token was refused: its reader is a guest here.
+    if (error instanceof Problem && error.response?.status === 401) this.#leave();
+    else tell(this, "error", error);
+  }
+
+  /** Show nothing, as to a guest. */
+  #leave() {
+    this.#reader = "";
+    this.#root.adoptedStyleSheets = AWAY;
+    this.#root.replaceChildren();
+    this.#mark(NONE);
+  }
+
+  /** Ask how many there are. */
+  async #look() {
+    if (this.#isUnknown) this.restart();
+    if (!this.#reader) return false;
+    const [marks, before] = [this.#marks, this.#counts.unseen];
+    /** @type {import("./inbox.js").Page} */
+    const answer = await this.#call("/notifications?limit=1", { anew: true });
+    if (marks === this.#marks) this.#show(answer);
+    return this.#counts.unseen > before;
+  }
+
+  /** @param {Counts} counts */
+  #mark(counts) {
+    this.#marks++;
+    this.#show(counts);
+  }
+
+  /** @param {Counts} counts */
+  #show({ unread, unseen }) {
+    const isOther = unread !== this.#counts.unread || unseen !== this.#counts.unseen;
+    this.#counts = { unread, unseen };
+    if (this.#reader) {
+      const { language, t } = this.#words;
+      const [most, shown] = [MOST, unseen].map((each) => each.toLocaleString(language));
+      this.#badge.textContent = unseen > MOST ? `${most}+` : unseen ? shown : "";
+      this.#button.ariaLabel = unseen > MOST ? t("unseenMost") : unseen ? t("unseen", { n: unseen }) : t("notifications");
+    }
+    if (isOther) tell(this, "notifications", this.#counts);
+  }
+
+  /** Keep the list beside its button. */
+  #place() {
+    const { left, right, top, bottom } = this.#button.getBoundingClientRect();
+    const { clientWidth, clientHeight } = document.documentElement;
+    const isAbove = top > clientHeight - bottom && clientHeight - bottom < 320;
+    this.#panel.classList.toggle("above", isAbove);
+    this.#panel.style.setProperty("--_x", `${this.#words?.isRtl ? left : clientWidth - right}px`);
+    this.#panel.style.setProperty("--_y", `${isAbove ? clientHeight - top : bottom}px`);
+  }
+
+  /** @returns {Promise<typeof import("./inbox.js")>} */
+  #load() {
+    return (this.#loading ||= import(INBOX + this.#again).catch(() => {
+      this.#again += "?";
+      this.#loading = null;
+      throw new Problem({});
+    }));
+  }
+
+  async #toggled() {
+    if (!this.#panel.matches(":popover-open")) {
+      // Nothing else has the focus: browsers do not give it back within a component.
+      if (this.#root.activeElement || document.activeElement === document.body) this.#button.focus({ preventScroll: true });
+      return;
+    }
+    const { now } = this;
+    const words = this.#words;
+    try {
+      const { Inbox } = await this.#load();
+      if (now.aborted) return;
+      this.#inbox ||= new Inbox(this.#panel, {
+        words,
+        call: (path, options) => this.#call(path, options),
+        counts: () => this.#counts,
+        counted: (counts) => {
+          this.#mark(counts);
+          this.#tabs?.postMessage({ inbox: this.#name, counts });
+        },
+        retry: (error, again) => retry(error, words, again),
+      });
+      await this.#inbox.open();
+    } catch (error) {
+      if (!now.aborted) this.#panel.replaceChildren(retry(error, words, () => { this.#panel.focus(); this.#toggled(); }));
+    }
+  }
+}

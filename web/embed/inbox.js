@@ -1,0 +1,166 @@
+// @ts-check
+/** What <plaza-bell> opens: a reader's notifications, the newest first. */
+import { h } from "./element.js";
+import { renewTimes } from "./renewal.js";
+import { when } from "./times.js";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]["InboxAnswer"]} Page */
+/** @typedef {import("./plaza-api.js").components["schemas"]["NotificationAnswer"]} Item */
+/** @typedef {import("./bell.js").Counts} Counts */
+/**
+ * @typedef {object} Desk
+ * @property {import("./words.js").Words} words
+ * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call Throws when another reader has come.
+ * @property {() => Counts} counts
+ * @property {(counts: Counts) => void} counted Show other counts, in all tabs.
+ * @property {(error: unknown, again: () => void) => Node} retry
+ */
+
+/** What is said of each kind. @type {Record<string, string>} */
+const SAID = { "comment.reply": "replied", "comment.mention": "mentioned" };
+/** What stands for a name while words are looked up. */
+const NAME = "\n";
+/** A page may be empty before the end; so many are read on. */
+const MOST_EMPTY = 5;
+/** A hundred stands for more. */
+const MOST = 100;
+
+export class Inbox {
+  #panel;
+  #desk;
+  #list = h("ol", { part: "list" });
+  #status = h("p", { role: "status" });
+  #all = h("button", { part: "button", hidden: true, onclick: () => this.#tried(() => this.#readAll()) });
+  #more = h("button", { part: "button", class: "more", hidden: true, onclick: () => this.#tried(() => this.#nextPage()) });
+  /** Counts the openings: an answer to an earlier one is out of date. */
+  #turn = 0;
+  /** The time of the first page, up to which marks are set. */
+  #at = "";
+  /** @type {string | null} */
+  #next = null;
+  /** What is shown, by id. @type {Map<string, {item: Item, link: HTMLElement}>} */
+  #shown = new Map();
+
+  /** @param {HTMLElement} panel @param {Desk} desk */
+  constructor(panel, desk) {
+    this.#panel = panel;
+    this.#desk = desk;
+    this.#all.textContent = desk.words.t("readAll");
+    this.#more.textContent = desk.words.t("more");
+  }
+
+  /** Show the newest, and mark them as seen; throws Problem. */
+  async open() {
+    const turn = ++this.#turn;
+    const page = await this.#page();
+    if (turn !== this.#turn) return;
+    const root = /** @type {ShadowRoot} */ (this.#panel.getRootNode());
+    const focused = [...this.#shown].find(([, { link }]) => link === root.activeElement);
+    this.#at = page.at;
+    this.#shown.clear();
+    for (const each of [this.#list, this.#status]) each.replaceChildren();
+    if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all), this.#list, this.#status, this.#more);
+    this.#show(page);
+    if (focused) (this.#shown.get(focused[0])?.link || this.#panel).focus();
+    if (!this.#shown.size && !page.next) this.#status.textContent = this.#desk.words.t("noneYet");
+    renewTimes(root);
+    this.#counted(page);
+    // Whoever has closed it before they were there has not seen them.
+    if (!page.unseen || !this.#panel.matches(":popover-open")) return;
+    await this.#tried(async () => {
+      await this.#desk.call("/notifications/seen", { method: "PUT", body: { until: page.at } });
+      this.#counted({ unread: this.#desk.counts().unread, unseen: 0 });
+    });
+  }
+
+  /** @param {string | null} [cursor] @returns {Promise<Page>} Its counts are of the last answer, its time of the first. */
+  async #page(cursor = null) {
+    let at = "";
+    for (let empty = 0; ; empty++) {
+      /** @type {Page} */
+      const page = await this.#desk.call(`/notifications?${new URLSearchParams({ limit: "20", ...(cursor && { cursor }) })}`, { anew: true });
+      at ||= page.at;
+      if (page.notifications.length || !page.next || empty === MOST_EMPTY) return { ...page, at };
+      cursor = page.next;
+    }
+  }
+
+  /** @param {Page} page */
+  #show({ notifications, next }) {
+    for (const each of notifications) if (!this.#shown.has(each.id)) this.#list.append(this.#row(each));
+    this.#next = next;
+    this.#more.hidden = !next;
+  }
+
+  async #nextPage() {
+    const turn = this.#turn;
+    const last = this.#list.lastElementChild;
+    const page = await this.#page(this.#next);
+    if (turn !== this.#turn) return;
+    this.#show(page);
+    /** @type {HTMLElement | null | undefined} */ (last?.nextElementSibling?.firstElementChild)?.focus();
+  }
+
+  async #readAll() {
+    await this.#desk.call("/notifications/read", { method: "PUT", body: { until: this.#at } });
+    for (const { item, link } of this.#shown.values()) this.#paint({ ...item, read: true }, link);
+    // The button goes with what it is for.
+    this.#panel.focus();
+    this.#counted({ ...this.#desk.counts(), unread: 0 });
+  }
+
+  /** @param {Counts} counts */
+  #counted({ unread, unseen }) {
+    this.#all.hidden = !unread;
+    this.#desk.counted({ unread, unseen });
+  }
+
+  /** @param {Item} item */
+  #row(item) {
+    const isPage = /^https?:/i.test(item.permalink);
+    const followed = (/** @type {MouseEvent} */ event) => this.#followed(item.id, event);
+    const link = h("a", { href: isPage && item.permalink, onclick: followed, onauxclick: followed });
+    this.#paint(item, link);
+    return h("li", { part: "notification" }, link);
+  }
+
+  /** @param {Item} item @param {HTMLElement} link */
+  #paint(item, link) {
+    const { t, language } = this.#desk.words;
+    const said = SAID[item.kind];
+    const [before, after] = (said ? t(said, { name: NAME }) : NAME).split(NAME);
+    this.#shown.set(item.id, { item, link });
+    link.className = item.read ? "" : "unread";
+    link.setAttribute("part", item.read ? "link" : "link unread");
+    link.replaceChildren(
+      h("span", { class: "said" }, before, h("bdi", { part: "author" }, item.by.name), after),
+      h("span", { class: "text", part: "text", dir: "auto" }, item.excerpt),
+      h("small", {}, !item.read && h("b", {}, t("unread")), h("bdi", {}, item.page.title), when(item.at, language)));
+  }
+
+  /** Mark what a reader goes to as read: also while the page is left. @param {string} id @param {MouseEvent} event */
+  #followed(id, { button, ctrlKey, metaKey, shiftKey }) {
+    const shown = this.#shown.get(id);
+    // A press of the second button opens a menu.
+    if (!shown || button > 1) return;
+    if (!shown.item.read) {
+      this.#desk.call("/notifications/read", { method: "PUT", body: { ids: [id] }, keepalive: true, signal: undefined }).catch(() => {});
+      this.#paint({ ...shown.item, read: true }, shown.link);
+      const { unread, unseen } = this.#desk.counts();
+      this.#counted({ unread: unread < MOST ? Math.max(unread - 1, 0) : unread, unseen });
+    }
+    // The thing may be in this very page, below the list.
+    if (!(button || ctrlKey || metaKey || shiftKey)) this.#panel.hidePopover();
+  }
+
+  /** Do something; say why it failed. @param {() => Promise<void>} act */
+  async #tried(act) {
+    const turn = this.#turn;
+    try {
+      await act();
+      if (turn === this.#turn && this.#shown.size) this.#status.textContent = "";
+    } catch (error) {
+      if (turn === this.#turn) this.#status.textContent = this.#desk.words.reason(error);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.one": "Notificaciones: {n} nueva",
+  "unseen.many": "Notificaciones: {n} nuevas",
+  "unseen.other": "Notificaciones: {n} nuevas",
+  notifications: "Notificaciones",
+  unseenMost: "Notificaciones: más de 99 nuevas",
+  unread: "sin leer",
+  replied: "{name} te ha respondido",
+  mentioned: "{name} te ha mencionado",
+  readAll: "Marcar todo como leído",
+  noneYet: "Nada por ahora: aquí aparecen las respuestas a tus comentarios y los comentarios que te mencionan.",
+  too_fast: "Eso fue demasiado rápido. Espera un momento.",
+};

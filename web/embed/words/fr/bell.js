@@ -1,0 +1,15 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.one": "Notifications : {n} nouvelle",
+  "unseen.many": "Notifications : {n} nouvelles",
+  "unseen.other": "Notifications : {n} nouvelles",
+  notifications: "Notifications",
+  unseenMost: "Notifications : plus de 99 nouvelles",
+  unread: "non lue",
+  replied: "{name} vous a répondu",
+  mentioned: "{name} vous a mentionné",
+  readAll: "Tout marquer comme lu",
+  noneYet: "Rien pour le moment : les réponses à vos commentaires et les commentaires qui vous mentionnent apparaîtront ici.",
+  too_fast: "C’était trop rapide. Attendez un instant.",
+};

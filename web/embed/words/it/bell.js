@@ -1,0 +1,15 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.one": "Notifiche: {n} nuova",
+  "unseen.many": "Notifiche: {n} nuove",
+  "unseen.other": "Notifiche: {n} nuove",
+  notifications: "Notifiche",
+  unseenMost: "Notifiche: più di 99 nuove",
+  unread: "da leggere",
+  replied: "{name} ti ha risposto",
+  mentioned: "{name} ti ha menzionato",
+  readAll: "Segna tutto come letto",
+  noneYet: "Ancora niente: qui compaiono le risposte ai tuoi commenti e i commenti che ti menzionano.",
+  too_fast: "Troppo veloce. Aspetta un momento.",
+};

@@ -1,0 +1,13 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.other": "通知:新着{n}件",
+  notifications: "通知",
+  unseenMost: "通知:新着99件以上",
+  unread: "未読",
+  replied: "{name}さんが返信しました",
+  mentioned: "{name}さんがあなたをメンションしました",
+  readAll: "すべて既読にする",
+  noneYet: "まだ何もありません。あなたのコメントへの返信や、あなたへのメンションがここに表示されます。",
+  too_fast: "操作が速すぎます。少しお待ちください。",
+};

@@ -1,0 +1,14 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.one": "Meldingen: {n} nieuwe",
+  "unseen.other": "Meldingen: {n} nieuwe",
+  notifications: "Meldingen",
+  unseenMost: "Meldingen: meer dan 99 nieuwe",
+  unread: "ongelezen",
+  replied: "{name} heeft je geantwoord",
+  mentioned: "{name} heeft je genoemd",
+  readAll: "Alles als gelezen markeren",
+  noneYet: "Nog niets: hier staan antwoorden op je reacties en reacties die je noemen.",
+  too_fast: "Dat ging sneller dan hier mag. Wacht even.",
+};

@@ -1,0 +1,16 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.one": "Powiadomienia: {n} nowe",
+  "unseen.few": "Powiadomienia: {n} nowe",
+  "unseen.many": "Powiadomienia: {n} nowych",
+  "unseen.other": "Powiadomienia: {n} nowego",
+  notifications: "Powiadomienia",
+  unseenMost: "Powiadomienia: ponad 99 nowych",
+  unread: "nieprzeczytane",
+  replied: "Odpowiedź od: {name}",
+  mentioned: "Wzmianka od: {name}",
+  readAll: "Oznacz wszystkie jako przeczytane",
+  noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi na Twoje komentarze i komentarze, w których jest o Tobie wzmianka.",
+  too_fast: "To było za szybko. Poczekaj chwilę.",
+};

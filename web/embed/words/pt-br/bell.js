@@ -1,0 +1,15 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.one": "Notificações: {n} nova",
+  "unseen.many": "Notificações: {n} novas",
+  "unseen.other": "Notificações: {n} novas",
+  notifications: "Notificações",
+  unseenMost: "Notificações: mais de 99 novas",
+  unread: "não lida",
+  replied: "{name} respondeu a você",
+  mentioned: "{name} mencionou você",
+  readAll: "Marcar tudo como lido",
+  noneYet: "Nada ainda: aqui aparecem as respostas aos seus comentários e os comentários que mencionam você.",
+  too_fast: "Isso foi rápido demais. Espere um momento.",
+};

@@ -1,0 +1,16 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.one": "Сповіщення: {n} нове",
+  "unseen.few": "Сповіщення: {n} нові",
+  "unseen.many": "Сповіщення: {n} нових",
+  "unseen.other": "Сповіщення: {n} нового",
+  notifications: "Сповіщення",
+  unseenMost: "Сповіщення: понад 99 нових",
+  unread: "не прочитано",
+  replied: "Вам відповідає {name}",
+  mentioned: "Вас згадує {name}",
+  readAll: "Позначити все як прочитане",
+  noneYet: "Поки нічого: тут з’являться відповіді на ваші коментарі та коментарі, у яких вас згадують.",
+  too_fast: "Це було зашвидко. Зачекайте хвилинку.",
+};

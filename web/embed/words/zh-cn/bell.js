@@ -1,0 +1,13 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  "unseen.other": "通知:{n} 条新通知",
+  notifications: "通知",
+  unseenMost: "通知:超过 99 条新通知",
+  unread: "未读",
+  replied: "{name} 回复了你",
+  mentioned: "{name} 提到了你",
+  readAll: "全部标为已读",
+  noneYet: "还没有通知:对你评论的回复和提到你的评论会显示在这里。",
+  too_fast: "操作太快了，请稍候。",
+};
