@@ -36,6 +36,7 @@ PARTS = (
     "assets",
     "analytics",
     "shop",
+    "notifications",
 )
 # What is run by itself alone: a piece of a part.
 PIECES = ("fan_out",)

@@ -27,9 +27,13 @@ AT_MOST, GROWTH_AT_MOST = 2.0, 1.1
 _AT_ONCE = 10_000
 
 
-def cases(stage: Stage) -> Iterator[Case]:
+def groups(stage: Stage) -> Iterator[list[Case]]:
     """Yield the first page of inboxes of three sizes, nothing of them read."""
-    for size in SIZES:
+    yield list(_cases(stage))
+
+
+def _cases(stage: Stage) -> Iterator[Case]:
+    for size in stage.sizes(*SIZES):
         runtime = stage.with_database(f"told-{size}").runtime
         seed_node(runtime, NODE, NODE_COMMENTS, store="documents", threaded=True)
         _fill(runtime, size)
