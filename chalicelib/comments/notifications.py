@@ -20,6 +20,7 @@ from chalicelib.notifications.inbox import ShownThing
 from chalicelib.notifications.rows import Kind, NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
+from chalicelib.terms.plain import plain_text
 
 EXCERPT_CHARACTERS = 140
 
@@ -142,7 +143,7 @@ def _thing(node: Node, comment: Comment) -> ShownThing:
     author = comment["author"]
     return ShownThing(
         by_name=author["name"] if author else "",
-        excerpt=(comment["text"] or "")[:EXCERPT_CHARACTERS],
+        excerpt=plain_text(comment["html"] or "")[:EXCERPT_CHARACTERS],
         page_id=node["_id"],
         page_title=node["title"],
         page_url=node["url"],

@@ -48,13 +48,13 @@ def told_to(client: Client, who: str, query: str = "") -> list[tuple[str, str, s
 
 def test_an_author_is_told_of_a_reply(client: Client, tell: Any) -> None:
     first = tell("The moon is up.")
-    reply = tell("So it is.", by="ben", parent=first)
+    reply = tell("So [it](https://a.example) *is* &lt;up>.", by="ben", parent=first)
 
     (shown,) = inbox_of(client, "ann")["notifications"]
 
     assert shown["kind"] == "comment.reply"
     assert shown["by"] == {"id": "ben", "name": "Ben"}
-    assert shown["excerpt"] == "So it is."
+    assert shown["excerpt"] == "So it is <up>."
     assert shown["page"] == {"id": NODE, "title": "Moon", "url": "https://a.example/moon"}
     assert shown["permalink"] == f"https://a.example/moon#plaza-{reply}"
     assert shown["read"] is False
