@@ -52,6 +52,8 @@ ITEMS = Collection(
             partialFilterExpression=UNREAD,
             name="unread",
         ),
+        # All of a person's, also those that were taken back: for an export and an erasure.
+        IndexModel([("user_id", ASCENDING), ("_id", ASCENDING)]),
         # Finds the items of an event, to take them back.
         IndexModel("key"),
         # Finds the items that a person caused, for an erasure.
