@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
@@ -72,22 +72,34 @@ def shows(page: Page, ids: list[str]) -> None:
 
 
 def look(page: Page) -> None:
-    """Let time pass until the page has looked for what is new."""
-    looked: list[str] = []
+    """Let time pass until the page has looked for what is new, and has the whole answer.
 
-    def note(answer: Response) -> None:
-        if "limit=50" in answer.url:
-            looked.append(answer.url)
+    While an answer is on its way the clock stands: the page gives a call up after 35 seconds.
+    """
+    asked: list[Request] = []
+    ended: list[Request] = []
 
-    page.on("response", note)
+    def note(request: Request) -> None:
+        if "limit=50" in request.url:
+            asked.append(request)
+
+    def end(request: Request) -> None:
+        ended.append(request)
+
+    page.on("request", note)
+    page.on("requestfinished", end)
+    page.on("requestfailed", end)
     for _ in range(MOST_TURNS):
         page.clock.run_for(POLL_MS)
         page.wait_for_timeout(50)
-        if looked:
+        if asked:
             break
     else:
         pytest.fail("the page never looked")
-    page.remove_listener("response", note)
+    until(page, lambda: all(each in ended for each in asked))
+    page.remove_listener("request", note)
+    page.remove_listener("requestfinished", end)
+    page.remove_listener("requestfailed", end)
 
 
 def shown(page: Page) -> list[str]:
