@@ -41,7 +41,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "moves_sent": promotion.resend_moves(runtime),
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
-        "entries_removed": upkeep.sweep(runtime, notifications.notify),
+        "entries_removed": upkeep.sweep(runtime, notifications.agree),
         "flagged_held": flags.sweep(runtime),
         "comments_indexed": terms.index_due(runtime),
         "counts_repaired": repair_counts(runtime),

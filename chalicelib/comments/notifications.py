@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.happened import name_of
 from chalicelib.comments.latest import rows
 from chalicelib.comments.latest.permalinks import permalink
-from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.opening import is_public
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.shapes import Comment, Node
@@ -16,28 +16,15 @@ from chalicelib.comments.stores import ask
 from chalicelib.identity import Principal
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent, Notify
-from chalicelib.notifications.inbox import ShownThing
+from chalicelib.notifications.inbox import EXCERPT_CHARACTERS, ShownThing
 from chalicelib.notifications.rows import Kind, NotificationItem
 from chalicelib.runtime import Runtime
-from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.terms.plain import plain_text
-
-EXCERPT_CHARACTERS = 140
 
 
 def run(runtime: Runtime, message: Notify) -> None:
     """Make notifications agree with a comment; raises Unavailable during a move of its node."""
     node_id, _, comment_id = message.comment.rpartition("/")
-    notify(runtime, node_id, comment_id)
-
-
-def notify(runtime: Runtime, node_id: str, comment_id: str) -> None:
-    """Make the notifications of a comment agree with it as it is now.
-
-    At a site without notifications it reads nothing.
-    """
-    if not settings.notifies(runtime, site_of(node_id) or DEFAULT_SITE):
-        return
     try:
         node = nodes.find_moved(runtime.database, node_id)
     except UnknownNode:
@@ -49,7 +36,13 @@ def notify(runtime: Runtime, node_id: str, comment_id: str) -> None:
         # Deleted with its discussion, or perhaps not stored yet: the sweep looks again.
         events.withdraw(runtime, comment_id)
         return
-    events.agree(runtime, _event(runtime, node, comment))
+    agree(runtime, node, comment)
+
+
+def agree(runtime: Runtime, node: Node, comment: Comment) -> None:
+    """Make the notifications of a comment agree with it, at a site with notifications."""
+    if settings.notifies(runtime, node["site"]):
+        events.agree(runtime, _event(runtime, node, comment))
 
 
 def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
@@ -63,7 +56,7 @@ def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
         recipients = {
             who: kind for who, kind in recipients.items() if _may_meet(runtime, node, author, who)
         }
-    thing = f"{node['_id']}/{comment['id']}"
+    thing = name_of(node["_id"], comment["id"])
     is_new = not comment["edited"] and not {"act", "reasons"} & comment.keys()
     return NotificationEvent(
         comment["id"], node["site"], thing, author, comment["posted"], recipients, is_new

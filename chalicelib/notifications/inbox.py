@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from chalicelib.database import Document
+from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
-from chalicelib.instants import milliseconds, moment
 from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD, WANTED, NotificationItem
 from chalicelib.runtime import Runtime
 
 # A badge says "99+" beyond.
 MOST_COUNTED = 100
+# The beginning of a comment that a notification shows.
+EXCERPT_CHARACTERS = 140
 _NEWEST = [("risen", -1), ("_id", -1)]
 
 
@@ -41,7 +43,7 @@ class InboxPage(NamedTuple):
     """Items that the reader sees, and the place after which there may be more; None: none."""
 
     rows: list[InboxRow]
-    following: list[Any] | None
+    following: Position | None
 
 
 class InboxCounts(NamedTuple):
@@ -54,7 +56,7 @@ class InboxCounts(NamedTuple):
 class WantedPage(NamedTuple):
     """The page of an inbox to read: after a place, with at most so many items."""
 
-    after: Sequence[Any] | None
+    after: Position | None
     limit: int
     is_unread: bool
 
@@ -67,7 +69,7 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
     limit = wanted.limit
     where: Document = {"user_id": reader.id, **(UNREAD if wanted.is_unread else WANTED)}
     if wanted.after is not None:
-        risen, last = moment(wanted.after[0]), wanted.after[1]
+        risen, last = wanted.after
         where["$or"] = [{"risen": {"$lt": risen}}, {"risen": risen, "_id": {"$lt": last}}]
     found = list(ITEMS.of(runtime.database).find(where).sort(_NEWEST).limit(limit + 1))
     items = found[:limit]
@@ -77,7 +79,7 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
         _read(runtime, reader.id, {"_id": {"$in": unseen}})
     rows = [InboxRow(each, things[each["_id"]]) for each in items if each["_id"] in things]
     last_item = items[-1] if len(found) > limit else None
-    place = None if last_item is None else [milliseconds(last_item["risen"]), last_item["_id"]]
+    place = None if last_item is None else (last_item["risen"], last_item["_id"])
     return InboxPage(rows, place)
 
 

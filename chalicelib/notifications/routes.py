@@ -8,11 +8,12 @@ from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, everybody, router
-from chalicelib.http.paging import Cursors, Next
+from chalicelib.http.paging import Cursors, Next, place_of, position_of
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
 from chalicelib.notifications import inbox
 from chalicelib.notifications.inbox import (
+    EXCERPT_CHARACTERS,
     MOST_COUNTED,
     InboxCounts,
     InboxPage,
@@ -29,7 +30,6 @@ from chalicelib.texts import ShownLine, ShownName, ShownUrl
 # Each notification may need the document of another discussion.
 MOST = 50
 MAX_ID_CHARACTERS = 300
-MAX_EXCERPT_CHARACTERS = 140
 NotificationId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
 Counted = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
 
@@ -84,7 +84,7 @@ class NotificationAnswer(TypedDict):
     at: Instant
     read: bool
     by: NotifiedByAnswer
-    excerpt: Annotated[str, Field(max_length=MAX_EXCERPT_CHARACTERS)]
+    excerpt: Annotated[str, Field(max_length=EXCERPT_CHARACTERS)]
     page: NotifiedPageAnswer
     permalink: Annotated[str, Field(max_length=2_100)]
 
@@ -116,7 +116,7 @@ def routes(runtime: Runtime, show: Show) -> Blueprint:
         cursors = Cursors(f"inbox:{caller.id}", request.runtime.settings.signing_keys)
         # Before the reads: a mark up to this time leaves what comes between.
         now = request.runtime.now()
-        wanted = WantedPage(cursors.position(query), query.limit, query.unread)
+        wanted = WantedPage(position_of(cursors.position(query)), query.limit, query.unread)
         page = inbox.page(request.runtime, show, caller, wanted)
         counts = inbox.count(request.runtime, caller.id)
         return Ok(_inbox_answer(page, counts, cursors, now))
@@ -144,7 +144,7 @@ def _inbox_answer(
 ) -> InboxAnswer:
     return {
         "notifications": [_answer(each) for each in page.rows],
-        "next": cursors.following(page.following),
+        "next": cursors.following(place_of(page.following)),
         "at": now,
         "unread": counts.unread,
         "unseen": counts.unseen,

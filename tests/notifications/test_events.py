@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.comments import jobs as comment_jobs
 from chalicelib.comments import notifications as comment_notifications
+from chalicelib.comments.entries import upkeep
 from chalicelib.messaging import Queues
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent, Notify
@@ -94,6 +95,32 @@ def test_what_a_lost_message_would_have_told_is_told_by_the_schedule(
         assert moderator.post(f"{COMMENTS}/{reply}/state", state="hidden").status == 200
     clock.advance(minutes=20)
     comment_jobs.run_due(runtime)
+    assert items(runtime) == [("ann", False)]
+
+
+def test_a_change_while_the_schedule_looks_is_looked_at_by_the_next_run(
+    talk: Client, runtime: Runtime, clock: Clock, workers: Workers
+) -> None:
+    first = post(talk, "The moon is up.")
+    reply = post(talk, "So it is.", by="ben", parent=first)
+    workers.drain()
+    clock.advance(minutes=20)
+    agree = comment_notifications.agree
+
+    def hide_first(runtime: Runtime, node: Any, comment: Any) -> None:
+        if comment["id"] == reply:
+            moderator = talk.as_("mo", roles=["moderator"])
+            assert moderator.post(f"{COMMENTS}/{reply}/state", state="hidden").status == 200
+        agree(runtime, node, comment)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Queues, "send", lambda _queues, *_messages: False)
+        upkeep.sweep(runtime, hide_first)
+    assert items(runtime) == [("ann", True)], "the comment of before its change"
+
+    clock.advance(minutes=20)
+    comment_jobs.run_due(runtime)
+
     assert items(runtime) == [("ann", False)]
 
 

@@ -181,11 +181,10 @@ def _batches(writes: list[Write]) -> Iterator[list[Write]]:
 _SWEPT_AT_ONCE = 1_000
 
 
-def sweep(runtime: Runtime, notify: Callable[[Runtime, str, str], None]) -> int:
+def sweep(runtime: Runtime, notify: Callable[[Runtime, Node, Comment], None]) -> int:
     """Settle the entries of posts that are over; return the number of removed entries.
 
-    It removes entries without comments, and notifies of the others: `notify`
-    gets a node's id and a comment's.
+    It removes entries without comments, and gives the other comments to `notify`.
     """
     # The type is the condition of the partial index: without it, the query scans all entries.
     over = {"todo": {"$type": "date", "$lte": runtime.now() - QUIET}}
@@ -240,7 +239,7 @@ def _sweep_node(
     site: str,
     node_id: str,
     rows: Sequence[Mapping[str, Any]],
-    notify: Callable[[Runtime, str, str], None],
+    notify: Callable[[Runtime, Node, Comment], None],
 ) -> int:
     """Settle the due entries of one node; return the number of removed entries."""
     entries, ids = ENTRIES.of(runtime.database), [row["id"] for row in rows]
@@ -254,12 +253,14 @@ def _sweep_node(
     if node is not None and "vacant" not in node:
         found = ask(runtime, node, lambda store, current: store.get_many(current, ids))
         present = {comment["id"] for comment in found}
-    for comment_id in present:
-        # The message may have got lost, or its worker come before the change.
-        notify(runtime, node_id, comment_id)
+        for comment in found:
+            # The message may have got lost, or its worker come before the change.
+            notify(runtime, node, comment)
     there = [row["_id"] for row in rows if row["id"] in present]
+    # A change since then owes its notifications anew.
+    quiet = {"todo": {"$lte": runtime.now() - QUIET}}
     gone = [row["_id"] for row in rows if row["id"] not in present]
-    entries.update_many({"site": site, "_id": {"$in": there}}, {"$set": {"todo": None}})
+    entries.update_many({"site": site, "_id": {"$in": there}, **quiet}, {"$set": {"todo": None}})
     if not gone:
         return 0
     removed = entries.delete_many({"site": site, "_id": {"$in": gone}}).deleted_count

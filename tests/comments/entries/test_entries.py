@@ -201,14 +201,14 @@ def test_a_post_that_ended_before_its_comment_leaves_an_entry_that_is_swept(
             discussion.post("lost", root if layout.threaded else None)
     assert difference(discussion).extra == 1
     clock.advance(minutes=14)
-    assert upkeep.sweep(discussion.runtime, notifications.notify) == 0
+    assert upkeep.sweep(discussion.runtime, notifications.agree) == 0
     clock.advance(minutes=1)
 
-    assert upkeep.sweep(discussion.runtime, notifications.notify) == 1
+    assert upkeep.sweep(discussion.runtime, notifications.agree) == 1
 
     assert difference(discussion) == NONE
     assert entry(discussion, root)["todo"] is None
-    assert upkeep.sweep(discussion.runtime, notifications.notify) == 0
+    assert upkeep.sweep(discussion.runtime, notifications.agree) == 0
 
 
 def test_an_entry_of_an_attempt_that_ended_is_taken_over(
