@@ -1,14 +1,10 @@
 """A bell in a page: how much its reader has not seen, by number, in every tab."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from tests.support.clock import Clock
-from tests.support.http_client import Client
-from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.bell import (
     AT,
@@ -19,37 +15,20 @@ from tests.web.support.bell import (
     badge,
     bell,
     held_first,
-    host_of,
+    host,
     panel,
-    replying,
+    replied,
     rows,
+    talk,
 )
 from tests.web.support.browser import answer_read, count_answers, until
 from tests.web.support.site import Site
-from tests.web.support.two import POLL_MS, Discussion, discussing, with_clock
+from tests.web.support.two import POLL_MS, Discussion, with_clock
+
+__all__ = ["host", "replied", "talk"]  # fixtures
 
 expect.set_options(timeout=PATIENCE_MS)
 CALLS = re.compile(r"/notifications")
-
-
-@pytest.fixture
-def talk(client: Client, clock: Clock, address: str) -> Iterator[Discussion]:
-    """A discussion, with its people."""
-    with discussing(client, clock, address) as made:
-        yield made
-
-
-@pytest.fixture
-def host(talk: Discussion, site: Site) -> Site:
-    """A page with a bell, which Ben reads."""
-    return host_of(talk, site)
-
-
-@pytest.fixture
-def replied(talk: Discussion, host: Site, workers: Workers) -> Callable[..., str]:
-    """Ann replies to Ben, and the worker tells him."""
-    assert host.address
-    return replying(talk, workers)
 
 
 def noting(made: list[Request]) -> Callable[[Page], object]:

@@ -1,14 +1,12 @@
 """The list that a bell opens: by pointer and keys, on a phone, with hostile texts and failures."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Dialog, Page, Route, expect
 
-from tests.support.clock import Clock
-from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
@@ -20,37 +18,20 @@ from tests.web.support.bell import (
     WIDER,
     badge,
     bell,
-    host_of,
+    host,
     panel,
-    replying,
+    replied,
     rows,
+    talk,
 )
 from tests.web.support.rows import failing
 from tests.web.support.site import Site
-from tests.web.support.two import NODE, Discussion, discussing
+from tests.web.support.two import NODE, Discussion
+
+__all__ = ["host", "replied", "talk"]  # fixtures
 
 expect.set_options(timeout=PATIENCE_MS)
 FAILED = ("Failed to load resource", "net::ERR")
-
-
-@pytest.fixture
-def talk(client: Client, clock: Clock, address: str) -> Iterator[Discussion]:
-    """A discussion, with its people."""
-    with discussing(client, clock, address) as made:
-        yield made
-
-
-@pytest.fixture
-def host(talk: Discussion, site: Site) -> Site:
-    """A page with a bell, which Ben reads."""
-    return host_of(talk, site)
-
-
-@pytest.fixture
-def replied(talk: Discussion, host: Site, workers: Workers) -> Callable[..., str]:
-    """Ann replies to Ben, and the worker tells him."""
-    assert host.address
-    return replying(talk, workers)
 
 
 def item(number: int = 0, **given: Any) -> dict[str, Any]:

@@ -1,14 +1,17 @@
 """A page with a bell, which Ben reads, and a discussion on another page of its site."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, Route
 
+from tests.support.clock import Clock
+from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.support.site import Site
-from tests.web.support.two import NODE, Discussion
+from tests.web.support.two import NODE, Discussion, discussing
 
 INBOX = re.compile(r"/notifications\?")
 COUNTS = re.compile(r"/notifications\?limit=1$")
@@ -21,8 +24,16 @@ WIDER = "document.documentElement.scrollWidth - document.documentElement.clientW
 _HEADER = '<header id="top"><plaza-bell></plaza-bell></header><p id="after">Below.</p>'
 
 
-def host_of(talk: Discussion, site: Site) -> Site:
-    """Give a site a bell, and have the discussion, which tells, on another page of it."""
+@pytest.fixture
+def talk(client: Client, clock: Clock, address: str) -> Iterator[Discussion]:
+    """A discussion, with its people."""
+    with discussing(client, clock, address) as made:
+        yield made
+
+
+@pytest.fixture
+def host(talk: Discussion, site: Site) -> Site:
+    """A page with a bell, which Ben reads; the discussion, which tells, is on another."""
     talk.decide(votes="off", reactions=[], notifications=True)
     url = f"{site.address}/?moon"
     assert talk.admin.put(f"/nodes/{NODE}", title="Moon", url=url).status == 200
@@ -32,8 +43,10 @@ def host_of(talk: Discussion, site: Site) -> Site:
     return site
 
 
-def replying(talk: Discussion, workers: Workers) -> Callable[..., str]:
-    """Return what replies to Ben, as Ann, and has the worker tell him."""
+@pytest.fixture
+def replied(talk: Discussion, host: Site, workers: Workers) -> Callable[..., str]:
+    """Reply to Ben, as Ann, and have the worker tell him."""
+    assert host.address
     first = talk.posted("Is the moon up?", by="ben")
 
     def reply(text: str = "It is.", by: str = "ann", **body: Any) -> str:
