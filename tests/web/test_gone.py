@@ -3,20 +3,18 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, expect
 
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.browser import until
 from tests.web.support.site import Site
-from tests.web.support.two import POLL_MS, with_clock
+from tests.web.support.two import POLL_MS, look, with_clock
 
 expect.set_options(timeout=PATIENCE_MS)
 NODE = "harbour:moon"
 COMMENTS = f"/nodes/{NODE}/comments"
 FAILED = "Failed to load resource"
-# The longest wait between two looks, and as much for a busy machine.
-MOST_TURNS = 200
 LOST = "This comment is no longer there."
 Reading = Callable[..., Page]
 
@@ -69,37 +67,6 @@ def put_away(client: Client, comment: str, act: str = "hidden") -> None:
 def shows(page: Page, ids: list[str]) -> None:
     """Wait until exactly these comments are shown; a page needs a moment after an answer."""
     until(page, lambda: shown(page) == ids)
-
-
-def look(page: Page) -> None:
-    """Let time pass until the page has looked for what is new, and has the whole answer.
-
-    While an answer is on its way the clock stands: the page gives a call up after 35 seconds.
-    """
-    asked: list[Request] = []
-    ended: list[Request] = []
-
-    def note(request: Request) -> None:
-        if "limit=50" in request.url:
-            asked.append(request)
-
-    def end(request: Request) -> None:
-        ended.append(request)
-
-    page.on("request", note)
-    page.on("requestfinished", end)
-    page.on("requestfailed", end)
-    for _ in range(MOST_TURNS):
-        page.clock.run_for(POLL_MS)
-        page.wait_for_timeout(50)
-        if asked:
-            break
-    else:
-        pytest.fail("the page never looked")
-    until(page, lambda: all(each in ended for each in asked))
-    page.remove_listener("request", note)
-    page.remove_listener("requestfinished", end)
-    page.remove_listener("requestfailed", end)
 
 
 def shown(page: Page) -> list[str]:

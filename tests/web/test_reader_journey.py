@@ -10,7 +10,7 @@ from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import SCHEMES, violations
 from tests.web.support.plain_http import at_name
 from tests.web.support.site import Site
-from tests.web.support.two import POLL_MS
+from tests.web.support.two import look
 from tests.web.test_tokens import MAY_LOG, UNKNOWN, saying, says
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -35,12 +35,6 @@ def post(client: Client, text: str) -> str:
     reply = client.as_("ben", name="Ben").post(COMMENTS, text=text)
     assert reply.status == 201, reply.body
     return str(reply.json["id"])
-
-
-def looked(page: Page) -> None:
-    """Let the page look for what is new."""
-    with page.expect_response("**/comments?*limit=50*"):
-        page.clock.run_for(10 * POLL_MS)
 
 
 @pytest.mark.parametrize("system", SCHEMES)
@@ -86,7 +80,7 @@ def test_a_reader_arrives_writes_and_sees_a_comment_go(
     admin = client.as_("admin", roles=["admin"])
     for comment in (linked, ids[56]):
         assert admin.post(f"{COMMENTS}/{comment}/state", state="hidden").status == 200
-    looked(page)
+    look(page)
     expect(page.locator(f"#c-{ids[56]}")).to_have_count(0)
     expect(page.locator(f"#c-{linked} .lost")).to_be_visible()
     expect(page.get_by_role("textbox", name="Reply to Ben")).to_have_value("Half a thought")

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Page
+import pytest
+from playwright.sync_api import Page, Request
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
+from tests.web.support.browser import until
 from tests.web.support.site import Site, serving
 
 NODE = "harbour:moon"
@@ -19,6 +21,8 @@ REACTIONS = [
 ]
 # Longer than until the first look for what is new.
 POLL_MS = 31_000
+# The longest wait between two looks, and as much for a busy machine.
+_MOST_TURNS = 200
 
 
 @dataclass
@@ -88,3 +92,34 @@ def discussing(client: Client, clock: Clock, address: str) -> Iterator[Discussio
 def with_clock(page: Page) -> None:
     """Have a page's time pass by `page.clock.run_for`."""
     page.clock.install()
+
+
+def look(page: Page) -> None:
+    """Let time pass until the page has looked for what is new, and has the whole answer.
+
+    While an answer is on its way the clock stands: the page gives a call up after 35 seconds.
+    """
+    asked: list[Request] = []
+    ended: list[Request] = []
+
+    def note(request: Request) -> None:
+        if "limit=50" in request.url:
+            asked.append(request)
+
+    def end(request: Request) -> None:
+        ended.append(request)
+
+    page.on("request", note)
+    page.on("requestfinished", end)
+    page.on("requestfailed", end)
+    for _ in range(_MOST_TURNS):
+        page.clock.run_for(POLL_MS)
+        page.wait_for_timeout(50)
+        if asked:
+            break
+    else:
+        pytest.fail("the page never looked")
+    until(page, lambda: all(each in ended for each in asked))
+    page.remove_listener("request", note)
+    page.remove_listener("requestfinished", end)
+    page.remove_listener("requestfailed", end)
