@@ -113,18 +113,22 @@ class PublicConnection(http.client.HTTPSConnection):
 
 
 # Where addresses of the public internet are assigned (IANA, IPv6 Global Unicast Address
-# Assignments), without ranges that lead on to an IPv4 address.
+# Assignments). All forms that translate to IPv4 by NAT64 are outside.
 _PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
-_EMBEDDING = (ipaddress.IPv6Network("2001::/32"), ipaddress.IPv6Network("2002::/16"))
+# Python 3.11 calls some addresses of these global, and others lead on to an IPv4 address: protocol
+# assignments with Teredo, 6to4 and its relays, and documentation.
+_SPECIAL = tuple(
+    ipaddress.ip_network(each)
+    for each in ("2001::/23", "2002::/16", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24")
+)
 
 
 def is_public(address: str) -> bool:
     """Return whether an IP address is of the public internet."""
     found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        is_direct = found in _PUBLIC_IPV6 and not any(found in each for each in _EMBEDDING)
-        return is_direct and found.is_global
-    return found.is_global and not found.is_multicast
+    if any(found in each for each in _SPECIAL) or found.is_multicast:
+        return False
+    return found.is_global and (found.version == 4 or found in _PUBLIC_IPV6)  # noqa: PLR2004
 
 
 def ask(

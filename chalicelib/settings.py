@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
@@ -30,6 +31,7 @@ def _text(message: str) -> str:
 
 _URL = r"^(https?://[^\s/]+(/[^\s/]+)*)?$"
 _YEAR_SECONDS = 31_536_000
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Settings(BaseModel):
@@ -344,6 +346,14 @@ class Settings(BaseModel):
         le=1_073_741_824,
         description="MiB that the assets of a site may have.",
     )
+
+    @property
+    def is_local(self) -> bool:
+        """Whether Plaza's own address is of its own machine, as while developing.
+
+        Then hosts that sites name may be there too, without TLS; anywhere else, they are public.
+        """
+        return urlsplit(self.public_url).hostname in _LOOPBACK
 
     @model_validator(mode="after")
     def _check_audience(self) -> Self:

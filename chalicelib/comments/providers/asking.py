@@ -14,12 +14,10 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 from chalicelib import outgoing
 from chalicelib.observability.logs import log
 from chalicelib.outgoing import HttpRequest, PublicConnection
-from chalicelib.runtime import Runtime
 
 SECONDS = 3.0
 MOST_BYTES = 256 * 1024
 _OK = 200
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _AGENT = "Plaza"
 MOST_SUBJECT_CHARACTERS = 255
 
@@ -48,16 +46,8 @@ class Exchange(NamedTuple):
     client_secret: str
 
 
-def is_local(runtime: Runtime) -> bool:
-    """Return whether Plaza's own address is of its own machine, as while developing.
-
-    Then providers may be there too, without TLS; anywhere else, they are public hosts.
-    """
-    return urlsplit(runtime.settings.public_url).hostname in _LOOPBACK
-
-
 def get(url: str, *, is_near: bool, bearer: str | None = None) -> Any:
-    """Return the JSON at an address; raises ProviderFailed. `is_near`: see `is_local`."""
+    """Return the JSON at an address; raises ProviderFailed. `is_near`: `Settings.is_local`."""
     headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
     return _ask(url, "", headers, is_near=is_near)
 

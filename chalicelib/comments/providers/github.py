@@ -8,7 +8,6 @@ from chalicelib.comments.providers.asking import (
     Profile,
     ProviderFailed,
     get,
-    is_local,
     tokens_of,
 )
 from chalicelib.comments.providers.forms import GITHUB
@@ -26,7 +25,7 @@ def sign_in(runtime: Runtime, given: Exchange) -> Profile:
 
     GitHub answers a bad code with 200 and an error, which has no access token.
     """
-    is_near = is_local(runtime)
+    is_near = runtime.settings.is_local
     bearer = tokens_of(TOKEN, given, is_basic=False, is_near=is_near)["access_token"]
     user = get(f"{API}/user", is_near=is_near, bearer=bearer)
     # A login can change hands; the number stays with its account.

@@ -14,7 +14,6 @@ from chalicelib.comments.providers.asking import (
     Profile,
     ProviderFailed,
     get,
-    is_local,
     is_subject,
     tokens_of,
 )
@@ -61,7 +60,7 @@ def endpoints_of(runtime: Runtime, issuer: str) -> Endpoints:
     """Return the endpoints of an issuer, as of the last minutes; raises ProviderFailed."""
 
     def read() -> Endpoints:
-        is_near = is_local(runtime)
+        is_near = runtime.settings.is_local
         found = get(issuer.rstrip("/") + DISCOVERY, is_near=is_near)
         try:
             made = Endpoints.model_validate(found)
@@ -95,7 +94,7 @@ def _is_address(text: str, *, is_near: bool) -> bool:
 def sign_in(runtime: Runtime, issuer: str, given: Exchange, nonce: str) -> Profile:
     """Exchange a code, and return who has signed in; raises ProviderFailed."""
     endpoints = endpoints_of(runtime, issuer)
-    is_near = is_local(runtime)
+    is_near = runtime.settings.is_local
     found = tokens_of(endpoints.token_endpoint, given, is_basic=endpoints.is_basic, is_near=is_near)
     claims = _check(runtime, endpoints, given.client_id, found.get("id_token"), nonce)
     if endpoints.userinfo_endpoint is not None and "name" not in claims:
@@ -188,7 +187,7 @@ def _key(runtime: Runtime, url: str, kid: object, algorithm: str) -> "PyJWK":
 def _fetch_keys(runtime: Runtime, url: str) -> list["PyJWK"]:
     import jwt
 
-    found = get(url, is_near=is_local(runtime))
+    found = get(url, is_near=runtime.settings.is_local)
     published = found.get("keys") if isinstance(found, dict) else None
     if not isinstance(published, list):
         raise ProviderFailed("the keys have another form")
