@@ -91,7 +91,8 @@ def sending_statements() -> list[Any]:
     ]
     allowed = {
         "Effect": "Allow",
-        "Action": ["ses:SendEmail"],
+        # Of a whole message, whose headers Plaza writes.
+        "Action": ["ses:SendRawEmail"],
         "Resource": identities,
         "Condition": {"StringEquals": {"ses:FromAddress": reference("MailFrom")}},
     }

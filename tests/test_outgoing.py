@@ -19,7 +19,8 @@ from chalicelib.comments.spam_check.akismet import Akismet
 from chalicelib.errors import Unavailable
 from chalicelib.key_sets import KeySet, PublicKeySet
 from chalicelib.mail import couriers
-from chalicelib.mail.couriers import PostedLetter, SesCourier
+from chalicelib.mail.couriers import SesCourier
+from chalicelib.mail.mime import PostedLetter
 from chalicelib.messaging import Queues
 from chalicelib.shop.payments.stripe import StripeProvider
 from deploy.declared import ROOT

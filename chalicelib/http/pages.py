@@ -1,6 +1,10 @@
 """Pages for people who opened an address in a browser: one style sheet, and no script."""
 
 from html import escape
+from typing import NamedTuple
+
+from chalicelib.http.responses import Text
+from chalicelib.languages import direction
 
 # The style sheet of pages that the server writes (`chalicelib.web.embed`).
 STYLES_PATH = "/web/v1/page.css"
@@ -29,3 +33,41 @@ def page_html(title: str, main: str, base_url: str, language: str = 'lang="en"')
 </body>
 </html>
 """
+
+
+class LinkPage(Text):
+    """The page of a link in a letter, without scripts."""
+
+    media_type = "text/html"
+    max_bytes = 100_000
+
+
+class LinkText(NamedTuple):
+    """The texts of the page of a link: `title` and `sentence` as HTML, `button` as text."""
+
+    title: str
+    sentence: str
+    button: str
+    language: str
+
+
+def link_page(text: LinkText, action: str, base_url: str, leads_to: str = "") -> LinkPage:
+    """Return the page of a link in a letter; its button posts to `action`. Without one: "".
+
+    Programs that scan letters open each link in them: opening a link must change nothing. The
+    answer of the button may lead on to an origin, `leads_to`.
+    """
+    main = f"<p>{text.sentence}</p>"
+    if action:
+        button = f"<button>{escape(text.button)}</button>"
+        main += f'\n<form method="post" action="{escape(action)}">{button}</form>'
+    language = f'lang="{text.language}" dir="{direction(text.language)}"'
+    # Browsers hold the page that a form leads on to against `form-action`, too.
+    targets = f"'self' {leads_to}".strip()
+    policy = (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        f"form-action {targets}"
+    )
+    # The address of the page is a secret.
+    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"}
+    return LinkPage(page_html(text.title, main, base_url, language), headers)

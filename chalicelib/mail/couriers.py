@@ -1,14 +1,14 @@
 """Ways of letters: to Amazon SES, or into a folder of this machine."""
 
 import threading
-from email.message import EmailMessage
 from functools import lru_cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from chalicelib import outgoing
 from chalicelib.errors import Unavailable
+from chalicelib.mail.mime import PostedLetter, message_of
 from chalicelib.settings import Settings
 
 # Whether the provider has accepted a letter, will never accept it, or may have accepted it.
@@ -18,23 +18,9 @@ SECONDS = 10.0
 _CONNECT_SECONDS, _READ_SECONDS = 2.0, 8.0
 _WAY = outgoing.Way()
 _REJECTED = frozenset({"MessageRejected", "BadRequestException"})
+_FOLDER_SENDER = "plaza@localhost"
 # A tag of letters at SES, which comes back with its events.
 ADDRESS_TAG = "address"
-
-
-class PostedLetter(NamedTuple):
-    """A letter as a courier takes it; `address_key` is the hash of `to`."""
-
-    id: str
-    to: str
-    subject: str
-    text: str
-    language: str
-    address_key: str
-
-    def __repr__(self) -> str:
-        """Return nothing personal, for logs and traces."""
-        return f"PostedLetter({self.id!r}, ...)"
 
 
 class Courier(Protocol):
@@ -84,19 +70,11 @@ class SesCourier:
         return "sent"
 
     def _request(self, letter: PostedLetter) -> dict[str, Any]:
-        subject, text = (
-            {"Data": each, "Charset": "UTF-8"} for each in (letter.subject, letter.text)
-        )
-        simple = {
-            "Subject": subject,
-            "Body": {"Text": text},
-            "Headers": [{"Name": "Content-Language", "Value": letter.language}],
-        }
         named = {"ConfigurationSetName": self._configuration_set}
         return {
             "FromEmailAddress": self._sender,
-            "Destination": {"ToAddresses": [letter.to]},
-            "Content": {"Simple": simple},
+            # Without a `Destination`: the message names its reader.
+            "Content": {"Raw": {"Data": message_of(letter, self._sender)}},
             "EmailTags": [{"Name": ADDRESS_TAG, "Value": letter.address_key}],
             **(named if self._configuration_set else {}),
         }
@@ -157,13 +135,9 @@ class FolderCourier:
 
     def carry(self, letter: PostedLetter) -> Outcome:
         """Write a letter as a file, whole or not at all."""
-        message = EmailMessage()
-        message["To"], message["Subject"] = letter.to, letter.subject
-        message.set_content(letter.text)
-        message["Content-Language"] = letter.language
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self._folder / f"{letter.id}.eml"
         unfinished = file.with_suffix(".part")
-        unfinished.write_bytes(message.as_bytes())
+        unfinished.write_bytes(message_of(letter, _FOLDER_SENDER))
         unfinished.rename(file)
         return "sent"

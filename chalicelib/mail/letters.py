@@ -6,15 +6,18 @@ from datetime import timedelta
 
 from pymongo import ReturnDocument
 
+from chalicelib import limits
 from chalicelib.database import Document, insert_missing
-from chalicelib.errors import Unavailable
+from chalicelib.errors import TooFast, Unavailable
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import lease_end
+from chalicelib.limits import LETTERS as MAILBOX_LETTERS
 from chalicelib.mail import events
 from chalicelib.mail.addressing import address_keys
-from chalicelib.mail.couriers import Courier, PostedLetter, courier_of
+from chalicelib.mail.couriers import Courier, courier_of
 from chalicelib.mail.errors import MailOff
 from chalicelib.mail.messages import SendLetter
+from chalicelib.mail.mime import PostedLetter
 from chalicelib.mail.rows import KEPT, LETTERS, RESENDING, UNTIL_SENT, Letter, State
 from chalicelib.observability import metrics
 from chalicelib.observability.logs import log
@@ -26,7 +29,9 @@ WORTH_SENDING = timedelta(hours=1)
 OUTLIVES_WORKER = timedelta(minutes=5)
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-MAX_TEXT_CHARACTERS = 10_000
+_STOP_URL = re.compile(r"[!-;=?-~]{1,900}")
+MAX_TEXT_CHARACTERS = 100_000
+MAX_HTML_CHARACTERS = 500_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +42,8 @@ class Draft:
     - `kind`: what it is about, for logs.
     - `to`: an address in `addressing.ascii_form`.
     - `language`: a tag of BCP 47.
+    - `html`: the letter once more as HTML; "": as text alone.
+    - `stop_url`: the address that turns such letters off by one POST (RFC 8058); "": none.
     """
 
     id: str
@@ -45,19 +52,39 @@ class Draft:
     subject: str
     text: str
     language: str
+    html: str = ""
+    stop_url: str = ""
 
     def __post_init__(self) -> None:
         """Check the form; raises ValueError, without quoting the letter."""
         heads = (self.kind, self.to, self.subject, self.language)
         if not self.to.isascii() or any(_CONTROLS.search(each) for each in heads):
             raise ValueError("a letter's heads are lines, and its address is ASCII")
-        if not _ID.fullmatch(self.id) or len(self.text) > MAX_TEXT_CHARACTERS:
+        if self.stop_url and not _STOP_URL.fullmatch(self.stop_url):
+            raise ValueError("a letter's address to turn letters off is a short address in ASCII")
+        is_long = len(self.text) > MAX_TEXT_CHARACTERS or len(self.html) > MAX_HTML_CHARACTERS
+        if is_long or not _ID.fullmatch(self.id):
             raise ValueError("a letter's id or its text is too long, or of another form")
 
 
 def is_on(runtime: Runtime) -> bool:
     """Return whether the deployment sends letters."""
     return courier_of(runtime.settings) is not None
+
+
+def may_have(runtime: Runtime, address: str) -> bool:
+    """Count a letter that a person asks for, to any mailbox; return whether it may have one more.
+
+    Addresses that differ after a plus alone lead to one mailbox.
+    """
+    local, _, domain = address.rpartition("@")
+    mailbox = f"{local.partition('+')[0] or local}@{domain}"
+    key = address_keys(mailbox, runtime.settings.signing_keys)[0]
+    try:
+        limits.take_for(runtime, MAILBOX_LETTERS, key)
+    except TooFast:
+        return False
+    return True
 
 
 def queue(runtime: Runtime, draft: Draft, *, is_withheld: bool = False) -> None:
@@ -81,6 +108,10 @@ def queue(runtime: Runtime, draft: Draft, *, is_withheld: bool = False) -> None:
     if not is_withheld:
         letter["to"], letter["subject"], letter["text"] = draft.to, draft.subject, draft.text
         letter["language"], letter["due"] = draft.language, lease_end(runtime)
+        if draft.html:
+            letter["html"] = draft.html
+        if draft.stop_url:
+            letter["stop_url"] = draft.stop_url
     insert_missing(LETTERS.of(runtime.database), [letter])
     # If it is lost, the schedule sends another.
     runtime.queues.send(SendLetter(letter=draft.id))
@@ -107,6 +138,8 @@ def _carry(runtime: Runtime, courier: Courier, letter: Letter) -> State:
         letter["text"],
         letter["language"],
         letter["address_keys"][0],
+        letter.get("html", ""),
+        letter.get("stop_url", ""),
     )
     try:
         return courier.carry(written)

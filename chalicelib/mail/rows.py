@@ -26,8 +26,8 @@ class Letter(TypedDict):
     """A letter; a repeat of its cause has the same `_id`.
 
     `address_keys` are the keyed hashes of its address, the first by the key that signs. `to`,
-    `subject`, `text` and `language` end with the sending. The schedule sends its message
-    again at `due`; a worker began to send at `claimed`.
+    `subject`, `text`, `language`, `html` and `stop_url` end with the sending. The schedule sends
+    its message again at `due`; a worker began to send at `claimed`.
     """
 
     _id: str
@@ -40,6 +40,8 @@ class Letter(TypedDict):
     subject: NotRequired[str]
     text: NotRequired[str]
     language: NotRequired[str]
+    html: NotRequired[str]
+    stop_url: NotRequired[str]
     due: NotRequired[datetime]
     claimed: NotRequired[datetime]
     resends: NotRequired[int]
@@ -48,7 +50,7 @@ class Letter(TypedDict):
 
 # Fields of a letter only while it is not at an end.
 UNTIL_SENT = (
-    *("to", "subject", "text", "language"),
+    *("to", "subject", "text", "language", "html", "stop_url"),
     *("due", "claimed", "resends", "resent_by"),
 )
 LETTERS = Collection(

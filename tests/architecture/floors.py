@@ -18,6 +18,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "ids",
         "instants",
         "keywords",
+        "languages",
         "memory",
         "registered",
         "scripts",

@@ -37,7 +37,7 @@ def test_one_function_may_send_letters_from_one_address(template: Any) -> None:
     choice, _ = json.JSONDecoder().raw_decode(text[start:])
     _, allowed, nothing = choice["Fn::If"]
     assert nothing == {"Ref": "AWS::NoValue"}
-    assert allowed["Action"] == ["ses:SendEmail"]
+    assert allowed["Action"] == ["ses:SendRawEmail"]
     assert allowed["Condition"] == {"StringEquals": {"ses:FromAddress": {"Ref": "MailFrom"}}}
     assert "*" not in json.dumps(allowed["Resource"])
     assert len(allowed["Resource"]) == 3

@@ -9,7 +9,8 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from pydantic import SecretStr
 
-from chalicelib.mail.couriers import FolderCourier, PostedLetter
+from chalicelib.mail.couriers import FolderCourier
+from chalicelib.mail.mime import PostedLetter
 from chalicelib.settings import Settings
 from local.site import POLICY, Site, with_site
 

@@ -16,7 +16,8 @@ from moto.ses.models import ses_backends
 
 from chalicelib.errors import Unavailable
 from chalicelib.mail import couriers
-from chalicelib.mail.couriers import FolderCourier, Outcome, PostedLetter, SesCourier, courier_of
+from chalicelib.mail.couriers import FolderCourier, Outcome, SesCourier, courier_of
+from chalicelib.mail.mime import PostedLetter, message_of
 from chalicelib.settings import Settings
 
 REGION = "eu-central-1"
@@ -75,9 +76,10 @@ def test_ses_sends_a_letter() -> None:
 
     assert SesCourier(SENDER, "plaza-events").carry(LETTER) == "sent"
     sent = ses_backends[DEFAULT_ACCOUNT_ID][REGION].sent_messages[-1]
-    assert (sent.source, sent.subject, sent.body) == (SENDER, "Grüße", "Hello.\n")
-    assert sent.destinations == {"ToAddresses": ["ann@plaza.example"]}
+    assert sent.raw_data.encode() == message_of(LETTER, SENDER)
+    assert (sent.source, sent.destinations) == (SENDER, ["ann@plaza.example"])
     (params,) = asked
+    assert params["Content"].keys() == {"Raw"}
     assert params["ConfigurationSetName"] == "plaza-events"
     assert params["EmailTags"] == [{"Name": "address", "Value": "a-key"}]
 
@@ -158,7 +160,7 @@ def test_a_folder_has_a_file_for_each_letter(tmp_path: Path) -> None:
     letter = message_from_bytes(file.read_bytes(), policy=default)
     assert (file.name, letter["To"], letter["Subject"]) == ("one.eml", LETTER.to, "Grüße")
     assert letter["Content-Language"] == "de"
-    assert letter.get_content() == "Hello.\n"
+    assert letter.get_content() == "Hello.\r\n"
 
 
 def test_a_deployment_without_a_sender_has_no_courier(settings: Settings) -> None:

@@ -35,6 +35,7 @@ def test_a_letter_is_sent_by_the_worker(
 
     (sent,) = courier.carried
     assert (sent.to, sent.subject, sent.language) == ("ann@plaza.example", "Hello", "en")
+    assert (sent.html, sent.stop_url) == ("<p>Read.</p>\n", "https://plaza.example/stop")
     assert row_of(runtime)["state"] == "sent"
 
 
@@ -182,7 +183,11 @@ def test_nothing_is_sent_to_an_address_that_refuses(
         {"language": "en\nX-Header: 1"},
         {"kind": "trial\n"},
         {"id": "../letter"},
-        {"text": "x" * 10_001},
+        {"text": "x" * 100_001},
+        {"html": "x" * 500_001},
+        {"stop_url": "https://plaza.example/stop>\r\nBcc: bob@plaza.example"},
+        {"stop_url": "https://plaza.example/stop>, <https://elsewhere.example/"},
+        {"stop_url": "https://plaza.example/" + "x" * 900},
     ],
     ids=lambda wrong: next(iter(wrong)),
 )

@@ -21,10 +21,11 @@ from chalicelib.comments.people.links import (
 )
 from chalicelib.comments.people.rows import PEOPLE, Person
 from chalicelib.comments.sign_in.sign_in_words import SIGN_IN_WORDS
-from chalicelib.comments.sign_in.words import WORDS, Language, Words
-from chalicelib.errors import FieldError, InvalidRequest, TooFast
+from chalicelib.comments.sign_in.words import WORDS, Words
+from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.guest_tokens import Guest
-from chalicelib.limits import LETTERS, SITE_LETTERS
+from chalicelib.languages import Language
+from chalicelib.limits import SITE_LETTERS
 from chalicelib.mail import addressing, letters
 from chalicelib.mail.errors import MailOff
 from chalicelib.mail.letters import Draft
@@ -111,7 +112,7 @@ def _send(
     """Store a link under a new token, and queue its letter; raises TooFast and Misconfigured."""
     limits.take_for(runtime, SITE_LETTERS, link["site"])
     # A mailbox counts its letters before anything that depends on the address.
-    may_have = _may_have(runtime, to)
+    may_have = letters.may_have(runtime, to)
     token = signing.encode(runtime.random.randbytes(TOKEN_BYTES))
     link["_id"] = token_hash(token)
     link["email_key"] = addressing.address_keys(to, runtime.settings.signing_keys)[0]
@@ -128,18 +129,3 @@ def _send(
         link["language"],
     )
     letters.queue(runtime, draft, is_withheld=is_withheld or not may_have)
-
-
-def _may_have(runtime: Runtime, address: str) -> bool:
-    """Count a letter to a mailbox; return whether it may have one more.
-
-    Addresses that differ after a plus alone lead to one mailbox.
-    """
-    local, _, domain = address.rpartition("@")
-    mailbox = f"{local.partition('+')[0] or local}@{domain}"
-    key = addressing.address_keys(mailbox, runtime.settings.signing_keys)[0]
-    try:
-        limits.take_for(runtime, LETTERS, key)
-    except TooFast:
-        return False
-    return True

@@ -14,13 +14,14 @@ from chalicelib.comments.people.links import SIGN_IN_LIFETIME, TOKEN_PATTERN
 from chalicelib.comments.sign_in import addresses, confirming, entering, letters
 from chalicelib.comments.sign_in.addresses import ReturnTo
 from chalicelib.comments.sign_in.letters import WantedLetter
-from chalicelib.comments.sign_in.page import ConfirmationPage, page_of
-from chalicelib.comments.sign_in.words import Language
+from chalicelib.comments.sign_in.page import page_of
 from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.guest_tokens import MAX_TOKEN_CHARACTERS, Guest
 from chalicelib.http import Accepted, Created, Found, Input, Ok, Request, Route
+from chalicelib.http.pages import LinkPage
 from chalicelib.identity import Principal
+from chalicelib.languages import Language
 from chalicelib.limits import GUESTS
 from chalicelib.mail.errors import MailOff
 from chalicelib.people.ids import UserId
@@ -171,7 +172,7 @@ def _refuse(names: set[str], code: str) -> None:
 
 def _declare_links(route: Route) -> None:
     @route("GET", "/sites/{site}/guests/confirmation", raises=(UnknownLink,))
-    def show_confirmation(request: Request, site: SiteId, query: LinkQuery) -> ConfirmationPage:
+    def show_confirmation(request: Request, site: SiteId, query: LinkQuery) -> LinkPage:
         """Show the page of a letter's link, whose button confirms the address.
 
         It changes nothing, so that programs which open the links of letters confirm none.

@@ -1,10 +1,6 @@
 """Words of letters to guests and of the pages of their links, in the languages of the elements."""
 
-from typing import Literal, TypedDict
-
-Language = Literal[
-    "ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt-br", "ru", "uk", "zh-cn"
-]
+from typing import TypedDict
 
 
 class Words(TypedDict):
@@ -18,11 +14,6 @@ class Words(TypedDict):
     title: str
     question: str
     yes: str
-
-
-def is_rtl(language: str) -> bool:
-    """Return whether readers of a language read from right to left."""
-    return language == "ar"
 
 
 WORDS: dict[str, Words] = {

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 
 from chalicelib.errors import Unavailable
 from chalicelib.mail import events, letters
-from chalicelib.mail.couriers import Outcome, PostedLetter
+from chalicelib.mail.couriers import Outcome
 from chalicelib.mail.events import MailEvent
 from chalicelib.mail.letters import Draft
+from chalicelib.mail.mime import PostedLetter
 from chalicelib.mail.rows import LETTERS
 from chalicelib.runtime import Runtime
 
@@ -45,4 +46,13 @@ def send_to_a_refusal(runtime: Runtime) -> None:
 
 
 def draft(number: int = 1, to: str = "ann@plaza.example") -> Draft:
-    return Draft(f"letter-{number}", "trial", to, "Hello", "Read https://plaza.example/.\n", "en")
+    return Draft(
+        f"letter-{number}",
+        "trial",
+        to,
+        "Hello",
+        "Read https://plaza.example/.\n",
+        "en",
+        "<p>Read.</p>\n",
+        "https://plaza.example/stop",
+    )

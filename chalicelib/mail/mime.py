@@ -1,0 +1,61 @@
+"""Letters as messages of MIME (RFC 5322, RFC 2045), the same for each courier."""
+
+from email.header import Header
+from email.message import EmailMessage
+from email.policy import SMTP
+from typing import NamedTuple
+
+
+class PostedLetter(NamedTuple):
+    """A letter as a courier takes it; `address_key` is the hash of `to`.
+
+    `html` and `stop_url` are "" in a letter that has none.
+    """
+
+    id: str
+    to: str
+    subject: str
+    text: str
+    language: str
+    address_key: str
+    html: str = ""
+    stop_url: str = ""
+
+    def __repr__(self) -> str:
+        """Return nothing personal, for logs and traces."""
+        return f"PostedLetter({self.id!r}, ...)"
+
+
+# ASCII alone, so that no server on the way has to encode a signed letter anew.
+_POLICY = SMTP.clone(cte_type="7bit")
+
+
+def message_of(letter: PostedLetter, sender: str) -> bytes:
+    """Return a letter as a message in ASCII: as text, or as text and HTML.
+
+    Raises ValueError for a header that has a line break.
+    """
+    heads = {
+        "From": sender,
+        "To": letter.to,
+        "Subject": letter.subject,
+        "Content-Language": letter.language,
+    }
+    if letter.stop_url:
+        heads["List-Unsubscribe"] = f"<{letter.stop_url}>"
+        heads["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    body = EmailMessage(_POLICY)
+    body.set_content(letter.text)
+    if letter.html:
+        body.add_alternative(letter.html, subtype="html")
+    lines = "".join(_header(name, text) for name, text in heads.items())
+    return lines.encode("ascii") + body.as_bytes()
+
+
+def _header(name: str, text: str) -> str:
+    """Return a header with a text as it is; `EmailMessage` decodes encoded words in it first."""
+    if len(f"{text}.".splitlines()) > 1:
+        raise ValueError("a header is a line")
+    if not text.isascii() or "=?" in text:
+        text = Header(text, "utf-8", header_name=name).encode(linesep=_POLICY.linesep)
+    return f"{name}: {text}{_POLICY.linesep}"
