@@ -47,6 +47,7 @@ ROUTES = (
     hits.routes,
     people.routes,
     people.inboxes,
+    people.changes,
     mail.routes,
 )
 JOBS = (

@@ -18,7 +18,7 @@ ALL_VIEWER_EXCEPT_HOST = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 FILES = "/web/*"
 # Calls whose country is counted.
 HITS = ("/hits", "/hits/*")
-LISTINGS = ("/nodes/*/comments", "/nodes/*/comments/*/thread")
+LISTINGS = ("/nodes/*/comments", "/nodes/*/comments/*/thread", "/changes")
 COUNTRY_HEADER = "CloudFront-Viewer-Country"
 # The same API, where CloudFront has found the caller's country. On other paths a caller could send
 # a country of their own.

@@ -9,11 +9,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.bounds import BOUNDS
 from chalicelib.comments.forms import DEEPEST, MAX_COUNTS, MAX_TEXT_CHARACTERS, CommentId
-from chalicelib.comments.mark_answers import (
-    Marks,
-    MarksAnswer,
-    comment_marks,
-)
+from chalicelib.comments.mark_answers import Marks, MarksAnswer, comment_marks
 from chalicelib.comments.mentions import MAX_MENTIONS
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
@@ -208,6 +204,9 @@ class ThreadAnswer(TypedDict):
     viewer: Annotated[ViewerAnswer | None, Field(description="Null for a call without a token.")]
     comments: Annotated[list[CommentAnswer], Field(max_length=MAX_PAGE)]
     next: Next
+    version: Annotated[
+        str, Field(max_length=64, description="As `GET /changes` tells it of `node:ID`.")
+    ]
 
 
 class CommentsAnswer(ThreadAnswer):

@@ -47,6 +47,8 @@ MOST_FORWARDS = 10
 _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
 # The projection of a node without its embedded comments.
 WITHOUT_COMMENTS = {"metadata": 0}
+# The fields that change with each change of a page for readers.
+VERSION = ("life", "generation", "version")
 # The filter that leaves vacant ids out.
 OCCUPIED: Document = {"vacant": None}
 # The `$inc` of each write that readers of a node can see.
@@ -318,7 +320,7 @@ def find_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[s
     counts: dict[str, Node] = {}
     # The ids that were asked for, by the id where their node may be now.
     asked = {node_id: [node_id] for node_id in dict.fromkeys(node_ids)}
-    wanted = ("counts.visible", "vacant.moved_to", "site", "shadows")
+    wanted = ("counts.visible", "vacant.moved_to", "site", "shadows", *VERSION)
     fields = dict.fromkeys((*wanted, "public_from", "public_until"), 1)
     for _ in range(MOST_FORWARDS):
         onwards: dict[str, list[str]] = {}

@@ -53,6 +53,14 @@ class InboxCounts(NamedTuple):
     unseen: int
 
 
+class InboxState(NamedTuple):
+    """The time of the newest item of an inbox, None for an empty one, and its numbers."""
+
+    risen: datetime | None
+    unread: int
+    unseen: int
+
+
 class WantedPage(NamedTuple):
     """The page of an inbox to read: after a place, with at most so many items."""
 
@@ -92,6 +100,16 @@ def count(runtime: Runtime, user_id: str) -> InboxCounts:
         items.count_documents({"user_id": user_id, **UNREAD}, limit=MOST_COUNTED),
         items.count_documents({"user_id": user_id, **WANTED, **seen}, limit=MOST_COUNTED),
     )
+
+
+def look(runtime: Runtime, user_id: str) -> InboxState:
+    """Return the state of a person's inbox, which changes with each change of its pages."""
+    where: Document = {"user_id": user_id, **WANTED}
+    items = ITEMS.of(runtime.database)
+    newest = items.find_one(where, {"risen": 1}, sort=_NEWEST)
+    if newest is None:
+        return InboxState(None, 0, 0)
+    return InboxState(newest["risen"], *count(runtime, user_id))
 
 
 def mark_seen(runtime: Runtime, user_id: str, until: datetime) -> None:

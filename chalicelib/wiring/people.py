@@ -9,12 +9,15 @@ from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import notifications as comment_notifications
 from chalicelib.comments import personal_data as comments_personal_data
+from chalicelib.comments.discussion import reading
 from chalicelib.comments.joining import carrying
 from chalicelib.content import personal_data as content_personal_data
 from chalicelib.happenings import Happened
 from chalicelib.messaging import consume
+from chalicelib.notifications import changes as changes_of_pages
 from chalicelib.notifications import personal_data as notifications
 from chalicelib.notifications import routes as notification_routes
+from chalicelib.notifications.changes import Reads
 from chalicelib.notifications.events import Notify
 from chalicelib.people import blocks, jobs
 from chalicelib.people import routes as people_routes
@@ -27,6 +30,7 @@ from chalicelib.social import messages, personal_data
 from chalicelib.social.activity import personal_data as activity
 from chalicelib.social.graph import users
 from chalicelib.social.messages import SocialJob
+from chalicelib.social.timelines import news
 from chalicelib.wiring import happenings
 from chalicelib.wiring.marks import marks
 
@@ -59,6 +63,11 @@ def routes(runtime: Runtime) -> Blueprint:
 def inboxes(runtime: Runtime) -> Blueprint:
     """Return the blueprint of inboxes, which show comments."""
     return notification_routes.routes(runtime, comment_notifications.show)
+
+
+def changes(runtime: Runtime) -> Blueprint:
+    """Return the blueprint of changes of discussions, news and inboxes."""
+    return changes_of_pages.routes(runtime, Reads(reading.read_versions, news.newest_id))
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:

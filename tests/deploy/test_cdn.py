@@ -181,6 +181,7 @@ def test_the_routes_that_are_kept_are_those_that_say_so(template: Any, client: C
     }
 
     assert kept == {
+        "/changes",
         "/nodes/{node}/comments",
         "/nodes/{node}/comments/{comment}/thread",
         "/web/{version}/{file}",

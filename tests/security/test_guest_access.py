@@ -26,6 +26,7 @@ OWN = {
     "DELETE /users/me",
     "GET /users/me/erasure",
     "GET /users/me/export",
+    "GET /changes",
     "GET /notifications",
     "PUT /notifications/seen",
     "PUT /notifications/read",

@@ -23,7 +23,14 @@ from chalicelib.comments.discussion.paging import (
     numbers_of,
     order_of,
 )
-from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, Tags, tags_of
+from chalicelib.comments.discussion.tags import (
+    NOTHING_HELD,
+    Held,
+    Listing,
+    Tags,
+    tags_of,
+    version_of,
+)
 from chalicelib.comments.entries import marked, shadows
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
@@ -198,6 +205,18 @@ def count_comments(
     return counts
 
 
+def read_versions(
+    runtime: Runtime, node_ids: Sequence[str], caller: Principal | None
+) -> dict[str, str]:
+    """Return the versions of the nodes among these that the caller sees, by the given ids."""
+    now, found = runtime.now(), nodes.find_counts(runtime.database, node_ids)
+    return {
+        id_: version_of(node)
+        for id_, node in found.items()
+        if "vacant" not in node and nodes.is_visible(node, caller, now)
+    }
+
+
 def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
     """Return `rights_in` of a listing, which leaves out the people whom the caller blocks."""
     own = own_in(runtime, node, caller)
@@ -262,6 +281,7 @@ def _page(
         "viewer": viewer_answer(rights),
         "comments": _answers(node, rows, rights, read),
         "next": following,
+        "version": version_of(node),
     }
 
 

@@ -23,12 +23,14 @@ from pydantic import SecretStr
 
 from chalicelib import __version__, signing
 from chalicelib.comments.answers import CommentAnswer
+from chalicelib.comments.nodes import VERSION
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import CommentSite, Node
 from chalicelib.http import PageQuery
 
 Body = TypeVar("Body")
 _TAG_BYTES = 12
+VERSION_BYTES = 9
 _MOST_DIGITS = 15
 _JUDGING = ("phrases", "max_links", "approve_first", "repeats", "limits")
 
@@ -73,6 +75,13 @@ class Tags:
             if digest == self.digest and not _is_over(until, now):
                 return tag
         return None
+
+
+def version_of(node: Node) -> str:
+    """Return a text that changes with each change of a node's pages for readers."""
+    parts = [str(node.get(name)) for name in ("_id", *VERSION)]
+    digest = hashlib.blake2b(orjson.dumps(parts), digest_size=VERSION_BYTES).digest()
+    return signing.encode(digest)
 
 
 def tags_of(

@@ -5,11 +5,11 @@ A design holds posts that may concern a reader. Pages merge in posts above the t
 posts there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, TypeVar
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
@@ -61,6 +61,9 @@ class Presence(Follows):
     complete_since: NotRequired[CompleteSince]
 
 
+Result = TypeVar("Result")
+
+
 class _Trimmed(Exception):
     """A trim has deleted stored news since the page began."""
 
@@ -83,12 +86,17 @@ def stored_design(runtime: Runtime) -> StoredNews | None:
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of visible posts by the users that the reader follows."""
-    return _read(runtime, reader_id, query, "news")
+    return _from_source(runtime, reader_id, "news", partial(_page, runtime, query))
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of posts to the reader's wall, or to circles with the reader."""
-    return _read(runtime, reader_id, query, "sent")
+    return _from_source(runtime, reader_id, "sent", partial(_page, runtime, query))
+
+
+def newest_id(runtime: Runtime, reader_id: str) -> str | None:
+    """Return the id of the newest post that `read` shows; None: it shows none."""
+    return _from_source(runtime, reader_id, "news", partial(_newest_id, runtime))
 
 
 _Fetch = paging.Fetch[ShownPost]
@@ -105,21 +113,23 @@ class _Source:
     since: datetime | None = None
 
 
-def _read(runtime: Runtime, reader_id: str, query: PageQuery, part: Part) -> PostsAnswer:
-    """Return a page of stored news, or of pulled news after a trim meanwhile."""
+def _from_source(
+    runtime: Runtime, reader_id: str, part: Part, read_from: Callable[[_Source], Result]
+) -> Result:
+    """Return what is read from stored news, or from pulled news after a trim meanwhile."""
     reader = note_visit(runtime, reader_id)
     pull_all = _fetch_of(PulledNews(runtime.database, reader), part, reader_id)
     pulled = _Source(reader_id, part, pull_all)
     view = view_for(runtime, reader)
     if reader is None or isinstance(view, PulledNews):
-        return _page(runtime, query, pulled)
+        return read_from(pulled)
     since = reader["complete_since"][part]
     above = _fetch_above(runtime.database, reader_id, reader, part)
     fetch = _merge_fetches(_fetch_of(view, part, reader_id), above, pull_all, since)
     try:
-        return _page(runtime, query, _Source(reader_id, part, fetch, since))
+        return read_from(_Source(reader_id, part, fetch, since))
     except _Trimmed:
-        return _page(runtime, query, pulled)
+        return read_from(pulled)
 
 
 def _fetch_of(view: NewsView, part: Part, reader_id: str) -> _Fetch:
@@ -164,6 +174,16 @@ def _page(runtime: Runtime, query: PageQuery, source: _Source) -> PostsAnswer:
     return {"posts": shown, "next": further}
 
 
+def _newest_id(runtime: Runtime, source: _Source) -> str | None:
+    """Return the id of the newest visible post; raises _Trimmed as `_page`."""
+
+    def show(found: Sequence[ShownPost]) -> list[ShownPost | None]:
+        return _visible(runtime.database, source, found)[1]
+
+    shown, _following = paging.fill_page(runtime, 1, None, source.fetch, show)
+    return shown[0][1]["id"] if shown else None
+
+
 def is_news(reader: Reader, post: AddressedPost) -> bool:
     """Return whether a post is by a user that the reader follows."""
     return post["by"]["id"] in reader.following
@@ -174,17 +194,24 @@ def is_part_of(part: Part, reader: Reader, post: AddressedPost) -> bool:
     return is_news(reader, post) if part == "news" else was_sent(reader, post)
 
 
-def _show(
+def _visible(
     database: Database[Document], source: _Source, found: Sequence[ShownPost]
-) -> list[ShownPost | None]:
+) -> tuple[Reader, list[ShownPost | None]]:
+    """Return the reader, and each post that the reader may see; raises _Trimmed."""
     part, since = source.part, source.since
     reader = audiences.reader_of(database, source.reader_id, found)
     # Read after the posts: if the instant is still the same, no trim deleted any meanwhile.
     if since and reader.complete_since and reader.complete_since[part] > since:
         raise _Trimmed
-    mine = [
+    return reader, [
         post if is_part_of(part, reader, post) and may_see(reader, post) else None for post in found
     ]
+
+
+def _show(
+    database: Database[Document], source: _Source, found: Sequence[ShownPost]
+) -> list[ShownPost | None]:
+    reader, mine = _visible(database, source, found)
     shown = comments.omit_blocked_comments(database, reader, mine)
     counted = reactions.with_counts(database, source.reader_id, shown)
     return votes.with_results(database, source.reader_id, counted)

@@ -10,4 +10,5 @@ NOTIFICATIONS = (
         body={"until": "2026-01-01T00:00:00Z"},
     ),
     Row("PUT /notifications/read", {401: "anonymous", 204: "*"}, body={"ids": ["nothing"]}),
+    Row("GET /changes", {200: "*"}, query="?topics=inbox,news,node:harbour:moon"),
 )
