@@ -45,6 +45,7 @@ LATER = {
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
     "BUILT_PROVIDERS": "providers.js",
+    "BUILT_TOPICS": "topics.js",
     "BUILT_VISIT": "visit.js",
     "BUILT_WRITING": "writing.js",
 }

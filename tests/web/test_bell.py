@@ -7,9 +7,8 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.bell import (
-    AT,
+    CHANGES,
     CORS,
-    COUNTS,
     IDENTITY,
     INBOX,
     badge,
@@ -28,7 +27,7 @@ from tests.web.support.two import POLL_MS, Discussion, with_clock
 __all__ = ["host", "replied", "talk"]  # fixtures
 
 expect.set_options(timeout=PATIENCE_MS)
-CALLS = re.compile(r"/notifications")
+CALLS = re.compile(r"/notifications|/changes")
 
 
 def noting(made: list[Request]) -> Callable[[Page], object]:
@@ -108,17 +107,11 @@ def test_more_than_99_are_told_so_and_the_number_moves_nothing(
     def hold(route: Route) -> None:
         held.append(route)
 
-    page = open_page(host, before=lambda page: page.route(COUNTS, hold))
+    page = open_page(host, before=lambda page: page.route(CHANGES, hold))
     until(page, lambda: bool(held))
     before = page.locator("#after").bounding_box()
     size = bell(page).bounding_box()
-    counts: dict[str, object] = {
-        "notifications": [],
-        "next": None,
-        "at": AT,
-        "unread": 100,
-        "unseen": 100,
-    }
+    counts = {"versions": {"inbox": "AAAAAAAAAAAA"}, "inbox": {"unread": 100, "unseen": 100}}
     held[0].fulfill(json=counts, headers=CORS)
 
     expect(badge(page)).to_have_text("99+")
@@ -185,7 +178,7 @@ def test_what_comes_later_is_counted_by_a_look_and_a_late_look_takes_no_mark_bac
     replied()
     page.clock.run_for(POLL_MS)
     expect(badge(page)).to_have_text("1")
-    held = held_first(page, COUNTS)
+    held = held_first(page, CHANGES)
     page.clock.run_for(POLL_MS)
     until(page, lambda: bool(held and held[0][1]))
     bell(page).click()

@@ -3,7 +3,7 @@
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { Live } from "./live.js";
-import { followReader, retry, whileShown } from "./states.js";
+import { followReader, retry } from "./states.js";
 import { wordsFor } from "./words.js";
 import bell from "./words/en/bell.js";
 import css from "./bell.css";
@@ -13,6 +13,7 @@ import css from "./bell.css";
 const STYLES = [sheet(css)];
 /** Of a guest's bell: it takes no room, unless the page reserves it. */
 const AWAY = [sheet(":host { display: none; }")];
+const INBOX_TOPIC = "inbox";
 const MOST = 99;
 const NONE = { unread: 0, unseen: 0 };
 const SVG = "http://www.w3.org/2000/svg";
@@ -40,8 +41,10 @@ export default class PlazaBell extends Live {
   /** Whether the page has failed to say who reads. */
   #isUnknown = false;
   #counts = NONE;
-  /** Counts the marks that readers set, in whichever tab: an answer from before one is out of date. */
-  #marks = 0;
+  /** Of what is shown, as the API tells of changes. @type {string | null | undefined} */
+  #version = undefined;
+  /** When the reader came or last set a mark, in whichever tab: what was asked for before is out of date. */
+  #markedAt = -Infinity;
   /** Tells the other tabs of the site; null where the browser keeps nothing for it. @type {BroadcastChannel | null} */
   #tabs = null;
   /** @type {Promise<typeof import("./inbox.js")> | null} */
@@ -56,7 +59,13 @@ export default class PlazaBell extends Live {
   /** @param {AbortSignal} alive */
   connected(alive) {
     followReader(() => this.#reader, () => this.restart(), alive);
-    whileShown(() => this.#look(), alive);
+    this.watch(async () => { if (this.#isUnknown) this.restart(); return false; }, {
+      api: apiOf(this),
+      name: () => this.#reader && INBOX_TOPIC,
+      known: () => this.#version || undefined,
+      call: (path) => call(apiOf(this), path, { signal: alive }),
+      changed: (changes, askedAt) => askedAt > this.#markedAt && this.#take(changes),
+    });
     for (const event of ["scroll", "resize"]) addEventListener(event, () => this.#place(), { capture: true, passive: true, signal: alive });
     try {
       const tabs = (this.#tabs = new BroadcastChannel("plaza:bell"));
@@ -103,7 +112,9 @@ export default class PlazaBell extends Live {
     // A list of another reader, or in another language, closes.
     this.#root.replaceChildren(this.#button, this.#panel);
     this.#show(this.#counts);
-    await this.#look();
+    const askedAt = (this.#markedAt = performance.now());
+    const changes = await this.#call(`/changes?topics=${INBOX_TOPIC}`);
+    if (askedAt === this.#markedAt) this.#take(changes);
     if (!now.aborted) tell(this, "ready");
   }
 
@@ -122,20 +133,18 @@ export default class PlazaBell extends Live {
     this.#mark(NONE);
   }
 
-  /** Ask how many there are. */
-  async #look() {
-    if (this.#isUnknown) this.restart();
-    if (!this.#reader) return false;
-    const [marks, before] = [this.#marks, this.#counts.unseen];
-    /** @type {import("./inbox.js").Page} */
-    const answer = await this.#call("/notifications?limit=1", { anew: true });
-    if (marks === this.#marks) this.#show(answer);
-    return this.#counts.unseen > before;
+  /** Take what the API tells of the inbox. @param {import("./topics.js").Changes} changes */
+  #take({ versions, inbox }) {
+    // The page's token was refused: its reader is a guest here.
+    if (!inbox) return this.#leave();
+    this.#version = versions[INBOX_TOPIC];
+    this.#show(inbox);
   }
 
   /** @param {Counts} counts */
   #mark(counts) {
-    this.#marks++;
+    this.#markedAt = performance.now();
+    this.#version = undefined;
     this.#show(counts);
   }
 

@@ -10,7 +10,7 @@ import { markSoldOut } from "./cart-sold.js";
 import { cartWords } from "./cart-words.js";
 import { h, sheet, tell } from "./element.js";
 import { Live } from "./live.js";
-import { failure, followReader, whileShown } from "./states.js";
+import { failure, followReader } from "./states.js";
 import base from "./base.css";
 import css from "./cart.css";
 
@@ -80,7 +80,7 @@ export default class PlazaCart extends Live {
       if (other !== this && other instanceof PlazaCart && other.#access.place() === this.#access.place()) this.#readAgain().catch(() => {});
     }, { signal });
     addEventListener("pageshow", ({ persisted }) => persisted && this.#readAgain().catch(() => {}), { signal });
-    whileShown(async () => { await this.#look(); return false; }, signal);
+    this.watch(async () => { await this.#look(); return false; });
   }
 
   /** Put some of a SKU into the cart, beside those that are there. @param {string} sku @param {number} [qty] @param {string} [title] */

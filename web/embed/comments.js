@@ -17,7 +17,7 @@ import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
 import { canReport } from "./report.js";
-import { failure, followReader, invitation, retry, whileShown } from "./states.js";
+import { failure, followReader, invitation, retry } from "./states.js";
 import { arrange, Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
 import comments from "./words/en/comments.js";
@@ -83,6 +83,8 @@ export default class PlazaComments extends Live {
   #lagging = /** @type {Map<string, boolean>} */ (new Map());
   /** @type {Page["node"] | null} */
   #node = null;
+  /** Of what is shown, as the API tells of changes. */
+  #version = "";
   /** What the reader may do, if they are signed in. @type {import("./acts.js").Acts | null} */
   #acts = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
@@ -106,7 +108,12 @@ export default class PlazaComments extends Live {
     join(this, signal);
     followReader(() => this.#reader, () => this.restart(), signal);
     addEventListener("hashchange", () => { renewLinks(this.#root); this.#jump(); }, { signal });
-    whileShown(() => this.#look(), signal);
+    this.watch(() => this.#look(), {
+      api: apiOf(this),
+      name: () => this.#node ? `node:${this.getAttribute("node")}` : "",
+      known: () => this.#version,
+      call: (path) => call(apiOf(this), path, { signal }),
+    });
   }
 
   /** @param {string} rest @param {import("./api.js").Options} [options] @returns {Promise<any>} */
@@ -253,6 +260,7 @@ export default class PlazaComments extends Live {
 
   /** @param {Page} page */
   #headed(page) {
+    this.#version = page.version;
     const words = this.#words;
     this.#head.show(page, words,
       () => this.#can().write(),

@@ -5,7 +5,7 @@ import { apiOf, h, sheet, tell } from "./element.js";
 import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
 import { Live } from "./live.js";
 import { renewTimes } from "./renewal.js";
-import { failure, followReader, invitation, whileShown } from "./states.js";
+import { failure, followReader, invitation } from "./states.js";
 import { wordsFor } from "./words.js";
 import feed from "./words/en/feed.js";
 import base from "./base.css";
@@ -41,6 +41,8 @@ export default class PlazaFeed extends Live {
   #writing = null;
   /** @type {string | null} */
   #next = null;
+  /** The newest that was there at the last look. @type {string | null | undefined} */
+  #newest = undefined;
   /** What is shown, by id. @type {Map<string, HTMLElement>} */
   #shown = new Map();
   /** @type {import("./words.js").Words} */
@@ -56,7 +58,12 @@ export default class PlazaFeed extends Live {
   /** @param {AbortSignal} alive */
   connected(alive) {
     followReader(() => this.#reader, () => this.restart(), alive);
-    whileShown(() => this.#look(), alive);
+    this.watch(() => this.#look(), {
+      api: apiOf(this),
+      name: () => this.#reader && this.#view === "news" ? "news" : "",
+      known: () => this.#newest,
+      call: (path) => call(apiOf(this), path, { signal: alive }),
+    });
   }
 
   get #view() {
@@ -76,11 +83,15 @@ export default class PlazaFeed extends Live {
   async #page(cursor = null) {
     const user = this.getAttribute("user");
     const path = user ? `/users/${encodeURIComponent(user)}/wall` : PATHS[this.#view];
+    const isFirst = !cursor;
     for (let empty = 0; ; empty++) {
       const query = new URLSearchParams({ limit: this.getAttribute("limit") || "10", ...(cursor && { cursor }) });
       const { posts, actions, next } = await this.#call(`${path}?${query}`);
       const items = posts || actions;
-      if (items.length || !next || empty === MOST_EMPTY) return { items, next };
+      if (items.length || !next || empty === MOST_EMPTY) {
+        if (isFirst) this.#newest = items[0]?.id || null;
+        return { items, next };
+      }
       cursor = next;
     }
   }

@@ -4,6 +4,13 @@
 /** Ids as the API takes them. @type {Record<string, RegExp>} */
 const IDS = { node: /^[\w.~:-]{1,256}$/, site: /^[a-z\d_-]{1,64}$/, zone: /^[a-z\d_-]{1,64}$/ };
 
+/** Times between two looks for what is new; the longer ones while nothing is. */
+const FIRST_MS = 30_000;
+const MOST_MS = 300_000;
+/** What hears of changes, once for all elements, in pages whose reader stays for so long; the build writes the address of this release. */
+const TOPICS = BUILT_TOPICS;
+const STAYS_MS = 8_000;
+
 /** The loader's element of this name becomes this one: its fields are added there. */
 class Adopted extends HTMLElement {
   /** @param {HTMLElement} [stub] */
@@ -90,6 +97,43 @@ export class Live extends Adopted {
 
   /** @param {AbortSignal} _now @returns {void | Promise<void>} */
   start(_now) {}
+
+  /**
+   * Look for what is new while the page is in front: seldom while nothing is, and at once when a topic has changed.
+   * @param {() => Promise<boolean>} look Returns whether it found something; may fail. @param {import("./topics.js").Topic} [topic]
+   */
+  watch(look, topic) {
+    const { alive } = this;
+    let wait = FIRST_MS;
+    let isLooking = false;
+    let isChanged = false;
+    const turn = async () => {
+      if (document.hidden || isLooking) return;
+      isLooking = true;
+      isChanged = false;
+      wait = (await look().catch(() => false)) ? FIRST_MS : Math.min(2 * wait, MOST_MS);
+      isLooking = false;
+      clearTimeout(timer);
+      // What has changed meanwhile may not have been read.
+      if (!alive.aborted) timer = setTimeout(turn, isChanged ? 0 : wait);
+    };
+    let timer = setTimeout(turn, wait);
+    document.addEventListener("visibilitychange", () => {
+      wait = FIRST_MS;
+      turn();
+    }, { signal: alive });
+    alive.addEventListener("abort", () => clearTimeout(timer));
+    if (topic) this.hear({ changed: () => { isChanged = true; turn(); }, ...topic });
+  }
+
+  /** Hear of a topic's changes. @param {import("./topics.js").Topic} topic */
+  hear(topic) {
+    const { alive } = this;
+    // A browser asks for a file that has failed by another address alone.
+    const load = () => import(TOPICS).catch(() => import(`${TOPICS}?`)).then(({ hear }) => hear(topic, alive)).catch(() => {});
+    const timer = setTimeout(load, STAYS_MS);
+    alive.addEventListener("abort", () => clearTimeout(timer));
+  }
 
   /** Say what went wrong. @param {unknown} error */
   fail(error) {

@@ -5,10 +5,6 @@ import { h, tell } from "./element.js";
 
 /** @typedef {import("./words.js").Words} Words */
 
-/** Times between two looks for what is new; the longer ones while nothing is. */
-const FIRST_MS = 30_000;
-const MOST_MS = 300_000;
-
 /** Ask a guest to sign in. @param {Element} element @param {Words} words @param {string} key */
 export function invitation(element, { t }, key) {
   const href = element.getAttribute("sign-in");
@@ -41,27 +37,4 @@ export function followReader(known, restart, signal) {
     const reader = await readerId();
     if (reader !== null && reader !== known()) restart();
   }, { signal });
-}
-
-/**
- * Look for what is new, again and again while the page is in front, seldom while nothing is.
- * @param {() => Promise<boolean>} look Returns whether it found something; may fail. @param {AbortSignal} signal
- */
-export function whileShown(look, signal) {
-  let wait = FIRST_MS;
-  let timer = setTimeout(turn, wait);
-  let isLooking = false;
-  async function turn() {
-    if (document.hidden || isLooking) return;
-    isLooking = true;
-    wait = (await look().catch(() => false)) ? FIRST_MS : Math.min(2 * wait, MOST_MS);
-    isLooking = false;
-    clearTimeout(timer);
-    if (!signal.aborted) timer = setTimeout(turn, wait);
-  }
-  document.addEventListener("visibilitychange", () => {
-    wait = FIRST_MS;
-    turn();
-  }, { signal });
-  signal.addEventListener("abort", () => clearTimeout(timer));
 }

@@ -14,7 +14,7 @@ from tests.web.support.site import Site
 from tests.web.support.two import NODE, Discussion, discussing
 
 INBOX = re.compile(r"/notifications\?")
-COUNTS = re.compile(r"/notifications\?limit=1$")
+CHANGES = re.compile(r"/changes\?")
 IDENTITY = "document.dispatchEvent(new CustomEvent('plaza:identity'))"
 CORS = {"Access-Control-Allow-Origin": "*"}
 AT = "2026-03-01T12:00:00.000Z"
