@@ -28,7 +28,8 @@ from chalicelib.sites import routes as sites
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social import routes as social
 from chalicelib.web import routes as web
-from chalicelib.wiring import blocks, hits, marks, pages, people
+from chalicelib.webhooks import jobs as webhook_jobs
+from chalicelib.wiring import blocks, hits, marks, pages, people, webhooks
 from chalicelib.wiring.commands import COMMANDS
 from chalicelib.wiring.schedules import FUNCTIONS
 
@@ -49,6 +50,7 @@ ROUTES = (
     people.inboxes,
     people.changes,
     mail.routes,
+    webhooks.routes,
 )
 JOBS = (
     comment_jobs,
@@ -61,6 +63,7 @@ JOBS = (
     marks,
     people,
     mail_jobs,
+    webhook_jobs,
 )
 
 

@@ -2,6 +2,7 @@
 
 import http.client
 import ipaddress
+import re
 import socket
 import ssl
 import threading
@@ -10,7 +11,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
 from typing import NamedTuple, TypeVar
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 from chalicelib import deadlines
 
@@ -131,6 +132,41 @@ def is_public(address: str) -> bool:
     return found.is_global and (found.version == 4 or found in _PUBLIC_IPV6)  # noqa: PLR2004
 
 
+_HTTPS_PORTS = (None, 443)
+_ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
+# A last label begins with a letter: resolvers read `0x7f.1` and `2130706433` as IPv4 addresses.
+_PUBLIC_NAME = re.compile(
+    r"(?=.{1,253}\Z)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])"
+)
+_PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
+
+
+def split_destination(url: str, *, is_near: bool) -> SplitResult:
+    """Return the parts of an address that a stranger named; raises ValueError to refuse it.
+
+    It is https on port 443, of a public name or IP address, in ASCII, without credentials.
+    `is_near`: http, other ports and other hosts, too.
+    """
+    if not _ADDRESS.fullmatch(url) or "\\" in url or "#" in url:
+        raise ValueError("this is no address")
+    found = urlsplit(url)
+    if "@" in found.netloc or not found.hostname:
+        raise ValueError("an address has a host, and no credentials")
+    if not is_near and (found.scheme != "https" or found.port not in _HTTPS_PORTS):
+        raise ValueError("the address is not https on port 443")
+    if not is_near and not _may_be_public(found.hostname):
+        raise ValueError("the host is not public")
+    return found
+
+
+def _may_be_public(host: str) -> bool:
+    """Return whether a host is a public IP address, or a name that may lead to one."""
+    try:
+        return is_public(host)
+    except ValueError:
+        return bool(_PUBLIC_NAME.fullmatch(host)) and not host.endswith(_PRIVATE_SUFFIXES)
+
+
 def ask(
     way: Way,
     request: HttpRequest,
@@ -170,12 +206,35 @@ def ask(
         raise
 
 
+class OutgoingPost(NamedTuple):
+    """A POST to an address that a stranger named; `body` is ASCII, `is_near` as of its address."""
+
+    url: str
+    body: str
+    headers: Mapping[str, str]
+    is_near: bool
+
+
+def post(way: Way, given: OutgoingPost, seconds: float, most_bytes: int) -> HttpAnswer:
+    """Return the answer to a POST, without following a redirect.
+
+    Raises ValueError to refuse the address, and otherwise as `ask`.
+    """
+    found = split_destination(given.url, is_near=given.is_near)
+    query = f"?{found.query}" if found.query else ""
+    address = found._replace(path=found.path or "/")
+    request = HttpRequest(address, "POST", query, given.body, given.headers)
+    return ask(way, request, seconds, most_bytes, None if given.is_near else PublicConnection)
+
+
 def _connection(
     url: SplitResult, opens: type[http.client.HTTPConnection] | None
 ) -> http.client.HTTPConnection:
     is_tls = url.scheme == "https"
     by_scheme = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
-    return (opens or by_scheme)(str(url.hostname), url.port, timeout=CONNECT_SECONDS)
+    kind = opens or by_scheme
+    # Without a port, it would take the end of an IPv6 address for one.
+    return kind(str(url.hostname), url.port or kind.default_port, timeout=CONNECT_SECONDS)
 
 
 def _exchange(

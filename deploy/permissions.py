@@ -20,6 +20,7 @@ from chalicelib.people.jobs import Erase
 from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social.messages import BackFill, Deliver, Propagate, Rerank
+from chalicelib.webhooks.messages import SendEvent
 from deploy.assets import USERS, bucket_statements
 from deploy.declared import Function, Scheduled, Worker
 from deploy.functions import log_group_id
@@ -33,15 +34,17 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "api_handler": (
         *(Deliver, Propagate, BackFill, Rerank),
         *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
-        *(RunBatch, CheckSpam, SendLetter, RunTransfer),
+        *(RunBatch, CheckSpam, SendLetter, RunTransfer, SendEvent),
     ),
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
-    "social_errands": (Propagate, Erase, Rerank),
+    "social_errands": (Propagate, Erase, Rerank, SendEvent),
     "move_nodes": (RunTransfer,),
     "run_batches": (RunBatch, CheckSpam),
-    "social_schedules": (Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter),
-    "comments_schedules": (MoveNode, RunTransfer, RunBatch, CheckSpam),
+    "social_schedules": (
+        *(Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter, SendEvent),
+    ),
+    "comments_schedules": (MoveNode, RunTransfer, RunBatch, CheckSpam, SendEvent),
     "assets_schedules": (MoveAssets,),
     "content_schedules": (TellDiscussion,),
     "shop_schedules": (Relist, ResumeOrder),

@@ -7,9 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from random import Random
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from pydantic import SecretStr
 
 from chalicelib import deadlines, outgoing
 from chalicelib.assets.blobs import s3
@@ -23,6 +27,7 @@ from chalicelib.mail.couriers import SesCourier
 from chalicelib.mail.mime import PostedLetter
 from chalicelib.messaging import Queues
 from chalicelib.shop.payments.stripe import StripeProvider
+from chalicelib.webhooks import sending, signatures
 from deploy.declared import ROOT
 from tests.comments.spam.test_akismet import FACTS
 from tests.messaging.support.greetings import Greeting
@@ -74,6 +79,16 @@ def send_letter(_url: str) -> None:
         raise Unavailable
 
 
+def send_event(url: str) -> None:
+    settings = SimpleNamespace(signing_keys=(SecretStr("k" * 32),), is_local=True)
+    runtime: Any = SimpleNamespace(settings=settings, now=lambda: NOW, random=Random(7))
+    secret = signatures.seal(runtime, signatures.new_secret(runtime))
+    hook: Any = {"_id": "hook", "url": url, "secrets": [secret]}
+    row: Any = {"_id": "event:hook", "body": "{}"}
+    if sending.send(runtime, hook, row) is None:
+        raise Unavailable
+
+
 _MODULES = {
     "messaging/queues.py",
     "shop/payments/stripe.py",
@@ -82,10 +97,11 @@ _MODULES = {
     "assets/blobs/s3.py",
     "mail/couriers.py",
     "comments/providers/asking.py",
+    "webhooks/sending.py",
 }
 _OPENS = re.compile(
     r"\bHTTPS?Connection\(|\burlopen\(|\bcreate_connection\(|\bboto3\.client\(|\bPyJWKClient\("
-    r"|\boutgoing\.ask\(|\bimport (?:smtplib|ftplib|requests|httpx|aiohttp|urllib3)\b"
+    r"|\boutgoing\.(?:ask|post)\(|\bimport (?:smtplib|ftplib|requests|httpx|aiohttp|urllib3)\b"
 )
 WAYS: dict[str, Callable[[str], None]] = {
     "SQS": send_message,
@@ -96,6 +112,7 @@ WAYS: dict[str, Callable[[str], None]] = {
     "S3": read_blob,
     "SES": send_letter,
     "a provider of sign-ins": sign_in,
+    "a receiver of webhooks": send_event,
 }
 
 

@@ -1,7 +1,7 @@
-"""Comments as causes: of actions in the activity feed, and of notifications.
+"""Comments as causes: of actions in the activity feed, of notifications, and of webhooks.
 
-At sites with notifications, the entry of a comment owes its event from its write on (`todo`): the
-sweep of entries makes up for a lost message.
+At sites with notifications or webhooks, the entry of a comment owes its event from its write on
+(`todo`): the sweep of entries makes up for a lost message.
 """
 
 from chalicelib.comments import nodes
@@ -60,7 +60,7 @@ def _cause(node: Node, comment: Comment, *, is_concealed: bool) -> Cause:
     )
 
 
-def notify(runtime: Runtime, node: Node, comment: Comment) -> None:
-    """Send a new or changed comment to the worker of notifications, if its site has them."""
-    if settings.notifies(runtime, node["site"]):
-        runtime.queues.send(Notify(comment=name_of(node["_id"], comment["id"])))
+def notify(runtime: Runtime, node: Node, comment_id: str) -> None:
+    """Send a new or changed comment to the worker of events, if its site has any."""
+    if settings.owes_events(runtime, node["site"]):
+        runtime.queues.send(Notify(comment=name_of(node["_id"], comment_id)))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from chalice.app import Chalice, SQSEvent
 from pydantic import Field, TypeAdapter
 
-from chalicelib.comments import notifications
+from chalicelib.comments import notifications, webhooks
 from chalicelib.comments.acts import upkeep as acts
 from chalicelib.comments.batches import running
 from chalicelib.comments.batches.running import RunBatch
@@ -18,6 +18,7 @@ from chalicelib.comments.marking import flags
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import counting, guests
 from chalicelib.comments.repair import repair_counts
+from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check import origins
@@ -41,7 +42,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "moves_sent": promotion.resend_moves(runtime),
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
-        "entries_removed": upkeep.sweep(runtime, notifications.agree),
+        "entries_removed": upkeep.sweep(runtime, _tell),
         "flagged_held": flags.sweep(runtime),
         "comments_indexed": terms.index_due(runtime),
         "counts_repaired": repair_counts(runtime),
@@ -55,6 +56,12 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "files_removed": transfers.sweep(runtime),
         "comments_waiting": queue.measure(runtime),
     }
+
+
+def _tell(runtime: Runtime, node: Node, comment: Comment) -> None:
+    """Tell of a comment whose message may have got lost."""
+    notifications.agree(runtime, node, comment)
+    webhooks.agree(runtime, node, comment["id"])
 
 
 SCHEDULES = (ScheduledJob("tend_comments", timedelta(minutes=5), run_due),)

@@ -242,7 +242,10 @@ class SignInProvider(TypedDict):
 
 
 class CommentSite(TypedDict):
-    """The settings of a site's discussions, by its publisher."""
+    """The settings of a site's discussions, by its publisher.
+
+    hooked: whether the site has webhooks (`chalicelib.webhooks`).
+    """
 
     _id: str
     votes: Votes
@@ -266,6 +269,7 @@ class CommentSite(TypedDict):
     origins: NotRequired[Annotated[list[str], AtMost(MAX_ORIGINS)]]
     search: NotRequired[bool]
     notifications: NotRequired[bool]
+    hooked: NotRequired[bool]
     providers: NotRequired[Annotated[list[SignInProvider], AtMost(MAX_PROVIDERS)]]
 
 

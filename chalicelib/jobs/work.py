@@ -6,6 +6,7 @@ the message was lost or its worker has ended.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -62,6 +63,11 @@ class Work(Generic[Row]):
     def release(self, runtime: Runtime, row: Row) -> bool:
         """Leave the task to the next message; return False if another worker has the row."""
         return self._update(runtime, row, {"$unset": {"taken_by": "", "leased_until": ""}})
+
+    def postpone(self, runtime: Runtime, row: Row, until: datetime, fields: Document) -> bool:
+        """Set fields, and leave the task to a message at `until`; False as of `release`."""
+        gone = {"taken_by": "", "leased_until": ""}
+        return self._update(runtime, row, {"$set": {**fields, "due": until}, "$unset": gone})
 
     def finish(self, runtime: Runtime, row: Row, fields: Document) -> bool:
         """End the task, and set fields; return False if another worker has the row."""

@@ -9,6 +9,7 @@ from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import notifications as comment_notifications
 from chalicelib.comments import personal_data as comments_personal_data
+from chalicelib.comments import webhooks as comment_webhooks
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.joining import carrying
 from chalicelib.content import personal_data as content_personal_data
@@ -80,7 +81,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def run(runtime: Runtime, job: PersonJob | SocialJob | Happened | Notify) -> None:
-    """Do a job that is still noted, or notify of a comment; a failure leaves it for a sweep."""
+    """Do a job that is still noted, or tell of a comment; a failure leaves it for a sweep."""
     match job:
         case Rename() | Erase() | EraseLate() | Join():
             jobs.run(runtime, PEOPLE, job)
@@ -88,5 +89,6 @@ def run(runtime: Runtime, job: PersonJob | SocialJob | Happened | Notify) -> Non
             happenings.run(runtime, job)
         case Notify():
             comment_notifications.run(runtime, job)
+            comment_webhooks.run(runtime, job)
         case _:
             social_jobs.handle(runtime, job)

@@ -13,6 +13,7 @@ from chalicelib.mail import jobs as mail
 from chalicelib.marks import jobs as marks
 from chalicelib.shop import jobs as shop
 from chalicelib.social import jobs as social
+from chalicelib.webhooks import jobs as webhooks
 
 FUNCTIONS: Functions = {
     "ads_schedules": ads.SCHEDULES,
@@ -22,5 +23,10 @@ FUNCTIONS: Functions = {
     "content_schedules": content.SCHEDULES,
     "shop_schedules": shop.SCHEDULES,
     # Each of these sends overdue messages again, every minute.
-    "social_schedules": (*social.SCHEDULES, *marks.SCHEDULES, *mail.SCHEDULES),
+    "social_schedules": (
+        *social.SCHEDULES,
+        *marks.SCHEDULES,
+        *mail.SCHEDULES,
+        *webhooks.SCHEDULES,
+    ),
 }

@@ -62,6 +62,7 @@ from chalicelib.social.graph.stores import edges
 from chalicelib.social.posts import audiences, posts, votes
 from chalicelib.social.posts import comments as social_comments
 from chalicelib.social.timelines import news, references, walls
+from chalicelib.webhooks import rows as webhooks
 
 COLLECTIONS: tuple[Collection[Any], ...] = (
     campaigns.CAMPAIGNS,
@@ -131,6 +132,9 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     blocks.BLOCKS,
     notifications.ITEMS,
     notifications.INBOXES,
+    webhooks.HOOKS,
+    webhooks.DELIVERIES,
+    webhooks.TOLD,
     users.USERS,
     posts.POSTS,
     social_comments.OLDER_COMMENTS,

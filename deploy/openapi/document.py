@@ -7,6 +7,7 @@ added here (docs/decisions/0111).
 
 import inspect
 import json
+import re
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
@@ -16,6 +17,7 @@ from chalicelib.http.idempotency import KEY_PATTERN
 from chalicelib.http.outcomes import is_declared, outcomes, problems
 from chalicelib.http.problem_page import ProblemPage
 from chalicelib.http.routing import Operation
+from chalicelib.webhooks.kinds import KINDS, EventKind
 from deploy.openapi.schemas import SCHEMAS, Json, Schemas, plain
 
 # Headers of these problems, the same wherever they are answered.
@@ -30,6 +32,12 @@ _HEADERS = {
     "Deprecation": "From when this operation is deprecated (RFC 9745).",
     "Sunset": "From when this operation may be gone (RFC 8594).",
     "WWW-Authenticate": "What kind of token is needed (RFC 6750).",
+}
+# Of Standard Webhooks 1.0.0.
+_WEBHOOK_HEADERS = {
+    "webhook-id": "The id of the event, the same in every repeat.",
+    "webhook-timestamp": "The time of the attempt in seconds since 1970.",
+    "webhook-signature": "Signatures `v1,…` of id, timestamp and body, with a blank between two.",
 }
 _IF_NONE_MATCH: Json = {
     "name": "If-None-Match",
@@ -90,7 +98,7 @@ _PROBLEM_PAGE = {"schema": {"type": "string", MAX_BYTES: ProblemPage.max_bytes}}
 def document(operations: Iterable[Operation], version: str) -> Json:
     """Return the document of the operations that are declared."""
     declared = [each for each in operations if is_declared(each)]
-    schemas = Schemas(declared)
+    schemas = Schemas(declared, [each.payload for each in KINDS.values()])
     paths: Json = {}
     examples: dict[str, Json] = {}
     for operation in declared:
@@ -114,7 +122,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
         "servers": [{"url": "/"}],
         "tags": [{"name": tag} for tag in dict.fromkeys(each.rules.tag for each in declared)],
         "paths": dict(sorted(paths.items())),
-        "webhooks": {},
+        "webhooks": {name: _webhook(name, kind, schemas) for name, kind in KINDS.items()},
         "components": {
             "schemas": dict(sorted(components.items())),
             "responses": failures,
@@ -128,6 +136,33 @@ def document(operations: Iterable[Operation], version: str) -> Json:
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
             },
         },
+    }
+
+
+def _webhook(name: str, kind: EventKind, schemas: Schemas) -> Json:
+    """Return the call that a receiver of these events answers."""
+    content = {"application/json": {"schema": schemas.of("serialization", kind.payload)}}
+    return {
+        "post": {
+            "operationId": "on" + "".join(map(str.capitalize, re.split(r"[._]", name))),
+            "summary": kind.summary,
+            "tags": ["Webhooks"],
+            "parameters": [
+                {
+                    "name": header,
+                    "in": "header",
+                    "required": True,
+                    "description": told,
+                    "schema": {"type": "string"},
+                }
+                for header, told in _WEBHOOK_HEADERS.items()
+            ],
+            "requestBody": {"required": True, "content": content},
+            "responses": {
+                "2XX": {"description": "The receiver has the event."},
+                "410": {"description": "The receiver wants no more events."},
+            },
+        }
     }
 
 

@@ -1,6 +1,6 @@
 """The JSON Schemas of the API's document, made by pydantic from models and TypedDicts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, TypeAdapter
@@ -43,8 +43,9 @@ class ProblemAnswer(TypedDict):
 class Schemas:
     """The JSON Schemas of all bodies and answers, made in one go so that they share components."""
 
-    def __init__(self, operations: Sequence[Operation]) -> None:
+    def __init__(self, operations: Sequence[Operation], payloads: Iterable[type] = ()) -> None:
         wanted: list[tuple[Mode, Any]] = [("serialization", ProblemAnswer)]
+        wanted += [("serialization", each) for each in payloads]
         for operation in operations:
             wanted += [("serialization", each.shape) for each in outcomes(operation)]
             wanted.append(("validation", operation.signature.body))

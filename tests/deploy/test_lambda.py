@@ -27,6 +27,7 @@ from chalicelib.messaging import Message
 from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social.messages import Deliver, Propagate, Rerank, Trim
+from chalicelib.webhooks.messages import SendEvent
 from chalicelib.wiring.schedules import FUNCTIONS
 from deploy.declared import declared_queues
 from local.gateway import lambda_event
@@ -53,6 +54,7 @@ GOOD_MESSAGES: dict[str, Message] = {
     "count_hits": Hits(site="gone", kind="view", hits=()),
     "count_marks": CountMark(mark_id="post:gone@gone"),
     "send_letters": SendLetter(letter="gone"),
+    "send_webhooks": SendEvent(delivery="gone:aaneGAECAwQFBgcI"),
     "content": TellDiscussion(site="gone", node_id="gone"),
     "resume_orders": ResumeOrder(order="gone"),
     "catalogue": Relist(site="gone", category="gone"),

@@ -28,6 +28,7 @@ from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social import messages as social
+from chalicelib.webhooks.messages import SendEvent
 from chalicelib.wiring import marks
 from tests.ads.support.events import Page
 from tests.ads.support.factories import activate, add_zones, put_campaign
@@ -318,6 +319,17 @@ def _notify(world: World) -> Effect:
         answer = {"text": "Hello Zoe", "parent": first.json["id"]}
         world.client.as_("bob").post("/nodes/blog:moon/comments", **answer)
     return lambda: world.count("notifications.item", user_id="zoe"), 1
+
+
+@shows(SendEvent)
+def _send_event(world: World) -> Effect:
+    staff = world.client.as_("mo", roles=["publisher"], sites=["blog"])
+    # Nothing of this machine takes events: the worker's try is what the message is for.
+    hook = {"url": "https://unresolved.invalid/", "kinds": ["comment.created"]}
+    made = staff.post("/sites/blog/webhooks", **hook).json["id"]
+    with world.silence():
+        staff.post(f"/sites/blog/webhooks/{made}/trials")
+    return lambda: world.count("webhooks.delivery", tries={"$gte": 1}), 1
 
 
 @shows(RunBatch)

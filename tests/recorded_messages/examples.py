@@ -19,6 +19,7 @@ from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social import messages
+from chalicelib.webhooks.messages import SendEvent
 from tests.recorded_messages.corpus import recorded_name
 
 _EXAMPLES: tuple[Message, ...] = (
@@ -85,5 +86,6 @@ _EXAMPLES: tuple[Message, ...] = (
     Relist(site="harbour-post", category="novels"),
     Rewrite(site="harbour-post"),
     SendLetter(letter="aaneGAECAwQFBgcI"),
+    SendEvent(delivery="0123456789-created-1767225600000:aaneGAECAwQFBgcI"),
 )
 EXAMPLES = {recorded_name(type(each)): each for each in _EXAMPLES}

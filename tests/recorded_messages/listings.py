@@ -12,6 +12,9 @@ from chalicelib.notifications.events import NotificationEvent
 from chalicelib.notifications.rows import Kind
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts.posts import POSTS
+from chalicelib.webhooks import deliveries
+from chalicelib.webhooks.deliveries import NewEvent
+from chalicelib.webhooks.rows import HOOKS, Hook
 from tests.ads.support.factories import advertiser
 from tests.ads.support.history import make_history
 from tests.analytics.support.hits import count as hit
@@ -25,6 +28,8 @@ from tests.social.support.drivers import CIRCLES, circle, comment, follow, publi
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
+
+HOOK = "aaneGAECAwQFBgcI"
 
 
 class NoChance(random.Random):
@@ -107,6 +112,7 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
     runtime.database[POSTS.name].update_many({}, {"$set": given_up})
     root_comment = _discuss(builder)
     _notify(runtime, root_comment)
+    _hook(runtime)
     _react(client, root_comment)
     make_history(runtime)
     _read(runtime)
@@ -183,6 +189,26 @@ def _notify(runtime: Runtime, comment: str) -> None:
         events.agree(runtime, event)
 
 
+def _hook(runtime: Runtime) -> None:
+    """Make a hook of the site `default`, and try it twice."""
+    hook: Hook = {
+        "_id": HOOK,
+        "site": "default",
+        "slot": 0,
+        "url": "https://harbour.example/events",
+        "kinds": ["comment.created"],
+        "secrets": [],
+        "state": "on",
+        "made": runtime.now(),
+        "failing_since": None,
+        "quiet_until": None,
+    }
+    HOOKS.of(runtime.database).insert_one(hook)
+    for number in range(2):
+        event = NewEvent(f"event-{number}", "comment.created", "{}")
+        deliveries.make(runtime, "default", [event])
+
+
 def _act(builder: Builder, office: Office) -> str:
     """Act twice before a team, and talk about the first action; return it."""
     office.place("ann", "bob", team="crew")
@@ -253,6 +279,7 @@ def listings(world: World) -> dict[str, Listing]:
         "action reactions": Listing(bob, f"/actions/{world.action}/reactions?"),
         "export": Listing(bob, "/users/me/export?"),
         "inbox": Listing(bob, "/notifications?"),
+        "deliveries": Listing(staff, f"/sites/default/webhooks/{HOOK}/deliveries?"),
         "reacted": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/reactions/heart?"),
         "flags": Listing(staff, f"/nodes/threads/comments/{world.root_comment}/flags?"),
         "moderation": Listing(staff, "/moderation/comments?"),

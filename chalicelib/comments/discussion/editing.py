@@ -344,5 +344,5 @@ def _settle(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | 
             pinned.take_down(runtime.database, node["_id"], [changed["id"]])
         entries.settle(runtime.database, node, changed, entries.owed_since(runtime, node))
         terms.settle(runtime, node, changed)
-        happened.notify(runtime, node, changed)
+        happened.notify(runtime, node, changed["id"])
     return changed

@@ -54,7 +54,7 @@ def post_comment(
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
     happenings.send(runtime, placed.node["site"], happened.KIND, thing)
     terms.settle(runtime, placed.node, placed.comment)
-    happened.notify(runtime, placed.node, placed.comment)
+    happened.notify(runtime, placed.node, placed.comment["id"])
     if "checking" in placed.comment.get("reasons", []):
         origins.send(runtime, placed.node, placed.comment["id"])
     return releasing.look_again(runtime, placed)

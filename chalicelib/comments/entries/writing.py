@@ -54,8 +54,16 @@ def add(database: Database[Document], node: Node, comment: Comment, now: datetim
 
 
 def owed_since(runtime: Runtime, node: Node) -> datetime | None:
-    """Return since when the entry of a comment that changes now owes its notifications, if any."""
-    return runtime.now() if settings.notifies(runtime, node["site"]) else None
+    """Return since when the entry of a comment that changes now owes its events, if any."""
+    return runtime.now() if settings.owes_events(runtime, node["site"]) else None
+
+
+def owe(runtime: Runtime, node: Node, comment_id: str) -> None:
+    """Note that an entry owes events of a mark that is yet to be stored, if its site has any."""
+    todo = owed_since(runtime, node)
+    if todo is not None:
+        rows = ENTRIES.of(runtime.database)
+        rows.update_one(key_of(node, comment_id), {"$set": {"todo": todo}})
 
 
 def settle(

@@ -6,9 +6,9 @@ from typing import Any
 
 from pymongo import ASCENDING
 
-from chalicelib.comments import nodes
+from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion.editing import hold_back, show_again
-from chalicelib.comments.entries import reported
+from chalicelib.comments.entries import reported, writing
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.reported import is_over, is_protected, report_fields
 from chalicelib.comments.entries.rows import ENTRIES, key_of, revision_of
@@ -113,11 +113,14 @@ def flag(
     weight = flag_weight(person, runtime.now(), is_staff=is_staff)
     is_heard = is_staff or flags_are_heard(person, runtime.now())
     owes = reported.owes(held_from(runtime, node))
+    # Before the flag: a crash after it leaves the event to the sweep of entries.
+    writing.owe(runtime, node, comment_id)
     marked = _place_flag(
         runtime, target, caller, Flag(body.reason, body.note or "", weight, owes, is_heard)
     )
     if marked.counter.get("hold_at") is not None:
         tend(runtime, node, comment_id, marked.counter)
+    happened.notify(runtime, node, comment_id)
 
 
 def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:

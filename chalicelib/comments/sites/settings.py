@@ -37,6 +37,22 @@ def notifies(runtime: Runtime, site: str) -> bool:
     return of(runtime, site).get("notifications", False)
 
 
+def has_hooks(runtime: Runtime, site: str) -> bool:
+    """Return whether a site has webhooks, which get events of its comments."""
+    return of(runtime, site).get("hooked", False)
+
+
+def owes_events(runtime: Runtime, site: str) -> bool:
+    """Return whether a worker compares new and changed comments of a site with what was told."""
+    return (found := of(runtime, site)).get("notifications", False) or found.get("hooked", False)
+
+
+def note_hooks(runtime: Runtime, site: str, *, are_there: bool) -> None:
+    """Note whether a site has webhooks, so that posts at other sites ask nothing."""
+    if has_hooks(runtime, site) != are_there:
+        update(runtime, {"_id": site}, {"hooked": {"$literal": are_there}})
+
+
 def in_force(runtime: Runtime, node: Node) -> CommentSite:
     """Return a node's settings: its site's, overridden by its own.
 

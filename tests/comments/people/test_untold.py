@@ -93,7 +93,7 @@ UNDRIVEN = {
 # of content counts its comments for all callers alike, so a token changes nothing there.
 APART = {
     *("Operation", "Money", "Ads", "Assets", "Shop", "Content", "Analytics", "Caller", "Reports"),
-    *("Sites", "Social", "Feed"),
+    *("Sites", "Social", "Feed", "Webhooks"),
 }
 
 

@@ -16,6 +16,7 @@ from tests.security.support.rows.notifications import NOTIFICATIONS
 from tests.security.support.rows.orders import ORDERS
 from tests.security.support.rows.shop import SHOP
 from tests.security.support.rows.social import SOCIAL
+from tests.security.support.rows.webhooks import WEBHOOKS
 
 FEATURES = {
     "assets": ASSETS,
@@ -29,4 +30,5 @@ FEATURES = {
     "analytics": ANALYTICS,
     "mail": MAIL,
     "notifications": NOTIFICATIONS,
+    "webhooks": WEBHOOKS,
 }

@@ -84,6 +84,7 @@ def build(client: Client, runtime: Runtime, workers: Workers) -> World:
     _shop(world)
     _analytics(world)
     workers.drain()
+    world.names.update({"webhook": "aaneGAECAwQFBgcI", "delivery": "trial:aaneGAECAwQFBgcI"})
     return world
 
 
@@ -199,6 +200,28 @@ def _shop(world: World) -> None:
     made(admin.put(f"/shops/{OWN_SITE}/categories/novels", name="Novels", slug="novels"))
     world.names.update({**product(world), "category": "novels"})
     world.names.update(paid_order(world))
+
+
+def room_for_a_webhook(world: World) -> dict[str, str]:
+    """Remove the webhooks of the site."""
+    world.runtime.database["webhooks.hook"].delete_many({"site": OWN_SITE})
+    return {}
+
+
+def webhook(world: World) -> dict[str, str]:
+    """Make a webhook of the site, of which nothing is sent."""
+    room_for_a_webhook(world)
+    body = {"url": "https://alpha.example/events", "kinds": ["comment.edited"]}
+    made_hook = made(world.as_("admin").post(f"/sites/{OWN_SITE}/webhooks", **body))
+    return {"webhook": made_hook["id"]}
+
+
+def delivery(world: World) -> dict[str, str]:
+    """Make a delivery to a webhook of the site that is at its end."""
+    names = webhook(world)
+    path = f"/sites/{OWN_SITE}/webhooks/{names['webhook']}/trials"
+    tried = made(world.as_("admin").post(path))["delivery"]
+    return {**names, "delivery": tried}
 
 
 def category(world: World) -> dict[str, str]:

@@ -1,0 +1,171 @@
+"""Deliveries: made with their event, sent by a worker under a lease, and listed for replay."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from pymongo import DESCENDING
+
+from chalicelib.database import Document, insert_missing
+from chalicelib.http.paging import Position
+from chalicelib.ids import new_id
+from chalicelib.jobs.work import WHILE_OWED, Work
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+from chalicelib.webhooks import hooks, sending
+from chalicelib.webhooks.errors import UnknownDelivery
+from chalicelib.webhooks.kinds import TRIAL, EventKindName, body_of
+from chalicelib.webhooks.messages import SendEvent
+from chalicelib.webhooks.rows import DELIVERIES, HOOKS, KEPT, OWED, Delivery, Hook
+
+# The pauses between the tries of a delivery.
+PAUSES = (
+    timedelta(seconds=5),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+    *(timedelta(hours=hours) for hours in (2, 5, 10, 14, 20, 24)),
+)
+# After so long without a success, the hook ends.
+GIVEN_UP = timedelta(days=5)
+# A receiver that does not answer gets nothing for so long: its time-outs hold up no other site.
+QUIET = timedelta(minutes=1)
+# The schedule sends a lost or early message again after this.
+_RESENT = timedelta(minutes=1)
+
+WORK = Work(
+    DELIVERIES,
+    owed=OWED,
+    message=lambda row: SendEvent(delivery=row["_id"]),
+    key=("hook", "_id"),
+)
+
+
+class NewEvent(NamedTuple):
+    """An event to deliver: its id, the same in every repeat, and its body."""
+
+    id: str
+    kind: EventKindName
+    body: str
+
+
+def make(runtime: Runtime, site: str, events: Iterable[NewEvent]) -> None:
+    """Make the deliveries of events and send their messages; existing deliveries stay."""
+    rows = [
+        _new(runtime, site, each.id, event)
+        for event in events
+        for each in hooks.listening(runtime, site)
+        if event.kind in each.kinds
+    ]
+    _store(runtime, rows)
+
+
+def try_hook(runtime: Runtime, hook: Hook) -> str:
+    """Make a delivery that only says that the hook works; return its id."""
+    data = {"hook": hook["_id"], "site": hook["site"]}
+    event = f"trial-{new_id(runtime.now(), runtime.random)}"
+    body = body_of(TRIAL, runtime.now(), data)
+    row = _new(runtime, hook["site"], hook["_id"], NewEvent(event, TRIAL, body))
+    _store(runtime, [row])
+    return row["_id"]
+
+
+def _store(runtime: Runtime, rows: Sequence[Delivery]) -> None:
+    insert_missing(DELIVERIES.of(runtime.database), rows)
+    # The schedule sends lost messages again.
+    runtime.queues.send(*(SendEvent(delivery=each["_id"]) for each in rows))
+
+
+def _new(runtime: Runtime, site: str, hook_id: str, event: NewEvent) -> Delivery:
+    now = runtime.now()
+    return {
+        "_id": f"{event.id}:{hook_id}",
+        "hook": hook_id,
+        "site": site,
+        "kind": event.kind,
+        "body": event.body,
+        "state": "due",
+        "tries": 0,
+        "tried": None,
+        "status": None,
+        "made": now,
+        "next": now,
+        "expires": now + KEPT,
+        "due": now + _RESENT,
+    }
+
+
+def page(
+    runtime: Runtime, hook_id: str, after: Position | None, limit: int
+) -> tuple[list[Delivery], Position | None]:
+    """Return deliveries of a hook, the newest first, and the position of the next page."""
+    where: Document = {"hook": hook_id}
+    if after is not None:
+        made, last_id = after
+        where["$or"] = [{"made": {"$lt": made}}, {"made": made, "_id": {"$lt": last_id}}]
+    order = [("made", DESCENDING), ("_id", DESCENDING)]
+    found = list(DELIVERIES.of(runtime.database).find(where).sort(order).limit(limit + 1))
+    last = found[limit - 1] if len(found) > limit else None
+    return found[:limit], (last["made"], last["_id"]) if last else None
+
+
+def replay(runtime: Runtime, hook_id: str, delivery_id: str) -> None:
+    """Send a delivery again from its first try on; raises UnknownDelivery."""
+    now = runtime.now()
+    fresh = {"state": "due", "tries": 0, "next": now, "due": now + _RESENT, "expires": now + KEPT}
+    gone = {name: "" for name in WHILE_OWED if name != "due"}
+    update: Document = {"$set": fresh, "$unset": gone}
+    key = {"hook": hook_id, "_id": delivery_id}
+    if not DELIVERIES.of(runtime.database).update_one(key, update).matched_count:
+        raise UnknownDelivery
+    runtime.queues.send(SendEvent(delivery=delivery_id))
+
+
+def run(runtime: Runtime, delivery_id: str) -> None:
+    """Try a delivery that is due, unless another worker does."""
+    hook_id = delivery_id.rpartition(":")[2]
+    key: Document = {"hook": hook_id, "_id": delivery_id, "next": {"$lte": runtime.now()}}
+    row = WORK.take(runtime, key)
+    if row is None:
+        return
+    hook = HOOKS.of(runtime.database).find_one({"site": row["site"], "_id": hook_id})
+    if hook is None:
+        # Its publisher removed the hook after the event.
+        DELIVERIES.of(runtime.database).delete_one({"hook": hook_id, "_id": delivery_id})
+    elif hook["state"] != "on" and row["kind"] != TRIAL:
+        WORK.finish(runtime, row, {"state": "failed"})
+    elif hook["quiet_until"] is not None and hook["quiet_until"] > runtime.now():
+        _postpone(runtime, row, hook["quiet_until"], {})
+    else:
+        _settle(runtime, hook, row, sending.send(runtime, hook, row))
+
+
+def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> None:
+    """Note the outcome of a try at its delivery and its hook."""
+    now, tries = runtime.now(), row["tries"] + 1
+    tried = {"tries": tries, "tried": now, "status": status}
+    is_sent = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+    fields = {"hook": hook["_id"], "kind": row["kind"], "status": status, "tries": tries}
+    log.info("webhook", extra={"fields": fields})
+    if is_sent:
+        WORK.finish(runtime, row, {**tried, "state": "sent"})
+        hooks.note_success(runtime, hook)
+        return
+    hooks.note_failure(runtime, hook, _after_failure(hook, status, now))
+    if status == HTTPStatus.GONE or tries > len(PAUSES):
+        WORK.finish(runtime, row, {**tried, "state": "failed"})
+    else:
+        _postpone(runtime, row, now + PAUSES[tries - 1], tried)
+
+
+def _after_failure(hook: Hook, status: int | None, now: datetime) -> Mapping[str, Any]:
+    """Return the fields that a failure sets at its hook."""
+    if status == HTTPStatus.GONE:
+        return {"state": "gone"}
+    if hook["failing_since"] is not None and hook["failing_since"] <= now - GIVEN_UP:
+        return {"state": "failing"}
+    return {"quiet_until": now + QUIET if status is None else None}
+
+
+def _postpone(runtime: Runtime, row: Delivery, until: datetime, fields: Mapping[str, Any]) -> None:
+    WORK.postpone(runtime, row, until, {**fields, "next": until})

@@ -1,0 +1,166 @@
+"""A site's hooks: registering, changing and removing them, and which hooks an event goes to."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from pymongo import ASCENDING, ReturnDocument
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib import outgoing
+from chalicelib.database import Document
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.webhooks import signatures
+from chalicelib.webhooks.errors import AddressRefused, TooManyHooks, UnknownHook
+from chalicelib.webhooks.kinds import Kind
+from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
+
+# The greatest age of the hooks that an event uses.
+REMEMBERED = timedelta(seconds=5)
+
+
+class Listener(NamedTuple):
+    """A hook that gets events of these kinds."""
+
+    id: str
+    kinds: Sequence[Kind]
+    made: datetime
+
+
+def listening(runtime: Runtime, site: str) -> list[Listener]:
+    """Return the hooks of a site that are on, as of the last seconds."""
+
+    def find() -> list[Listener]:
+        rows = HOOKS.of(runtime.database).find(
+            {"site": site, "state": "on"}, {"kinds": 1, "made": 1}
+        )
+        return [Listener(each["_id"], each["kinds"], each["made"]) for each in rows]
+
+    return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, find)
+
+
+def read(runtime: Runtime, site: str) -> list[Hook]:
+    """Return the hooks of a site in their slots' order."""
+    return list(HOOKS.of(runtime.database).find({"site": site}).sort("slot", ASCENDING))
+
+
+def find(runtime: Runtime, site: str, hook_id: str) -> Hook:
+    """Return a hook of a site; raises UnknownHook."""
+    found = HOOKS.of(runtime.database).find_one({"site": site, "_id": hook_id})
+    if found is None:
+        raise UnknownHook
+    return found
+
+
+def register(runtime: Runtime, site: str, url: str, kinds: list[Kind]) -> tuple[Hook, str]:
+    """Store a hook; return it with its secret, which no other call returns.
+
+    Raises AddressRefused, TooManyHooks and Misconfigured.
+    """
+    check_address(runtime, url)
+    secret, now = signatures.new_secret(runtime), runtime.now()
+    hook: Hook = {
+        "_id": new_id(now, runtime.random),
+        "site": site,
+        "slot": 0,
+        "url": url,
+        "kinds": kinds,
+        "secrets": [signatures.seal(runtime, secret)],
+        "state": "on",
+        "made": now,
+        "failing_since": None,
+        "quiet_until": None,
+    }
+    rows = HOOKS.of(runtime.database)
+    # Another call may take a slot first, at most once for each slot.
+    for _ in range(MAX_HOOKS):
+        taken = {each["slot"] for each in rows.find({"site": site}, {"slot": 1})}
+        free = next((slot for slot in range(MAX_HOOKS) if slot not in taken), None)
+        if free is None:
+            break
+        try:
+            rows.insert_one({**hook, "slot": free})
+        except DuplicateKeyError:
+            continue
+        runtime.memory.forget(_key(site))
+        return {**hook, "slot": free}, secret
+    raise TooManyHooks
+
+
+def check_address(runtime: Runtime, url: str) -> None:
+    """Raise AddressRefused for an address that gets no events, as far as it shows."""
+    try:
+        outgoing.split_destination(url, is_near=runtime.settings.is_local)
+    except ValueError:
+        raise AddressRefused from None
+
+
+def change(runtime: Runtime, site: str, hook_id: str, fields: Mapping[str, Any]) -> Hook:
+    """Set fields of a hook; `state` `on` forgets its failures.
+
+    Raises UnknownHook, and AddressRefused.
+    """
+    if "url" in fields:
+        check_address(runtime, fields["url"])
+    fresh = {"failing_since": None, "quiet_until": None} if fields.get("state") == "on" else {}
+    return _update(runtime, site, hook_id, {"$set": {**fields, **fresh}})
+
+
+def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
+    """Give a hook a new secret, beside which the former one signs for a day.
+
+    Raises UnknownHook and Misconfigured.
+    """
+    secret = signatures.new_secret(runtime)
+    sealed, now = signatures.seal(runtime, secret), runtime.now()
+    secrets = signatures.rotate(find(runtime, site, hook_id)["secrets"], sealed, now)
+    return _update(runtime, site, hook_id, {"$set": {"secrets": secrets}}), secret
+
+
+def _update(runtime: Runtime, site: str, hook_id: str, update: Document) -> Hook:
+    changed = HOOKS.of(runtime.database).find_one_and_update(
+        {"site": site, "_id": hook_id}, update, return_document=ReturnDocument.AFTER
+    )
+    runtime.memory.forget(_key(site))
+    if changed is None:
+        raise UnknownHook
+    return changed
+
+
+def remove(runtime: Runtime, site: str, hook_id: str) -> None:
+    """Remove a hook with its deliveries; without such a hook, nothing changes."""
+    if HOOKS.of(runtime.database).delete_one({"site": site, "_id": hook_id}).deleted_count:
+        # A worker removes later deliveries.
+        DELIVERIES.of(runtime.database).delete_many({"hook": hook_id})
+    runtime.memory.forget(_key(site))
+
+
+def is_hooked(runtime: Runtime, site: str) -> bool:
+    """Return whether a site has hooks, in whatever state."""
+    return HOOKS.of(runtime.database).find_one({"site": site}, {"_id": 1}) is not None
+
+
+def note_success(runtime: Runtime, hook: Hook) -> None:
+    """Forget the failures of a hook."""
+    if hook["failing_since"] is not None or hook["quiet_until"] is not None:
+        well = {"failing_since": None, "quiet_until": None}
+        HOOKS.of(runtime.database).update_one(_as_tried(hook), {"$set": well})
+
+
+def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> None:
+    """Note a failure, with further fields, at a hook that the publisher left as it was."""
+    since = hook["failing_since"] or runtime.now()
+    failed = {"failing_since": since, **fields}
+    HOOKS.of(runtime.database).update_one(_as_tried(hook), {"$set": failed})
+    if "state" in fields:
+        runtime.memory.forget(_key(hook["site"]))
+
+
+def _as_tried(hook: Hook) -> Document:
+    """Return the filter of a hook with the address that a worker tried."""
+    return {"site": hook["site"], "_id": hook["_id"], "url": hook["url"], "state": "on"}
+
+
+def _key(site: str) -> str:
+    return f"{HOOKS.name} {site}"

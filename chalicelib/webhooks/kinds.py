@@ -1,0 +1,91 @@
+"""The kinds of events in one table, for the choice of a hook and the API's document."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.instants import Instant
+from chalicelib.sites.ids import SiteId
+
+CommentKind = Literal[
+    "comment.created",
+    "comment.edited",
+    "comment.state_changed",
+    "comment.deleted",
+    "comment.flagged",
+]
+# The kinds that a hook chooses.
+Kind = CommentKind
+# A trial comes to its hook whatever the hook chose.
+TRIAL: Literal["webhook.trial"] = "webhook.trial"
+EventKindName = Kind | Literal["webhook.trial"]
+
+
+class CommentEventData(TypedDict):
+    """A comment at the time of its event, without its text and its author.
+
+    `state`: as moderators see it.
+    """
+
+    id: Annotated[str, Field(max_length=100)]
+    site: SiteId
+    node: Annotated[str, Field(max_length=300)]
+    parent: Annotated[str, Field(max_length=100)] | None
+    state: Literal["visible", "pending", "hidden", "spam", "deleted"]
+    posted: Instant
+    permalink: Annotated[str, Field(max_length=2_100)]
+
+
+class CommentEvent(TypedDict):
+    """An event of a comment; read the comment for its text."""
+
+    type: CommentKind
+    timestamp: Instant
+    data: CommentEventData
+
+
+class TrialEventData(TypedDict):
+    """The hook of a trial."""
+
+    hook: str
+    site: SiteId
+
+
+class TrialEvent(TypedDict):
+    """An event that says nothing but that the hook works."""
+
+    type: Literal["webhook.trial"]
+    timestamp: Instant
+    data: TrialEventData
+
+
+class EventKind(NamedTuple):
+    """A kind of events: a sentence, and the shape of its body."""
+
+    summary: str
+    payload: type
+
+
+KINDS: Mapping[str, EventKind] = {
+    "comment.created": EventKind("A comment was posted, in any state", CommentEvent),
+    "comment.edited": EventKind("A comment has a new text", CommentEvent),
+    "comment.state_changed": EventKind("A comment was shown, held or hidden", CommentEvent),
+    "comment.deleted": EventKind("A comment was deleted", CommentEvent),
+    "comment.flagged": EventKind("Moderators have one more flag to decide on", CommentEvent),
+    TRIAL: EventKind("The publisher tries a hook", TrialEvent),
+}
+
+
+def body_of(kind: str, at: datetime, data: Mapping[str, Any]) -> str:
+    """Return the body of an event in ASCII; a repeat has the same bytes."""
+    stamp = _text_of(at)
+    plain = {name: _text_of(x) if isinstance(x, datetime) else x for name, x in data.items()}
+    return json.dumps({"type": kind, "timestamp": stamp, "data": plain}, separators=(",", ":"))
+
+
+def _text_of(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,185 @@
+"""Webhooks of a site over HTTP, for its publisher alone."""
+
+from typing import Protocol
+
+from chalice.app import Blueprint
+from pydantic import Field
+
+from chalicelib.http import (
+    Accepted,
+    Created,
+    NoContent,
+    Ok,
+    PageQuery,
+    Request,
+    Route,
+    router,
+)
+from chalicelib.http.callers import Publisher
+from chalicelib.http.paging import Cursors, place_of, position_of
+from chalicelib.limits import NODES
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import check_publisher
+from chalicelib.webhooks import deliveries, hooks
+from chalicelib.webhooks.errors import (
+    AddressRefused,
+    TooManyHooks,
+    UnknownDelivery,
+    UnknownHook,
+)
+from chalicelib.webhooks.forms import (
+    MOST,
+    DeliveriesAnswer,
+    DeliveryId,
+    HookAnswer,
+    HookChange,
+    HookId,
+    HooksAnswer,
+    NewHook,
+    SecretHookAnswer,
+    SentAnswer,
+    delivery_answer,
+    hook_answer,
+)
+
+
+class NoteHooks(Protocol):
+    """Notes whether a site has hooks, where features ask."""
+
+    def __call__(self, runtime: Runtime, site: str, *, are_there: bool) -> None:
+        """Note it."""
+
+
+class DeliveriesQuery(PageQuery):
+    """The query of a webhook's deliveries."""
+
+    limit: int = Field(50, ge=1, le=MOST, description="How many deliveries a page has at most.")
+
+
+def routes(runtime: Runtime, note: NoteHooks) -> Blueprint:
+    """Return the blueprint of webhooks."""
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime, "Webhooks")
+    _declare_hooks(route, note)
+    _declare_changes(route)
+    _declare_deliveries(route)
+    _declare_replay(route)
+    return blueprint
+
+
+def _declare_hooks(route: Route, note: NoteHooks) -> None:
+    @route("GET", "/sites/{site}/webhooks")
+    def list_webhooks(request: Request, site: SiteId, publisher: Publisher) -> Ok[HooksAnswer]:
+        """List the webhooks of a site."""
+        check_publisher(publisher, site)
+        return Ok({"webhooks": [hook_answer(each) for each in hooks.read(request.runtime, site)]})
+
+    @route("POST", "/sites/{site}/webhooks", limit=NODES, raises=(AddressRefused, TooManyHooks))
+    def create_webhook(
+        request: Request, site: SiteId, publisher: Publisher, body: NewHook
+    ) -> Created[SecretHookAnswer]:
+        """Have events of a site sent to an address, from within five seconds on.
+
+        Standard Webhooks 1.0.0 signs events with the `secret` of this answer, which no other
+        call shows.
+        """
+        check_publisher(publisher, site)
+        # Before the hook, for a crash between; after it, for a call that removes the last one.
+        note(request.runtime, site, are_there=True)
+        hook, secret = hooks.register(request.runtime, site, body.url, body.kinds)
+        note(request.runtime, site, are_there=True)
+        request.details["webhook"] = hook["_id"]
+        return Created({**hook_answer(hook), "secret": secret})
+
+    @route("DELETE", "/sites/{site}/webhooks/{webhook}", limit=NODES)
+    def remove_webhook(
+        request: Request, site: SiteId, webhook: HookId, publisher: Publisher
+    ) -> NoContent:
+        """Remove a webhook with all that is on its way to it."""
+        check_publisher(publisher, site)
+        hooks.remove(request.runtime, site, webhook)
+        if not hooks.is_hooked(request.runtime, site):
+            note(request.runtime, site, are_there=False)
+            if hooks.is_hooked(request.runtime, site):
+                # Another call has registered one meanwhile.
+                note(request.runtime, site, are_there=True)
+        return NoContent()
+
+
+def _declare_changes(route: Route) -> None:
+    @route(
+        "PATCH",
+        "/sites/{site}/webhooks/{webhook}",
+        limit=NODES,
+        raises=(AddressRefused, UnknownHook),
+    )
+    def change_webhook(
+        request: Request, site: SiteId, webhook: HookId, publisher: Publisher, body: HookChange
+    ) -> Ok[HookAnswer]:
+        """Change the address or the kinds of a webhook, or switch it on or off.
+
+        While it is off, it gets no events, and its due deliveries fail.
+        """
+        check_publisher(publisher, site)
+        given = body.model_dump(include=body.model_fields_set)
+        return Ok(hook_answer(hooks.change(request.runtime, site, webhook, given)))
+
+    @route("POST", "/sites/{site}/webhooks/{webhook}/secret", limit=NODES, raises=(UnknownHook,))
+    def rotate_webhook_secret(
+        request: Request, site: SiteId, webhook: HookId, publisher: Publisher
+    ) -> Ok[SecretHookAnswer]:
+        """Give a webhook a new secret; for a day, the former one signs as well."""
+        check_publisher(publisher, site)
+        hook, secret = hooks.rotate(request.runtime, site, webhook)
+        return Ok({**hook_answer(hook), "secret": secret})
+
+
+def _declare_deliveries(route: Route) -> None:
+    @route("POST", "/sites/{site}/webhooks/{webhook}/trials", limit=NODES, raises=(UnknownHook,))
+    def try_webhook(
+        request: Request, site: SiteId, webhook: HookId, publisher: Publisher
+    ) -> Accepted[SentAnswer]:
+        """Send an event `webhook.trial` to a webhook, even while it is off."""
+        check_publisher(publisher, site)
+        hook = hooks.find(request.runtime, site, webhook)
+        return Accepted({"delivery": deliveries.try_hook(request.runtime, hook)})
+
+    @route("GET", "/sites/{site}/webhooks/{webhook}/deliveries", raises=(UnknownHook,))
+    def list_webhook_deliveries(
+        request: Request,
+        site: SiteId,
+        webhook: HookId,
+        publisher: Publisher,
+        query: DeliveriesQuery,
+    ) -> Ok[DeliveriesAnswer]:
+        """List the deliveries of a webhook in the last 30 days, the newest first."""
+        check_publisher(publisher, site)
+        here = request.runtime
+        hooks.find(here, site, webhook)
+        cursors = Cursors(f"webhook:{webhook}", here.settings.signing_keys)
+        after = position_of(cursors.position(query))
+        rows, following = deliveries.page(here, webhook, after, query.limit)
+        shown = [delivery_answer(each) for each in rows]
+        return Ok({"deliveries": shown, "next": cursors.following(place_of(following))})
+
+
+def _declare_replay(route: Route) -> None:
+    @route(
+        "POST",
+        "/sites/{site}/webhooks/{webhook}/deliveries/{delivery}/replay",
+        limit=NODES,
+        raises=(UnknownHook, UnknownDelivery),
+    )
+    def replay_webhook_delivery(
+        request: Request,
+        site: SiteId,
+        webhook: HookId,
+        delivery: DeliveryId,
+        publisher: Publisher,
+    ) -> Accepted[SentAnswer]:
+        """Send a delivery again, with the same `webhook-id` and body."""
+        check_publisher(publisher, site)
+        hooks.find(request.runtime, site, webhook)
+        deliveries.replay(request.runtime, webhook, delivery)
+        return Accepted({"delivery": delivery})

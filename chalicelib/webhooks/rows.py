@@ -1,0 +1,123 @@
+"""Stored hooks, deliveries, and the reported state of each thing."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.webhooks.kinds import KINDS, EventKindName, Kind
+
+MAX_HOOKS = 20
+# Two while one replaces the other.
+MAX_SECRETS = 2
+# Events that a thing owes at once.
+MAX_OWED = 5
+# Longer than the retries of a delivery.
+KEPT = timedelta(days=30)
+# - `on`: gets events;
+# - `off`: the publisher switched it off;
+# - `gone`: its receiver answered 410;
+# - `failing`: it took nothing for five days.
+HookState = Literal["on", "off", "gone", "failing"]
+DeliveryState = Literal["due", "sent", "failed"]
+
+
+class HookSecret(TypedDict):
+    """A sealed secret; `until`: the end of its time, None for the newest."""
+
+    sealed: str
+    until: datetime | None
+
+
+class Hook(TypedDict):
+    """A hook of a site. `slot` numbers the hooks of a site, so that no call adds one too many.
+
+    failing_since: the first failure after the last success.
+    quiet_until: the receiver did not answer, and gets nothing before.
+    """
+
+    _id: str
+    site: str
+    slot: int
+    url: str
+    kinds: Annotated[list[Kind], AtMost(len(KINDS))]
+    secrets: Annotated[list[HookSecret], AtMost(MAX_SECRETS)]
+    state: HookState
+    made: datetime
+    failing_since: datetime | None
+    quiet_until: datetime | None
+
+
+HOOKS = Collection(
+    "webhooks.hook",
+    Hook,
+    indexes=(IndexModel([("site", ASCENDING), ("slot", ASCENDING)], unique=True),),
+    shard_key={"site": 1},
+)
+
+
+class Delivery(TypedDict):
+    """An event for a hook; `_id` is `{event}:{hook}`, so that a repeat makes no second.
+
+    next: no try comes before. due: the time of its next message, while it is `due`.
+    status: of the last answer; None: none came.
+    """
+
+    _id: str
+    hook: str
+    site: str
+    kind: EventKindName
+    body: str
+    state: DeliveryState
+    tries: int
+    tried: datetime | None
+    status: int | None
+    made: datetime
+    next: datetime
+    expires: datetime
+    due: NotRequired[datetime]
+    leased_until: NotRequired[datetime]
+    taken_by: NotRequired[str]
+    resends: NotRequired[int]
+    resent_by: NotRequired[str]
+
+
+# The condition of the index of due deliveries; a query repeats it to use the index.
+OWED: Document = {"state": "due"}
+DELIVERIES = Collection(
+    "webhooks.delivery",
+    Delivery,
+    indexes=(
+        # Lists the deliveries of a hook, the newest first.
+        IndexModel([("hook", ASCENDING), ("made", DESCENDING), ("_id", DESCENDING)]),
+        IndexModel("due", partialFilterExpression=OWED),
+        IndexModel("expires", expireAfterSeconds=0),
+    ),
+    shard_key={"hook": 1, "_id": 1},
+)
+
+
+class ToldThing(TypedDict):
+    """The state of a thing as a site's hooks know it, by the thing's id.
+
+    version: grows with each change, and never returns.
+    facts: of the feature; None: no report yet.
+    owed: events that have no deliveries yet.
+    """
+
+    _id: str
+    site: str
+    version: int
+    facts: Document | None
+    owed: Annotated[list[Document], AtMost(MAX_OWED)]
+    expires: datetime
+
+
+TOLD = Collection(
+    "webhooks.told",
+    ToldThing,
+    indexes=(IndexModel("expires", expireAfterSeconds=0),),
+    shard_key={"_id": "hashed"},
+)

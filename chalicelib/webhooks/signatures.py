@@ -1,0 +1,54 @@
+"""Secrets of hooks, sealed at rest, and signatures of Standard Webhooks 1.0.0."""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from chalicelib import sealing
+from chalicelib.runtime import Runtime
+from chalicelib.webhooks.rows import MAX_SECRETS, Hook, HookSecret
+
+PREFIX = "whsec_"
+# The standard admits 24 to 64.
+SECRET_BYTES = 32
+# How long a replaced secret signs beside its successor.
+BOTH_SIGN = timedelta(days=1)
+_PURPOSE = "webhook"
+
+
+def new_secret(runtime: Runtime) -> str:
+    """Return a secret as its receiver stores it."""
+    return PREFIX + base64.b64encode(runtime.random.randbytes(SECRET_BYTES)).decode()
+
+
+def seal(runtime: Runtime, secret: str) -> HookSecret:
+    """Return a secret for its row; raises Misconfigured without PLAZA_SIGNING_KEYS."""
+    keys, rng = runtime.settings.signing_keys, runtime.random
+    return {"sealed": sealing.seal(secret, _PURPOSE, keys, rng), "until": None}
+
+
+def rotate(
+    secrets: Sequence[HookSecret], replacement: HookSecret, now: datetime
+) -> list[HookSecret]:
+    """Return the secrets after a rotation: the newest of the former ones signs a day longer."""
+    former: list[HookSecret] = [{**each, "until": now + BOTH_SIGN} for each in secrets[:1]]
+    return [replacement, *former][:MAX_SECRETS]
+
+
+def sign(runtime: Runtime, hook: Hook, event: str, seconds: int, body: str) -> str:
+    """Return the header `webhook-signature`; empty if no key opens a secret.
+
+    `seconds`: the time of the attempt since 1970.
+    """
+    signed = f"{event}.{seconds}.{body}".encode()
+    keys, now = runtime.settings.signing_keys, runtime.now()
+    current = [s for s in hook["secrets"] if s["until"] is None or s["until"] > now]
+    opened = [sealing.unseal(each["sealed"], _PURPOSE, keys) for each in current]
+    return " ".join(_signature(each, signed) for each in opened if each is not None)
+
+
+def _signature(secret: str, signed: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    return f"v1,{base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()}"

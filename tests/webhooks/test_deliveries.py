@@ -1,0 +1,324 @@
+"""Receivers that fail, hang, lead astray or go away: each event comes at least once, and signed."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from itertools import cycle
+from typing import Any
+
+import pytest
+
+from chalicelib.webhooks import deliveries, sending, signatures
+from chalicelib.webhooks.rows import DELIVERIES
+from tests.support.failing_server import FAILURES, Failure
+from tests.support.failing_server import running as running_failing
+from tests.webhooks.conftest import HOOKS, Desk
+from tests.webhooks.support.receiver import Receiver
+
+
+@pytest.fixture
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for a receiver that never answers."""
+    monkeypatch.setattr(sending, "SECONDS", 0.3)
+
+
+def tend(desk: Desk) -> None:
+    """Run the schedule, and the workers of its messages."""
+    deliveries.WORK.sweep(desk.runtime)
+    desk.workers.drain()
+
+
+def test_a_signature_is_that_of_the_standards_own_library(desk: Desk, receiver: Receiver) -> None:
+    """`standardwebhooks` 1.1.0 signs so with this secret."""
+    desk.hook(receiver.url)
+    secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+    hook: Any = {"secrets": [signatures.seal(desk.runtime, secret)]}
+    seconds = int(datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp())
+    body = '{"type":"comment.created"}'
+    signed = signatures.sign(desk.runtime, hook, "a1-created-1772366400000", seconds, body)
+
+    assert signed == "v1,4P72yLM0WKTzbP+hfnTeah9fXi2IEYQ+BCtRZAh8VbY="
+
+
+def test_an_event_is_signed_with_the_secret_that_its_registration_showed(
+    desk: Desk, receiver: Receiver
+) -> None:
+    secret = desk.hook(receiver.url)["secret"]
+    desk.post()
+    desk.workers.drain()
+
+    (call,) = receiver.calls
+    assert call.is_signed_with(secret)
+    assert not call.is_signed_with(signatures.new_secret(desk.runtime))
+    assert call.headers["webhook-timestamp"] == str(int(desk.clock().timestamp()))
+    assert call.headers["content-type"] == "application/json"
+
+
+def test_both_secrets_sign_for_a_day_after_a_rotation_even_what_was_due_before(
+    desk: Desk, receiver: Receiver
+) -> None:
+    hook = desk.hook(receiver.url)
+    receiver.status = lambda: 500
+    desk.post()
+    desk.workers.drain()
+    rotated = desk.publisher.post(f"{HOOKS}/{hook['id']}/secret")
+    assert rotated.status == 200
+    desk.clock.advance(minutes=2)
+    tend(desk)
+    desk.clock.advance(days=1)
+    tend(desk)
+
+    _, both, one = receiver.calls
+    assert both.is_signed_with(hook["secret"])
+    assert both.is_signed_with(rotated.json["secret"])
+    assert one.is_signed_with(rotated.json["secret"])
+    assert not one.is_signed_with(hook["secret"])
+
+
+def test_a_receiver_that_fails_half_the_time_gets_every_event_with_the_same_id_and_body(
+    desk: Desk, receiver: Receiver
+) -> None:
+    desk.hook(receiver.url)
+    answers = cycle([500, 200])
+    receiver.status = lambda: next(answers)
+    for number in range(6):
+        desk.post(f"Comment {number}.")
+    desk.workers.drain()
+    for _ in range(6):
+        desk.clock.advance(hours=3)
+        tend(desk)
+
+    assert {each["state"] for each in desk.rows()} == {"sent"}
+    bodies: dict[str, set[bytes]] = {}
+    for call in receiver.calls:
+        bodies.setdefault(call.event, set()).add(call.body)
+    assert len(bodies) == 6
+    assert {len(each) for each in bodies.values()} == {1}
+
+
+def test_tries_come_at_their_pauses_and_end(desk: Desk, receiver: Receiver) -> None:
+    desk.hook(receiver.url)
+    receiver.status = lambda: 503
+    desk.post()
+    desk.workers.drain()
+    for number, pause in enumerate(deliveries.PAUSES, start=1):
+        (row,) = desk.rows()
+        assert (row["tries"], row["next"]) == (number, desk.clock() + pause)
+        desk.clock.time = row["next"]
+        deliveries.run(desk.runtime, row["_id"])
+
+    (row,) = desk.rows()
+    assert (row["state"], row["tries"], row["status"]) == ("failed", 10, 503)
+    assert len(receiver.calls) == 10
+
+
+def test_a_message_before_the_next_try_and_a_second_message_send_nothing(
+    desk: Desk, receiver: Receiver
+) -> None:
+    desk.hook(receiver.url)
+    answers = iter([500, 200])
+    receiver.status = lambda: next(answers)
+    desk.post()
+    desk.workers.drain()
+    (row,) = desk.rows()
+    deliveries.run(desk.runtime, row["_id"])
+    assert len(receiver.calls) == 1
+
+    desk.clock.advance(seconds=5)
+    deliveries.run(desk.runtime, row["_id"])
+    deliveries.run(desk.runtime, row["_id"])
+    assert len(receiver.calls) == 2
+
+
+def test_two_workers_at_once_send_an_event_once(desk: Desk, receiver: Receiver) -> None:
+    desk.hook(receiver.url)
+    desk.post()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deliveries, "run", lambda *_: None)
+        desk.workers.drain()
+    (row,) = desk.rows()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: deliveries.run(desk.runtime, row["_id"]), range(8)))
+
+    assert len(receiver.calls) == 1
+
+
+def test_a_crash_between_the_post_and_its_note_sends_the_event_again(
+    desk: Desk, receiver: Receiver
+) -> None:
+    desk.hook(receiver.url)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deliveries, "_settle", lambda *_: 1 / 0)
+        desk.post()
+        desk.workers.drain()
+    assert len(receiver.calls) >= 1
+    (row,) = desk.rows()
+    assert row["state"] == "due"
+
+    desk.clock.advance(minutes=20)
+    tend(desk)
+
+    assert [each["state"] for each in desk.rows()] == ["sent"]
+    assert len({each.event for each in receiver.calls}) == 1
+
+
+@pytest.mark.usefixtures("_hasty")
+@pytest.mark.parametrize("failure", [each for each in FAILURES if each != "is slow"])
+def test_a_receiver_that_gives_no_answer_is_tried_again_and_gets_a_minutes_quiet(
+    desk: Desk, failure: Failure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_failing(failure, monkeypatch) as server:
+        desk.hook(server.url)
+        desk.post()
+        desk.post("Another.", by="ben")
+        desk.workers.drain()
+
+    rows = desk.rows()
+    assert sorted(each["tries"] for each in rows) == [0, 1]
+    assert [each["state"] for each in rows] == ["due", "due"]
+    assert {each["status"] for each in rows} == {None}
+    assert max(each["next"] for each in rows) == desk.clock() + deliveries.QUIET
+
+
+@pytest.mark.usefixtures("_hasty")
+def test_a_receiver_that_hangs_holds_up_no_other_site(
+    desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_failing("hangs", monkeypatch) as server:
+        desk.hook(server.url)
+        desk.hook(receiver.url)
+        for number in range(8):
+            desk.post(f"Comment {number}.")
+        desk.workers.drain()
+        assert server.connections == 1
+
+    assert len(receiver.calls) == 8
+
+
+@pytest.mark.usefixtures("_hasty")
+def test_an_endless_answer_ends_and_counts_as_none(desk: Desk, receiver: Receiver) -> None:
+    def write_on(stream: Any) -> None:
+        while True:
+            stream.write(b"x" * 4096)
+
+    desk.hook(receiver.url)
+    receiver.status = lambda: 200
+    receiver.write = write_on
+    desk.post()
+    desk.workers.drain()
+
+    (row,) = desk.rows()
+    assert (row["state"], row["status"]) == ("due", None)
+
+
+def test_a_redirect_is_not_followed(desk: Desk, receiver: Receiver) -> None:
+    desk.hook(receiver.url)
+    receiver.status = lambda: 307
+    receiver.headers = {"Location": "http://127.0.0.1:27017/"}
+    desk.post()
+    desk.workers.drain()
+
+    (row,) = desk.rows()
+    assert (row["state"], row["status"], len(receiver.calls)) == ("due", 307, 1)
+
+
+def test_a_receiver_that_answers_410_gets_nothing_more(desk: Desk, receiver: Receiver) -> None:
+    hook = desk.hook(receiver.url)
+    receiver.status = lambda: 410
+    desk.post()
+    desk.post("Another.", by="ben")
+    desk.workers.drain()
+    desk.post("A third.", by="cleo")
+    desk.workers.drain()
+
+    assert len(receiver.calls) == 1
+    assert {each["state"] for each in desk.rows()} == {"failed"}
+    (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
+    assert shown["state"] == "gone"
+
+    receiver.status = lambda: 200
+    assert desk.publisher.patch(f"{HOOKS}/{hook['id']}", state="on").status == 200
+    desk.clock.advance(seconds=6)
+    desk.post("A fourth.", by="dora")
+    desk.workers.drain()
+    assert len(receiver.calls) == 2
+
+
+def test_a_receiver_that_takes_nothing_for_five_days_is_switched_off(
+    desk: Desk, receiver: Receiver
+) -> None:
+    desk.hook(receiver.url)
+    receiver.status = lambda: 500
+    for day in range(7):
+        desk.post(f"Day {day}.")
+        desk.workers.drain()
+        desk.clock.advance(days=1)
+        tend(desk)
+
+    (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
+    assert shown["state"] == "failing"
+    desk.clock.advance(seconds=6)
+    before = len(receiver.calls)
+    desk.post("Later.", by="ben")
+    desk.workers.drain()
+    assert len(receiver.calls) == before
+
+
+def test_a_success_forgets_earlier_failures(desk: Desk, receiver: Receiver) -> None:
+    desk.hook(receiver.url)
+    receiver.status = lambda: 500
+    desk.post()
+    desk.workers.drain()
+    (failing,) = desk.publisher.get(HOOKS).json["webhooks"]
+    assert failing["failing_since"] is not None
+    receiver.status = lambda: 200
+    desk.clock.advance(minutes=6)
+    tend(desk)
+
+    (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
+    assert shown["failing_since"] is None
+
+
+def test_a_hook_that_is_removed_while_an_event_is_due_gets_nothing(
+    desk: Desk, receiver: Receiver
+) -> None:
+    hook = desk.hook(receiver.url)
+    receiver.status = lambda: 500
+    desk.post()
+    desk.workers.drain()
+    (row,) = desk.rows()
+    assert desk.publisher.delete(f"{HOOKS}/{hook['id']}").status == 204
+    assert desk.rows() == []
+    # A worker with the hooks of a moment ago makes one more.
+    DELIVERIES.of(desk.runtime.database).insert_one(row)
+    desk.clock.advance(minutes=6)
+    deliveries.run(desk.runtime, row["_id"])
+
+    assert desk.rows() == []
+    assert len(receiver.calls) == 1
+
+
+def test_what_is_due_while_a_hook_is_off_fails_and_can_be_replayed(
+    desk: Desk, receiver: Receiver
+) -> None:
+    hook = desk.hook(receiver.url)
+    path = f"{HOOKS}/{hook['id']}"
+    receiver.status = lambda: 500
+    desk.post()
+    desk.workers.drain()
+    assert desk.publisher.patch(path, state="off").status == 200
+    desk.clock.advance(minutes=6)
+    tend(desk)
+    (shown,) = desk.publisher.get(f"{path}/deliveries").json["deliveries"]
+    assert (shown["state"], shown["next"]) == ("failed", None)
+
+    receiver.status = lambda: 200
+    assert desk.publisher.patch(path, state="on").status == 200
+    again = desk.publisher.post(f"{path}/deliveries/{shown['id']}/replay")
+    assert again.status == 202
+    desk.workers.drain()
+
+    (shown,) = desk.publisher.get(f"{path}/deliveries").json["deliveries"]
+    assert (shown["state"], shown["status"], shown["tries"]) == ("sent", 200, 1)
+    first, second = receiver.calls
+    assert (first.event, first.body) == (second.event, second.body)

@@ -1,0 +1,146 @@
+"""A site's hooks: its publisher registers them, and nobody reads their secrets."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from chalicelib.settings import Settings
+from chalicelib.webhooks import hooks
+from chalicelib.webhooks import rows as webhook_rows
+from chalicelib.webhooks.errors import TooManyHooks
+from chalicelib.webhooks.kinds import KINDS
+from tests.webhooks.conftest import ALL, HOOKS, Desk
+from tests.webhooks.support.receiver import Receiver
+
+URL = "https://harbour.example/events"
+
+
+def test_a_secret_is_shown_once_and_sealed_at_rest(desk: Desk) -> None:
+    made = desk.publisher.post(HOOKS, url=URL, kinds=ALL)
+    assert made.status == 201
+    secret = made.json["secret"]
+
+    listed = desk.publisher.get(HOOKS).json["webhooks"]
+    assert listed == [{name: x for name, x in made.json.items() if name != "secret"}]
+    stored = webhook_rows.HOOKS.of(desk.runtime.database).find_one({})
+    assert secret.removeprefix("whsec_") not in str(stored)
+
+
+def test_a_hook_is_changed_and_removed(desk: Desk) -> None:
+    path = f"{HOOKS}/{desk.hook(URL)['id']}"
+    changed = desk.publisher.patch(path, kinds=["comment.created"], state="off")
+    assert changed.status == 200
+    assert (changed.json["kinds"], changed.json["state"]) == (["comment.created"], "off")
+    assert changed.json["url"] == URL
+    assert desk.publisher.delete(path).status == 204
+    assert desk.publisher.delete(path).status == 204
+    assert desk.publisher.get(HOOKS).json == {"webhooks": []}
+    for refused in (
+        desk.publisher.patch(path, state="on"),
+        desk.publisher.post(f"{path}/secret"),
+        desk.publisher.post(f"{path}/trials"),
+        desk.publisher.get(f"{path}/deliveries"),
+    ):
+        assert (refused.status, refused.code) == (404, "unknown_hook")
+
+
+def test_a_hook_of_another_site_is_unknown(desk: Desk) -> None:
+    hook = desk.hook(URL)["id"]
+    other = desk.client.as_("eve", roles=["publisher"], sites=["elsewhere"])
+    path = f"/sites/elsewhere/webhooks/{hook}"
+    delivery = f"x:{hook}"
+
+    assert other.patch(path, state="off").code == "unknown_hook"
+    assert other.post(f"{path}/secret").code == "unknown_hook"
+    assert other.post(f"{path}/deliveries/{delivery}/replay").code == "unknown_hook"
+    assert other.delete(path).status == 204
+    assert [each["state"] for each in desk.publisher.get(HOOKS).json["webhooks"]] == ["on"]
+
+
+def test_twenty_calls_at_once_make_no_twenty_first(desk: Desk) -> None:
+    for _ in range(15):
+        hooks.register(desk.runtime, "harbour", URL, ["comment.created"])
+
+    def register(_: int) -> bool:
+        try:
+            hooks.register(desk.runtime, "harbour", URL, ["comment.created"])
+        except TooManyHooks:
+            return False
+        return True
+
+    with ThreadPoolExecutor(10) as pool:
+        assert sum(pool.map(register, range(20))) == 5
+    refused = desk.publisher.post(HOOKS, url=URL, kinds=ALL)
+    assert (refused.status, refused.code) == (409, "too_many_hooks")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"url": URL, "kinds": []},
+        {"url": URL, "kinds": ["comment.nothing"]},
+        {"url": URL, "kinds": ["webhook.trial"]},
+        {"url": "", "kinds": ALL},
+        {"url": URL, "kinds": ALL, "secret": "mine"},
+    ],
+    ids=str,
+)
+def test_a_hook_that_makes_no_sense_is_refused(desk: Desk, body: dict[str, Any]) -> None:
+    refused = desk.publisher.post(HOOKS, **body)
+    assert (refused.status, refused.code) == (422, "invalid_request")
+
+
+def test_a_trial_is_sent_even_to_a_hook_that_is_off(desk: Desk, receiver: Receiver) -> None:
+    path = f"{HOOKS}/{desk.hook(receiver.url)['id']}"
+    assert desk.publisher.patch(path, state="off").status == 200
+    tried = desk.publisher.post(f"{path}/trials")
+    assert tried.status == 202
+    desk.workers.drain()
+
+    assert receiver.kinds == ["webhook.trial"]
+    (shown,) = desk.publisher.get(f"{path}/deliveries").json["deliveries"]
+    assert (shown["id"], shown["state"]) == (tried.json["delivery"], "sent")
+
+
+def test_deliveries_are_paged_from_the_newest(desk: Desk, receiver: Receiver) -> None:
+    path = f"{HOOKS}/{desk.hook(receiver.url)['id']}"
+    made = []
+    for number in range(5):
+        desk.clock.advance(seconds=number % 2)
+        made.append(desk.publisher.post(f"{path}/trials").json["delivery"])
+    found, cursor = [], ""
+    while True:
+        page = desk.publisher.get(f"{path}/deliveries?limit=2{cursor}").json
+        found += [each["id"] for each in page["deliveries"]]
+        if page["next"] is None:
+            break
+        cursor = f"&cursor={page['next']}"
+
+    assert sorted(found) == sorted(made)
+    unknown = desk.publisher.post(f"{path}/deliveries/x:{'a' * 16}/replay")
+    assert (unknown.status, unknown.code) == (404, "unknown_delivery")
+
+
+def test_the_table_has_every_kind_that_a_hook_can_choose() -> None:
+    assert [*ALL, "webhook.trial"] == list(KINDS)
+
+
+class TestOnTheInternet:
+    """A deployment that is not on its own machine."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"public_url": "https://plaza.example/api"})
+
+    @pytest.mark.parametrize(
+        "url", ["http://harbour.example/", "https://10.0.0.1/", "https://localhost/"]
+    )
+    def test_an_address_that_is_not_public_is_refused_without_a_reason(
+        self, desk: Desk, url: str
+    ) -> None:
+        refused = desk.publisher.post(HOOKS, url=url, kinds=ALL)
+        assert (refused.status, refused.code) == (422, "address_refused")
+        assert "detail" not in refused.json
+        path = f"{HOOKS}/{desk.hook(URL)['id']}"
+        assert desk.publisher.patch(path, url=url).code == "address_refused"
