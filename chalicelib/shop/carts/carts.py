@@ -232,21 +232,23 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST
     has_room = {"$lt": [{"$size": {"$objectToArray": "$lines"}}, MAX_LINES]}
     room = {"$or": [{f"lines.{sku}": {"$exists": True}}, {"$expr": has_room}]}
     change = {"$set": {f"lines.{sku}": line}, **_note_first({sku: hold})}
-    if not _change(runtime, cart, change, room):
+    changed = _change(runtime, cart, change, room)
+    if changed is None:
         shelf.release(runtime, stock_id, cart_id)
         _open(runtime, cart_id, buyer)
         raise CartFull
-    return find(runtime.database, cart_id)
+    return changed
 
 
 def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Cart:
     """Remove a SKU from a cart and return the cart; raises UnknownCart and CartClosed."""
     cart = _open(runtime, cart_id, buyer)
-    if not _change(runtime, cart, {"$unset": {f"lines.{sku}": ""}}):
+    changed = _change(runtime, cart, {"$unset": {f"lines.{sku}": ""}})
+    if changed is None:
         _open(runtime, cart_id, buyer)
         raise CartClosed
     shelf.release(runtime, key_of(cart["site"], sku), cart_id)
-    return find(runtime.database, cart_id)
+    return changed
 
 
 def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
@@ -267,12 +269,13 @@ def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
     # Another call may have removed a line: do not write it again.
     still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in holds]} if holds else {}
     change = {"$set": {**renewed, **units}, **_note_first(holds)}
-    if holds and not _change(runtime, cart, change, still):
+    changed = _change(runtime, cart, change, still) if holds else cart
+    if changed is None:
         _open(runtime, cart_id, buyer)
         raise CartClosed
     if missing:
         raise missing
-    return find(runtime.database, cart_id)
+    return changed
 
 
 def _open(runtime: Runtime, cart_id: str, buyer: Buyer) -> Cart:
@@ -320,9 +323,14 @@ def _note_first(holds: Mapping[str, _Hold]) -> Document:
 
 def _change(
     runtime: Runtime, cart: Cart, change: Document, condition: Document | None = None
-) -> bool:
-    """Change an open cart that meets the condition and has the user read; return whether it was."""
+) -> Cart | None:
+    """Change an open cart that meets the condition and has the user read, and return it.
+
+    None: it does not meet them.
+    """
     this = {"_id": cart["_id"], "user": cart["user"], "state": "open", **(condition or {})}
     touched = {"touched": runtime.now()}
     change = {**change, "$set": {**change.get("$set", {}), **touched}, "$inc": {"version": 1}}
-    return CARTS.of(runtime.database).update_one(this, change).matched_count > 0
+    return CARTS.of(runtime.database).find_one_and_update(
+        this, change, return_document=ReturnDocument.AFTER
+    )
