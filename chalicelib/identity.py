@@ -73,6 +73,8 @@ class Claims(BaseModel):
     nbf: float = 0
     name: Any = None
     picture: Any = None
+    email: Any = None
+    email_verified: Any = False
     roles: tuple[str, ...] = ()
     advertiser: str | None = None
     sites: tuple[str, ...] | None = None
@@ -81,8 +83,6 @@ class Claims(BaseModel):
 class SiteClaims(Claims):
     """The claims of a token of a site's own issuer; it has no roles, whatever it says."""
 
-    email: Any = None
-    email_verified: Any = False
     badges: Any = None
 
 
@@ -103,7 +103,8 @@ class Principal:
       None: every site.
     - `is_guest`: whether they have no account.
     - `badges`: shown beside their name at their site.
-    - `email`: their address as an issuer vouches for it that the site trusts with it.
+    - `email`: their address as the deployment's issuer vouches for it, or an issuer of a site that
+      the site trusts with it.
     """
 
     id: str
@@ -163,6 +164,7 @@ def identify(
         advertiser=claims.advertiser,
         sites=None if claims.sites is None else frozenset(claims.sites),
         picture=picture_of(claims.picture),
+        email=_email(claims),
     )
 
 
@@ -227,7 +229,7 @@ def _badges(claim: object) -> tuple[str, ...]:
     return tuple(shown)[:MOST_BADGES]
 
 
-def _email(claims: SiteClaims) -> str | None:
+def _email(claims: Claims) -> str | None:
     """Return the verified address of a token; None: it has none."""
     given = claims.email if claims.email_verified is True else None
     return given if isinstance(given, str) and len(given) <= _MOST_EMAIL_CHARACTERS else None

@@ -1,4 +1,4 @@
-"""Languages of the texts that readers get: those of the elements of a page."""
+"""Languages of the texts for readers, the same as of the elements of a page."""
 
 from typing import Literal
 
@@ -8,5 +8,5 @@ Language = Literal[
 
 
 def direction(language: str) -> Literal["ltr", "rtl"]:
-    """Return the direction in which readers of a language read."""
+    """Return the direction of a language's script."""
     return "rtl" if language == "ar" else "ltr"

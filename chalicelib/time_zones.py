@@ -35,7 +35,15 @@ Zone = Annotated[
 
 def midnight(day: date, time_zone: str) -> datetime:
     """Return a day's first instant in UTC, also where a clock jumps over midnight or repeats it."""
-    return datetime.combine(day, time(), ZoneInfo(time_zone)).astimezone(UTC)
+    return hour_of(day, 0, time_zone)
+
+
+def hour_of(day: date, hour: int, time_zone: str) -> datetime:
+    """Return the first instant of an hour of a day in UTC.
+
+    An hour that the clock jumps over comes later by the length of the jump.
+    """
+    return datetime.combine(day, time(hour), ZoneInfo(time_zone)).astimezone(UTC)
 
 
 def instant(bound: datetime | date, time_zone: str) -> datetime:

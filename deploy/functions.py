@@ -12,9 +12,11 @@ from deploy.intrinsics import NO_VALUE, attribute, reference, when
 from deploy.parameters import (
     ASKING,
     IMPORTING,
+    NOTIFYING,
     PAYING,
     api_variables,
     import_variables,
+    notifier_variables,
     payment_variables,
     sender_variables,
     spam_variables,
@@ -75,6 +77,8 @@ def function_additions(function: Function) -> dict[str, Any]:
         properties["Environment"] = {"Variables": payment_variables()}
     if function.name in IMPORTING:
         properties["Environment"] = {"Variables": import_variables()}
+    if function.name in NOTIFYING:
+        properties["Environment"] = {"Variables": notifier_variables()}
     if function.name in ASKING:
         properties["Environment"] = {"Variables": spam_variables()}
     if function.name == MAIL_WORKER:

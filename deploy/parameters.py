@@ -16,6 +16,8 @@ API_SECRETS = ("jwt_secret", "signing_keys")
 # An import hashes the addresses of its authors as the API hashes those of guests.
 IMPORT_SECRETS = ("signing_keys",)
 IMPORTING = frozenset({"move_nodes"})
+# Letters of notifications: it hashes their addresses, and signs their links.
+NOTIFYING = frozenset({"comments_schedules"})
 # With `Payments=stripe` alone: a secret without them would fail every other deployment.
 PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
 # With `Akismet` alone.
@@ -300,6 +302,11 @@ def import_variables() -> dict[str, Any]:
 def mail_variables() -> dict[str, Any]:
     """Return the variables of a function that queues or sends letters."""
     return {_variable("mail_from"): reference(_parameter("mail_from"))}
+
+
+def notifier_variables() -> dict[str, Any]:
+    """Return the variables of a function that writes letters of notifications."""
+    return {**import_variables(), **mail_variables()}
 
 
 def sender_variables() -> dict[str, Any]:

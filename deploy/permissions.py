@@ -44,7 +44,7 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "social_schedules": (
         *(Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter, SendEvent),
     ),
-    "comments_schedules": (MoveNode, RunTransfer, RunBatch, CheckSpam, SendEvent),
+    "comments_schedules": (*(MoveNode, RunTransfer, RunBatch, CheckSpam, SendEvent, SendLetter),),
     "assets_schedules": (MoveAssets,),
     "content_schedules": (TellDiscussion,),
     "shop_schedules": (Relist, ResumeOrder),

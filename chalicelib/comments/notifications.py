@@ -16,7 +16,7 @@ from chalicelib.comments.stores import ask
 from chalicelib.identity import Principal
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent, Notify
-from chalicelib.notifications.inbox import EXCERPT_CHARACTERS, ShownThing
+from chalicelib.notifications.inbox import TEXT_CHARACTERS, ShownThing
 from chalicelib.notifications.rows import Kind, NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.terms.plain import plain_text
@@ -136,7 +136,7 @@ def _thing(node: Node, comment: Comment) -> ShownThing:
     author = comment["author"]
     return ShownThing(
         by_name=author["name"] if author else "",
-        excerpt=plain_text(comment["html"] or "")[:EXCERPT_CHARACTERS],
+        text=plain_text(comment["html"] or "")[:TEXT_CHARACTERS],
         page_id=node["_id"],
         page_title=node["title"],
         page_url=node["url"],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pydantic import SecretStr
 
 from chalicelib import signing
+from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.mail.rows import MAX_KEYS
 
 _PURPOSE = b"mail address\0"
@@ -21,6 +22,15 @@ def ascii_form(address: str) -> str | None:
         return validate_email(address, check_deliverability=False).ascii_email
     except EmailNotValidError:
         return None
+
+
+def reachable(address: str) -> str:
+    """Return an address in `ascii_form`; raises InvalidRequest if it has none."""
+    found = ascii_form(address)
+    if found is None:
+        message = "Letters need ASCII before the @"
+        raise InvalidRequest(errors=[FieldError("email", "unreachable", message)])
+    return found
 
 
 def address_keys(address: str, keys: Sequence[SecretStr]) -> list[str]:

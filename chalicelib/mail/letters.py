@@ -72,6 +72,17 @@ def is_on(runtime: Runtime) -> bool:
     return courier_of(runtime.settings) is not None
 
 
+def may_link(runtime: Runtime) -> bool:
+    """Return whether the deployment sends letters with links to itself."""
+    # Letters in a folder are read where their links lead.
+    return is_on(runtime) and bool(runtime.settings.public_url or runtime.settings.mail_folder)
+
+
+def refuses_letters(runtime: Runtime, address: str) -> bool:
+    """Return whether an address takes no letters; only its reader may know."""
+    return not events.takes_mail(runtime, address_keys(address, runtime.settings.signing_keys))
+
+
 def may_have(runtime: Runtime, address: str) -> bool:
     """Count a letter that a person asks for, to any mailbox; return whether it may have one more.
 

@@ -7,7 +7,6 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from chalicelib.addresses import Email
-from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Accepted, Input, Request, router
 from chalicelib.http.callers import Admin
 from chalicelib.ids import ID_PATTERN, new_id
@@ -46,7 +45,7 @@ def routes(runtime: Runtime) -> Blueprint:
     def try_mail(request: Request, admin: Admin, body: MailTrial) -> Accepted[MailTrialAnswer]:
         """Send a letter that says only that mail works here."""
         del admin
-        to = reachable(body.email)
+        to = addressing.reachable(body.email)
         here = request.runtime
         if not letters.is_on(here):
             raise MailOff
@@ -63,12 +62,3 @@ def routes(runtime: Runtime) -> Blueprint:
         return Accepted({"letter": letter_id})
 
     return blueprint
-
-
-def reachable(address: str) -> str:
-    """Return an address in `addressing.ascii_form`; raises InvalidRequest if it has none."""
-    found = addressing.ascii_form(address)
-    if found is None:
-        message = "Letters need ASCII before the @"
-        raise InvalidRequest(errors=[FieldError("email", "unreachable", message)])
-    return found

@@ -12,6 +12,7 @@ from pymongo.collection import Collection as MongoCollection
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.messaging import Message
+from chalicelib.notifications import mailing
 from chalicelib.notifications.rows import ITEMS, KEPT, Kind, NotificationItem
 from chalicelib.runtime import Runtime
 
@@ -52,6 +53,8 @@ def agree(runtime: Runtime, event: NotificationEvent) -> None:
         insert_missing(
             rows, [_item(event, who, kind, now) for who, kind in event.recipients.items()]
         )
+        # After the items: a letter that begins meanwhile finds them, or another follows.
+        mailing.wake(runtime, list(event.recipients))
 
 
 def _follow(rows: MongoCollection[NotificationItem], event: NotificationEvent) -> None:

@@ -12,16 +12,16 @@ from chalicelib.runtime import Runtime
 
 # A badge says "99+" beyond.
 MOST_COUNTED = 100
-# The beginning of a comment that a notification shows.
-EXCERPT_CHARACTERS = 140
+# The beginning of a comment that a notification shows, and that a letter shows.
+EXCERPT_CHARACTERS, TEXT_CHARACTERS = 140, 1_000
 _NEWEST = [("risen", -1), ("_id", -1)]
 
 
 class ShownThing(NamedTuple):
-    """The thing of a notification as its reader sees it now."""
+    """The thing of a notification as its reader sees it now; `text`: its beginning."""
 
     by_name: str
-    excerpt: str
+    text: str
     page_id: str
     page_title: str
     page_url: str

@@ -7,6 +7,7 @@ from typing import Any
 from pymongo.database import Database
 
 from chalicelib.database import Document
+from chalicelib.notifications.mailing import MAILINGS
 from chalicelib.notifications.rows import INBOXES, ITEMS
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
@@ -20,6 +21,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("notifications", items, {"user_id": user_id}, _show),
         Trace("notifications of others", items, {"by": user_id}, not_shown=by_others),
         Trace("inbox", INBOXES.of(database), {"_id": user_id}, _show_inbox),
+        Trace("notification mail", MAILINGS.of(database), {"_id": user_id}, _show_mail),
     ]
 
 
@@ -30,6 +32,11 @@ def _show(item: Mapping[str, Any]) -> list[ExportEntry]:
 
 def _show_inbox(marks: Mapping[str, Any]) -> list[ExportEntry]:
     return [entry("inbox", seen=marks["seen"])]
+
+
+def _show_mail(row: Mapping[str, Any]) -> list[ExportEntry]:
+    fields = ("every", "hour", "weekday", "time_zone", "language", "email", "is_confirmed")
+    return [entry("notification_mail", **{name: row.get(name) for name in fields})]
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
@@ -48,6 +55,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     items.delete_many({"user_id": user_id, **risen})
     items.delete_many({"by": user_id, **risen})
     INBOXES.of(runtime.database).delete_one({"_id": user_id, **seen})
+    changed: Document = {"changed": {"$lte": until}} if until else {}
+    MAILINGS.of(runtime.database).delete_one({"_id": user_id, **changed})
     return Step.DONE
 
 

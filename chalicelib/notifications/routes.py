@@ -11,7 +11,7 @@ from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, everybody,
 from chalicelib.http.paging import Cursors, Next, place_of, position_of
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
-from chalicelib.notifications import inbox
+from chalicelib.notifications import inbox, mail_routes
 from chalicelib.notifications.inbox import (
     EXCERPT_CHARACTERS,
     MOST_COUNTED,
@@ -21,6 +21,7 @@ from chalicelib.notifications.inbox import (
     Show,
     WantedPage,
 )
+from chalicelib.notifications.mail_routes import VerifiedKeys
 from chalicelib.notifications.rows import Kind
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
@@ -99,10 +100,11 @@ class InboxAnswer(TypedDict):
     unseen: Annotated[Counted, Field(description="Since `PUT /notifications/seen`.")]
 
 
-def routes(runtime: Runtime, show: Show) -> Blueprint:
-    """Return the blueprint of inboxes."""
+def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
+    """Return the blueprint of inboxes and of letters."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Notifications")
+    mail_routes.declare(route, verified)
 
     @route("GET", "/notifications", of_one_site=everybody)
     def list_notifications(
@@ -160,7 +162,7 @@ def _answer(row: InboxRow) -> NotificationAnswer:
         "at": item["at"],
         "read": item["read"],
         "by": {"id": item["by"], "name": thing.by_name},
-        "excerpt": thing.excerpt,
+        "excerpt": thing.text[:EXCERPT_CHARACTERS],
         "page": {"id": thing.page_id, "title": thing.page_title, "url": thing.page_url},
         "permalink": thing.permalink,
     }

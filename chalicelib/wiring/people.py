@@ -12,6 +12,7 @@ from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.comments import webhooks as comment_webhooks
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.joining import carrying
+from chalicelib.comments.people import claims
 from chalicelib.content import personal_data as content_personal_data
 from chalicelib.happenings import Happened
 from chalicelib.messaging import consume
@@ -63,7 +64,7 @@ def routes(runtime: Runtime) -> Blueprint:
 
 def inboxes(runtime: Runtime) -> Blueprint:
     """Return the blueprint of inboxes, which show comments."""
-    return notification_routes.routes(runtime, comment_notifications.show)
+    return notification_routes.routes(runtime, comment_notifications.show, claims.verified_keys)
 
 
 def changes(runtime: Runtime) -> Blueprint:

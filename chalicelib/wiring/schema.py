@@ -38,6 +38,7 @@ from chalicelib.http import idempotency
 from chalicelib.jobs import outbox
 from chalicelib.mail import rows as mail
 from chalicelib.marks import shapes as marks
+from chalicelib.notifications import mailing as notification_mail
 from chalicelib.notifications import rows as notifications
 from chalicelib.people import blocks
 from chalicelib.settings import Settings
@@ -132,6 +133,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     blocks.BLOCKS,
     notifications.ITEMS,
     notifications.INBOXES,
+    notification_mail.MAILINGS,
     webhooks.HOOKS,
     webhooks.DELIVERIES,
     webhooks.TOLD,

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from chalicelib.runtime import Runtime
+from chalicelib.settings import Settings
 from contract.compatibility import resolve
 from deploy.openapi.files import KEPT
 from tests.security.support.matrix import FEATURES
@@ -110,6 +111,17 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
             "closes_at": "2026-03-03T00:00:00Z",
         },
     ),
+    "putNotificationMail": (
+        "/notifications/mail",
+        {
+            "every": "daily",
+            "hour": 7,
+            "weekday": 3,
+            "time_zone": "Asia/Tokyo",
+            "language": "ar",
+            "email": "admin@plaza.example",
+        },
+    ),
     "putProduct": (
         "/shops/alpha/products/full",
         {
@@ -203,6 +215,12 @@ def test_all_that_is_written_can_be_read() -> None:
     }
 
     assert unread == NOT_READ.keys()
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Letters whose links lead to this machine, where they are read."""
+    return settings.model_copy(update={"mail_folder": "letters"})
 
 
 @pytest.fixture

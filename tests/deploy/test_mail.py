@@ -51,7 +51,9 @@ def test_the_functions_that_queue_and_send_know_the_sender(template: Any) -> Non
         and "PLAZA_MAIL_FROM" in own["Variables"]
     }
 
-    assert knowing == {name: {"Ref": "MailFrom"} for name in ("api_handler", "send_letters")}
+    assert knowing == {
+        name: {"Ref": "MailFrom"} for name in ("api_handler", "comments_schedules", "send_letters")
+    }
     sender = properties(template, "SendLetters")["Environment"]["Variables"]
     named = {"Fn::If": ["SendsMail", {"Fn::Sub": "${AWS::StackName}-letters"}, ""]}
     assert sender["PLAZA_MAIL_CONFIGURATION_SET"] == named

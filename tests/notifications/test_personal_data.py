@@ -2,11 +2,15 @@
 
 import pytest
 
+from chalicelib.notifications import mailing, personal_data
+from chalicelib.notifications.mailing import MAILINGS
 from chalicelib.notifications.rows import INBOXES, ITEMS
 from chalicelib.runtime import Runtime
 from tests.comments.support.guest_fixtures import settings, site
 from tests.comments.support.guests import GuestSite
 from tests.comments.support.joining import ANN, account, id_of, join, posted
+from tests.notifications.support.mailbox import state_of, tell, turn_on
+from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.people import remaining
 from tests.support.workers import Workers
@@ -35,8 +39,9 @@ def test_an_export_has_the_inbox_and_an_erasure_leaves_nothing_of_it(
     posted(ann, "Is it not?", parent=answer)
     workers.drain()
     assert ann.put("/notifications/seen", until="2026-01-01T00:00:00Z").status == 204
+    assert ann.put("/notifications/mail", every="daily", email="ann@plaza.example").status == 200
     exported = ann.get("/users/me/export?limit=200").json["entries"]
-    assert {"notification", "inbox"} <= {each["kind"] for each in exported}
+    assert {"notification", "inbox", "notification_mail"} <= {each["kind"] for each in exported}
 
     assert ann.delete("/users/me").status == 202
     workers.drain()
@@ -46,7 +51,8 @@ def test_an_export_has_the_inbox_and_an_erasure_leaves_nothing_of_it(
         ITEMS.of(runtime.database).count_documents({"$or": [{"user_id": "ann"}, {"by": "ann"}]})
         == 0
     )
-    assert INBOXES.of(runtime.database).count_documents({"_id": "ann"}) == 0
+    for each in (INBOXES, MAILINGS):
+        assert each.of(runtime.database).count_documents({"_id": "ann"}) == 0
     assert kinds(bob) == []
 
 
@@ -69,3 +75,40 @@ def test_a_guests_notifications_become_the_accounts(told: GuestSite, workers: Wo
     assert len(kinds(ann)) == 2
     assert id_of(ann) == ANN
     assert later
+
+
+def test_a_guests_letters_become_the_accounts_unless_it_has_its_own(
+    told: GuestSite, workers: Workers, clock: Clock
+) -> None:
+    runtime = told.runtime
+    guest = told.guest("Passenger", email=None, return_to=None)
+    guest_id = id_of(guest)
+    turn_on(runtime, guest_id, every="daily", hour=5)
+    clock.advance(seconds=1)
+    tell(runtime, "1", guest_id)
+    ann = account(told)
+
+    assert join(ann, guest).status == 202
+    workers.drain()
+
+    assert mailing.find(runtime, guest_id) is None
+    given = state_of(runtime, ANN)
+    assert (given["hour"], given["email"]) == (5, "ann@plaza.example")
+    assert given["since"] == runtime.now()
+
+    turn_on(runtime, "other", every="weekly")
+    mailing.give(runtime, "other", ANN)
+    assert mailing.find(runtime, "other") is None
+    assert state_of(runtime, ANN) == given
+
+
+def test_an_erasure_leaves_a_setting_from_after_it(told: GuestSite, clock: Clock) -> None:
+    runtime = told.runtime
+    before = runtime.now()
+    clock.advance(seconds=1)
+    turn_on(runtime)
+
+    personal_data.erase(runtime, "ann", before)
+    assert mailing.find(runtime, "ann") is not None
+    personal_data.erase(runtime, "ann", runtime.now())
+    assert mailing.find(runtime, "ann") is None

@@ -49,6 +49,8 @@ ADDRESSES = {
     "GET /nodes/{node}/comments",
     "GET /nodes/{node}/comments.atom",
     "GET /nodes/{node}/comments/{comment}/thread.atom",
+    "GET /notifications/mail/confirmation",
+    "GET /notifications/mail/stop",
     "GET /previews/{token}",
     "GET /sites/{site}/comments.atom",
     "GET /sites/{site}/discussions.xml",
@@ -128,7 +130,9 @@ def test_a_problem_is_a_page(app: Chalice, world: World) -> None:
     seen = {}
     for operation, row in opened_in_browsers(app):
         parts = set(re.findall(r"{(\w+)}", row.call))
-        for address in [address_of(world, row, **{part: "0" * 13}) for part in parts]:
+        # Without parts: the row's own address, whose token is forged.
+        replaced = [{part: "0" * 13} for part in parts] or [{}]
+        for address in [address_of(world, row, **each) for each in replaced]:
             told = opened(world, address)
             if told.status >= HTTPStatus.BAD_REQUEST:
                 seen[name(operation)] = (told.status, kind_of(told))

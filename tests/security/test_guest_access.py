@@ -30,6 +30,8 @@ OWN = {
     "GET /notifications",
     "PUT /notifications/seen",
     "PUT /notifications/read",
+    "GET /notifications/mail",
+    "PUT /notifications/mail",
 }
 
 

@@ -38,6 +38,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.sign_in.confirming.sweep: find comments.person",
         "comments.discussion.by_page.add_missing_keys: find comments.node",
         "comments.acts.upkeep.sweep: find comments.log",
+        "notifications.mailing.find_due: find notifications.mail",
         "comments.marking.flags.sweep: find comments.entry",
         "comments.spam.checking.wipe_overdue: find comments.entry",
         "jobs.resending.sweep: find comments.origin",

@@ -32,6 +32,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.marks import giving
 from chalicelib.marks.shapes import MARKS, thing_of
+from chalicelib.notifications import mailing
 from chalicelib.notifications import personal_data as notifications
 from chalicelib.people import blocks
 from chalicelib.people.blocks import BLOCKS
@@ -76,6 +77,7 @@ def carry(runtime: Runtime, site: str, user_id: str) -> None:
     _withdraw_own_marks(runtime, by)
     _carry_blocks(runtime, by)
     notifications.give(runtime.database, site, user_id, by.account)
+    mailing.give(runtime, user_id, by.account)
     counting.recount(runtime.database, site, by.account)
 
 

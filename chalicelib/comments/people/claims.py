@@ -54,7 +54,7 @@ def find_claimable(runtime: Runtime, site: str, caller: Principal) -> list[Claim
 
     A guest has no account.
     """
-    keys = [] if caller.is_guest else _address_keys(runtime, site, caller)
+    keys = [] if caller.is_guest else verified_keys(runtime, site, caller)
     if not keys:
         return []
     same: Document = {"email_key": {"$in": keys}, "site": site, "joined": None}
@@ -86,8 +86,8 @@ def follow(runtime: Runtime, site: str, user_ids: Sequence[str]) -> None:
         outbox.note(runtime, Join(site=site, person_id=row["user_id"]), due=runtime.now())
 
 
-def _address_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
-    """Return the keyed hashes of an account's verified address; none: it has none."""
+def verified_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
+    """Return the keyed hashes of a person's verified address at a site; none: it has none."""
     if ISSUED_ID.fullmatch(caller.id):
         address = addressing.ascii_form(caller.email) if caller.email else None
         keys = runtime.settings.signing_keys

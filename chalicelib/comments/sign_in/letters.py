@@ -22,7 +22,6 @@ from chalicelib.comments.people.links import (
 from chalicelib.comments.people.rows import PEOPLE, Person
 from chalicelib.comments.sign_in.sign_in_words import SIGN_IN_WORDS
 from chalicelib.comments.sign_in.words import WORDS, Words
-from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.guest_tokens import Guest
 from chalicelib.languages import Language
 from chalicelib.limits import SITE_LETTERS
@@ -46,15 +45,9 @@ def check(runtime: Runtime, wanted: WantedLetter) -> str:
 
     Raises MailOff, and InvalidRequest for an address that no letter reaches.
     """
-    # Letters in a folder are read where their links lead.
-    has_address = runtime.settings.public_url or runtime.settings.mail_folder
-    if not letters.is_on(runtime) or not has_address:
+    if not letters.may_link(runtime):
         raise MailOff
-    found = addressing.ascii_form(wanted.email)
-    if found is None:
-        message = "Letters need ASCII before the @"
-        raise InvalidRequest(errors=[FieldError("email", "unreachable", message)])
-    return found
+    return addressing.reachable(wanted.email)
 
 
 def send(runtime: Runtime, guest: Guest, wanted: WantedLetter) -> None:

@@ -70,6 +70,10 @@ UNDRIVEN = {
     "beginGuest": "it has no caller",
     "showConfirmation": "it has no caller",
     "confirmAddress": "it has no caller",
+    "showMailConfirmation": "it has no caller",
+    "confirmMail": "it has no caller",
+    "showMailStop": "it has no caller",
+    "stopMail": "it has no caller",
     "sendSignIn": "it has no caller",
     "exchangeCode": "it has no caller",
     "exchangeAccountCode": "it has no caller",
@@ -256,6 +260,8 @@ def mark(drive: Drive, own: str) -> None:
     now = drive.clock().isoformat()
     drive.call("markNotificationsSeen", "PUT", "/notifications/seen", until=now)
     drive.call("markNotificationsRead", "PUT", "/notifications/read", until=now)
+    drive.call("getNotificationMail", "GET", "/notifications/mail")
+    drive.call("putNotificationMail", "PUT", "/notifications/mail", every="off", hour=9)
 
 
 def differences(one: Drive, other: Drive) -> str:

@@ -11,4 +11,22 @@ NOTIFICATIONS = (
     ),
     Row("PUT /notifications/read", {401: "anonymous", 204: "*"}, body={"ids": ["nothing"]}),
     Row("GET /changes", {200: "*"}, query="?topics=inbox,news,node:harbour:moon"),
+    Row("GET /notifications/mail", {401: "anonymous", 200: "*"}),
+    Row(
+        "PUT /notifications/mail",
+        {401: "anonymous", 200: "*"},
+        body={
+            "every": "off",
+            "hour": 20,
+            "weekday": 5,
+            "time_zone": "Asia/Tokyo",
+            "language": "nl",
+            "email": "reader@plaza.example",
+        },
+    ),
+    # Who has the token of a letter's link has read the letter.
+    Row("GET /notifications/mail/confirmation", {404: "*"}, query="?token=forged"),
+    Row("POST /notifications/mail/confirmation", {404: "*"}, query="?token=forged"),
+    Row("GET /notifications/mail/stop", {404: "*"}, query="?token=forged"),
+    Row("POST /notifications/mail/stop", {404: "*"}, query="?token=forged"),
 )

@@ -1,0 +1,93 @@
+"""Writing letters of notifications that are due.
+
+A lease fixes the end of a letter's span, and the letter's id follows from the person and that
+end. So a repeat after a crash is the same letter, which the mail room sends once at most.
+"""
+
+import hashlib
+
+from chalicelib import deadlines, signing
+from chalicelib.database import Document
+from chalicelib.identity import Principal
+from chalicelib.mail import letters
+from chalicelib.mail.letters import Draft
+from chalicelib.notifications import mailing
+from chalicelib.notifications.inbox import MOST_COUNTED, InboxRow, Show
+from chalicelib.notifications.letter import html_of, subject_of, text_of
+from chalicelib.notifications.mail_links import stop_url
+from chalicelib.notifications.mailing import MailSetting
+from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+# The letters of one run; the next run goes on.
+MOST_AT_ONCE = 200
+# The least time for a letter: with less left, the next run writes it.
+_LEAST_SECONDS = 5.0
+_NEWEST = [("risen", -1), ("_id", -1)]
+
+
+def send_due(runtime: Runtime, show: Show) -> int:
+    """Write the letters that are due, and return how many; a letter that fails stops no other."""
+    if not letters.may_link(runtime):
+        return 0
+    written = 0
+    for row in mailing.find_due(runtime, MOST_AT_ONCE):
+        if deadlines.remaining() < _LEAST_SECONDS:
+            break
+        leased = mailing.lease(runtime, row)
+        if leased is None:
+            continue
+        try:
+            written += send(runtime, show, leased)
+        except Exception:  # noqa: BLE001 - once its lease is over, another run tries again
+            log.exception("letter of notifications failed")
+    return written
+
+
+def send(runtime: Runtime, show: Show, leased: MailSetting) -> bool:
+    """Write the letter of a leased row; return False without news."""
+    shown = _read_items(runtime, show, leased)
+    if shown:
+        letters.queue(runtime, _draft(runtime, leased, shown))
+    later = {**_unread(leased), "risen": {"$gt": leased["until"]}}
+    has_later = ITEMS.of(runtime.database).find_one(later, {"_id": 1}) is not None
+    mailing.finish(runtime, leased, has_later=has_later)
+    return bool(shown)
+
+
+def _read_items(runtime: Runtime, show: Show, leased: MailSetting) -> list[InboxRow]:
+    """Return items of a letter's span, neither seen nor read, that the person may see now."""
+    marks = INBOXES.of(runtime.database).find_one({"_id": leased["_id"]})
+    since = max(leased["since"], marks["seen"]) if marks else leased["since"]
+    span = {**_unread(leased), "risen": {"$gt": since, "$lte": leased["until"]}}
+    items = list(ITEMS.of(runtime.database).find(span).sort(_NEWEST).limit(MOST_COUNTED))
+    if not items:
+        return []
+    # Programs read mailboxes, too: no role of the person shows more in a letter.
+    things = show(runtime, Principal(id=leased["_id"], name=""), items)
+    return [InboxRow(each, things[each["_id"]]) for each in items if each["_id"] in things]
+
+
+def _unread(leased: MailSetting) -> Document:
+    return {"user_id": leased["_id"], **UNREAD}
+
+
+def _draft(runtime: Runtime, leased: MailSetting, shown: list[InboxRow]) -> Draft:
+    url = stop_url(runtime, leased["_id"])
+    return Draft(
+        _letter_id(leased),
+        "notifications",
+        leased["email"],
+        subject_of(leased, shown),
+        text_of(leased, shown, url),
+        leased["language"],
+        html_of(leased, shown, url),
+        url,
+    )
+
+
+def _letter_id(leased: MailSetting) -> str:
+    """Return the id of a letter, which follows from its person and the end of its span."""
+    named = f"notifications\0{leased['_id']}\0{leased['until'].isoformat()}"
+    return signing.encode(hashlib.sha256(named.encode()).digest())

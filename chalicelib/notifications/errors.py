@@ -1,0 +1,19 @@
+"""Problems of letters of notifications."""
+
+from chalicelib.errors import Problem
+
+
+class NoMailAddress(Problem):
+    """Letters need an address: neither the call nor the account names one."""
+
+    status = 409
+    code = "no_mail_address"
+    title = "Name an address for the letters"
+
+
+class UnknownMailLink(Problem):
+    """A letter has no such link, or it is too old, or its address is no longer the reader's."""
+
+    status = 404
+    code = "unknown_mail_link"
+    title = "This link does not work any more"

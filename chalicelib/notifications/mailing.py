@@ -1,0 +1,236 @@
+"""Letters of notifications: the setting of a person, and the time of their next letter.
+
+A row is due only while there may be news. A new item wakes the row, and a letter's
+end lets it rest, unless another item or a setting came meanwhile (`wakes`).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from zoneinfo import ZoneInfo
+
+from pymongo import IndexModel
+
+from chalicelib import time_zones
+from chalicelib.database import Collection, Document, insert_missing, upsert
+from chalicelib.languages import Language
+from chalicelib.runtime import Runtime
+
+Every = Literal["off", "at_once", "hourly", "daily", "weekly"]
+# A reader who is here sees an item on the page before its letter begins.
+AT_ONCE_AFTER = timedelta(minutes=5)
+_DAYS_OF_A_WEEK = 7
+
+
+class MailSetting(TypedDict):
+    """When a person gets letters, and where; `_id` is the person's id.
+
+    - `hour` and `weekday` (1: Monday) are of the clock of `time_zone`.
+    - `email`: in `addressing.ascii_form`; letters go there once it `is_confirmed`.
+    - `changed`: the last change by the person.
+    - `since`: earlier letters covered all items up to then.
+    - `wakes`: a number that each new item and each change of the setting raises.
+    - `next_due`: the time of the next letter.
+    - `until`, `lease`: the end of the span of the letter under way, and the time at which another
+      worker goes on with it.
+    """
+
+    _id: str
+    every: Every
+    hour: int
+    weekday: int
+    time_zone: str
+    language: Language
+    is_confirmed: bool
+    changed: datetime
+    since: datetime
+    wakes: int
+    email: NotRequired[str]
+    next_due: NotRequired[datetime]
+    until: NotRequired[datetime]
+    lease: NotRequired[datetime]
+
+
+MAILINGS = Collection(
+    "notifications.mail",
+    MailSetting,
+    indexes=(
+        IndexModel("next_due", partialFilterExpression={"next_due": {"$exists": True}}),
+        IndexModel("lease", partialFilterExpression={"lease": {"$exists": True}}),
+    ),
+    shard_key={"_id": "hashed"},
+)
+UNDER_WAY = ("until", "lease")
+# The filter of the people who get letters.
+_ON: Document = {"every": {"$ne": "off"}, "is_confirmed": True}
+
+
+class Rhythm(NamedTuple):
+    """The rhythm of letters, by the clock of a time zone, and their language."""
+
+    every: Every
+    hour: int
+    weekday: int
+    time_zone: str
+    language: Language
+
+
+NEVER = Rhythm("off", 8, 1, "UTC", "en")
+
+
+def rhythm_of(row: MailSetting) -> Rhythm:
+    """Return the rhythm of a setting."""
+    return Rhythm(row["every"], row["hour"], row["weekday"], row["time_zone"], row["language"])
+
+
+def find(runtime: Runtime, user_id: str) -> MailSetting | None:
+    """Return the setting of a person; None: they never chose one."""
+    return MAILINGS.of(runtime.database).find_one({"_id": user_id})
+
+
+def due_after(rhythm: Rhythm, now: datetime) -> datetime:
+    """Return the time of the first letter after `now`, in UTC.
+
+    An hour that the clock skips comes later by the skip; of an hour that comes twice, the first.
+    """
+    match rhythm.every:
+        case "daily":
+            return _next_hour(rhythm, now, frozenset(range(1, _DAYS_OF_A_WEEK + 1)))
+        case "weekly":
+            return _next_hour(rhythm, now, frozenset({rhythm.weekday}))
+        case "hourly":
+            return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+        case _:
+            return now + AT_ONCE_AFTER
+
+
+def _next_hour(rhythm: Rhythm, now: datetime, weekdays: frozenset[int]) -> datetime:
+    day = now.astimezone(ZoneInfo(rhythm.time_zone)).date()
+    # A zone that crosses the date line skips a day.
+    days = (day + timedelta(days=number) for number in range(2 * _DAYS_OF_A_WEEK + 1))
+    hours = (
+        time_zones.hour_of(each, rhythm.hour, rhythm.time_zone)
+        for each in days
+        if each.isoweekday() in weekdays
+    )
+    return next(each for each in hours if each > now)
+
+
+def choose(
+    runtime: Runtime, user_id: str, rhythm: Rhythm, email: str | None, *, sure: bool
+) -> None:
+    """Store the setting of a person; `sure`: letters may go to the address.
+
+    Letters that were off cover items from now on.
+    """
+    now, before = runtime.now(), find(runtime, user_id)
+    fields: dict[str, Any] = {**rhythm._asdict(), "is_confirmed": sure, "changed": now}
+    gone = dict.fromkeys(UNDER_WAY, "")
+    if email is not None:
+        fields["email"] = email
+    if sure and rhythm.every != "off":
+        fields["next_due"] = due_after(rhythm, now)
+        if before is not None and _is_on(before):
+            gone = {}
+        else:
+            fields["since"] = now
+    else:
+        gone["next_due"] = ""
+    made: Document = {} if "since" in fields else {"since": now}
+    update = {"$set": fields, "$inc": {"wakes": 1}, "$setOnInsert": made, "$unset": gone}
+    update = {name: value for name, value in update.items() if value}
+    upsert(MAILINGS.of(runtime.database), {"_id": user_id}, update)
+
+
+def _is_on(row: MailSetting) -> bool:
+    return row["every"] != "off" and row["is_confirmed"]
+
+
+def confirm(runtime: Runtime, row: MailSetting) -> bool:
+    """Confirm the address of a setting as read; return False if it changed meanwhile.
+
+    A repeat changes nothing.
+    """
+    if row["is_confirmed"]:
+        return True
+    now = runtime.now()
+    fields: dict[str, Any] = {"is_confirmed": True, "changed": now, "since": now}
+    if row["every"] != "off":
+        fields["next_due"] = due_after(rhythm_of(row), now)
+    as_read = {"_id": row["_id"], "email": row.get("email"), "wakes": row["wakes"]}
+    update = {"$set": fields, "$inc": {"wakes": 1}}
+    return MAILINGS.of(runtime.database).update_one(as_read, update).matched_count > 0
+
+
+def stop(runtime: Runtime, user_id: str) -> None:
+    """Turn the letters of a person off; a repeat changes nothing."""
+    gone = dict.fromkeys(("next_due", *UNDER_WAY), "")
+    update = {"$set": {"every": "off", "changed": runtime.now()}, "$inc": {"wakes": 1}}
+    on = {"_id": user_id, "every": {"$ne": "off"}}
+    MAILINGS.of(runtime.database).update_one(on, {**update, "$unset": gone})
+
+
+def wake(runtime: Runtime, people: Sequence[str]) -> None:
+    """Make the rows due of people who have new items; call it after storing the items."""
+    if not people:
+        return
+    rows, now = MAILINGS.of(runtime.database), runtime.now()
+    for row in list(rows.find({"_id": {"$in": list(people)}, **_ON})):
+        due = due_after(rhythm_of(row), now)
+        fields = {"wakes": {"$add": ["$wakes", 1]}, "next_due": {"$ifNull": ["$next_due", due]}}
+        rows.update_one({"_id": row["_id"], **_ON}, [{"$set": fields}])
+
+
+def give(runtime: Runtime, giver: str, to: str) -> None:
+    """Give the setting of a person to an account that has none; otherwise it goes."""
+    rows = MAILINGS.of(runtime.database)
+    row = rows.find_one({"_id": giver})
+    if row is None:
+        return
+    # Earlier items are in letters of the person.
+    own: Any = {**row, "_id": to, "since": runtime.now()}
+    for name in UNDER_WAY:
+        own.pop(name, None)
+    insert_missing(rows, [own])
+    rows.delete_one({"_id": giver})
+
+
+# The lease of a letter, and its end.
+
+# Longer than a run of the schedule.
+LEASE = timedelta(minutes=10)
+# The time of an item is from before its write; a worker writes within it.
+_SETTLED = timedelta(minutes=1)
+
+
+def find_due(runtime: Runtime, most: int) -> list[MailSetting]:
+    """Return people with a letter that is due, or that a worker left, some at once."""
+    now = runtime.now()
+    free: Document = {"next_due": {"$lte": now}, "lease": None}
+    due: Document = {"$or": [free, {"lease": {"$lte": now}}]}
+    return list(MAILINGS.of(runtime.database).find(due).limit(most))
+
+
+def lease(runtime: Runtime, row: MailSetting) -> MailSetting | None:
+    """Begin the letter of a row as read, or go on with it; None: another worker did.
+
+    The span of a letter ends before its first lease, so that a later worker writes the same one.
+    """
+    now = runtime.now()
+    until = row.get("until", now - _SETTLED)
+    fields: Any = {"until": until, "lease": now + LEASE, "next_due": due_after(rhythm_of(row), now)}
+    as_read = {name: row.get(name) for name in ("_id", "wakes", "next_due", *UNDER_WAY)}
+    if not MAILINGS.of(runtime.database).update_one(as_read, {"$set": fields}).matched_count:
+        return None
+    leased: MailSetting = {**row, **fields}
+    return leased
+
+
+def finish(runtime: Runtime, leased: MailSetting, *, has_later: bool) -> None:
+    """End a letter; without later items the row rests, unless something woke it meanwhile."""
+    rows, until = MAILINGS.of(runtime.database), leased["until"]
+    update = {"$set": {"since": until}, "$unset": dict.fromkeys(UNDER_WAY, "")}
+    rows.update_one({"_id": leased["_id"], "until": until}, update)
+    if not has_later:
+        same = {"_id": leased["_id"], "wakes": leased["wakes"], "until": None}
+        rows.update_one(same, {"$unset": {"next_due": ""}})

@@ -1,0 +1,361 @@
+"""A letter of notifications: once, of what is new, whatever comes twice or crashes."""
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.identity import Principal
+from chalicelib.mail import letters
+from chalicelib.notifications import digests, events, inbox, mailing
+from chalicelib.notifications.inbox import ShownThing
+from chalicelib.notifications.mailing import MAILINGS
+from chalicelib.notifications.rows import NotificationItem
+from chalicelib.runtime import Runtime
+from tests.comments.support.crash_points import crash_everywhere
+from tests.notifications.support.mailbox import (
+    ANN,
+    run,
+    show,
+    state_of,
+    tell,
+    turn_on,
+    written,
+)
+from tests.support.clock import Clock
+
+
+def subjects(runtime: Runtime) -> list[str]:
+    return [each["subject"] for each in written(runtime)]
+
+
+def test_a_letter_comes_five_minutes_after_a_notification(runtime: Runtime, clock: Clock) -> None:
+    turn_on(runtime)
+    clock.advance(hours=1)
+    assert run(runtime) == 0
+    tell(runtime)
+    clock.advance(minutes=4, seconds=59)
+    assert run(runtime) == 0
+    clock.advance(seconds=1)
+
+    assert run(runtime) == 1
+    (letter,) = written(runtime)
+    assert (letter["to"], letter["subject"]) == (ANN, "Ben replied to you: Moon")
+    assert letter["stop_url"].startswith("https://plaza.example/notifications/mail/stop?token=")
+    for part in ("text", "html"):
+        assert "Reply 1." in letter[part]
+        assert "https://a.example/#plaza-1" in letter[part]
+    clock.advance(hours=1)
+    assert run(runtime) == 0
+
+
+@pytest.mark.parametrize("mark", ["seen", "read", "read until"])
+def test_there_is_no_letter_of_what_its_reader_has_met(
+    runtime: Runtime, clock: Clock, mark: str
+) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime)
+    clock.advance(minutes=2)
+    match mark:
+        case "seen":
+            inbox.mark_seen(runtime, "ann", runtime.now())
+        case "read":
+            inbox.mark_read(runtime, "ann", ["ann:1"])
+        case _:
+            inbox.mark_read_until(runtime, "ann", runtime.now())
+    clock.advance(minutes=3)
+
+    assert run(runtime) == 0
+    assert written(runtime) == []
+
+
+def test_a_row_rests_until_there_is_news(runtime: Runtime, clock: Clock) -> None:
+    turn_on(runtime, every="daily")
+    clock.advance(days=1)
+    assert run(runtime) == 0
+    assert "next_due" not in state_of(runtime)
+
+    tell(runtime)
+
+    assert state_of(runtime)["next_due"] > runtime.now()
+
+
+def test_news_while_a_letter_is_written_are_in_the_next(runtime: Runtime, clock: Clock) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime, "1")
+    clock.advance(minutes=5)
+
+    def late(here: Runtime, reader: Principal, items: Sequence[NotificationItem]) -> Any:
+        tell(runtime, "2")
+        return show(here, reader, items)
+
+    assert digests.send_due(runtime, late) == 1
+    clock.advance(minutes=5)
+    assert run(runtime) == 1
+
+    first, second = written(runtime)
+    assert "Reply 2." not in first["text"]
+    assert "Reply 1." not in second["text"]
+
+
+def test_an_item_that_is_stored_late_is_in_a_letter(runtime: Runtime, clock: Clock) -> None:
+    """Its time is from before its write, and other workers write letters between."""
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime, "1")
+    clock.advance(minutes=5)
+    risen = runtime.now() - timedelta(seconds=30)
+    assert run(runtime) == 1
+    clock.time, now = risen, clock.time
+    tell(runtime, "2")
+    clock.time = now + timedelta(minutes=6)
+
+    assert run(runtime) == 1
+    assert "Reply 2." in written(runtime)[1]["text"]
+
+
+def test_two_schedules_at_once_write_one_letter(runtime: Runtime, clock: Clock) -> None:
+    for number in range(8):
+        turn_on(runtime, f"reader-{number}")
+        clock.advance(seconds=1)
+        tell(runtime, str(number), f"reader-{number}")
+    clock.advance(minutes=5)
+    begun, counts = threading.Barrier(4), []
+
+    def work() -> None:
+        begun.wait()
+        counts.append(run(runtime))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sum(counts) == 8
+    assert len(written(runtime)) == 8
+
+
+def test_a_crash_anywhere_leaves_one_letter(
+    runtime: Runtime, mongodb_uri: str, clock: Clock
+) -> None:
+    """Each repeat of one span is the letter with its id, and the next span begins after it."""
+    points = 0
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime, "first")
+    clock.advance(minutes=5)
+    for _ in crash_everywhere(runtime, mongodb_uri, run):
+        points += 1
+        clock.advance(minutes=10)
+    run(runtime)
+
+    assert points > 8
+    (letter,) = written(runtime)
+    assert "Reply first." in letter["text"]
+    clock.advance(minutes=10)
+    run(runtime)
+    assert state_of(runtime).keys().isdisjoint({"until", "lease", "next_due"})
+
+
+def test_a_crash_after_the_letter_tells_nothing_twice(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime, "1")
+    clock.advance(minutes=5)
+    with monkeypatch.context() as patched:
+        patched.setattr(mailing, "finish", lambda *_, **__: 1 / 0)
+        assert run(runtime) == 0
+    tell(runtime, "2")
+    clock.advance(minutes=10)
+    run(runtime)
+    clock.advance(minutes=10)
+    run(runtime)
+
+    texts = [each["text"] for each in written(runtime)]
+    assert [("Reply 1." in each, "Reply 2." in each) for each in texts] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_a_letter_that_fails_stops_no_other(runtime: Runtime, clock: Clock) -> None:
+    for who in ("ann", "bo"):
+        turn_on(runtime, who, f"{who}@plaza.example")
+        clock.advance(seconds=1)
+        tell(runtime, who, who)
+    clock.advance(minutes=5)
+
+    def failing(here: Runtime, reader: Principal, items: Sequence[NotificationItem]) -> Any:
+        if reader.id == "ann":
+            raise ValueError
+        return show(here, reader, items)
+
+    assert digests.send_due(runtime, failing) == 1
+    assert [each["to"] for each in written(runtime)] == ["bo@plaza.example"]
+    clock.advance(minutes=9)
+    assert run(runtime) == 0
+    clock.advance(minutes=1)
+    assert run(runtime) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "subject"),
+    [
+        (0, None),
+        (1, "Ben replied to you: Moon"),
+        (2, "Notifications (2)"),
+        (99, "Notifications (99)"),
+        (100, "Notifications (99+)"),
+        (101, "Notifications (99+)"),
+    ],
+)
+def test_a_letter_counts_up_to_99_and_lists_20(
+    runtime: Runtime, clock: Clock, number: int, subject: str | None
+) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    for each in range(number):
+        tell(runtime, f"{each:03}")
+    clock.advance(minutes=5)
+
+    assert run(runtime) == (1 if subject else 0)
+    if subject:
+        (letter,) = written(runtime)
+        assert letter["subject"] == subject
+        assert letter["text"].count("Reply ") == letter["html"].count("Reply ") == min(number, 20)
+        assert ("There are more" in letter["text"]) == (number > 20)
+        clock.advance(minutes=5)
+        assert run(runtime) == 0, "the letter has told of all"
+
+
+def test_only_what_the_reader_sees_now_is_in_a_letter(runtime: Runtime, clock: Clock) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    for number in range(3):
+        tell(runtime, str(number))
+    clock.advance(minutes=5)
+
+    def one(here: Runtime, reader: Principal, items: Sequence[NotificationItem]) -> Any:
+        assert (reader.id, reader.roles) == ("ann", frozenset())
+        return {name: each for name, each in show(here, reader, items).items() if name == "ann:1"}
+
+    assert digests.send_due(runtime, one) == 1
+    assert subjects(runtime) == ["Ben replied to you: Moon"]
+
+
+def test_there_is_no_letter_if_its_reader_sees_nothing(runtime: Runtime, clock: Clock) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime)
+    clock.advance(minutes=5)
+    nothing: Callable[..., dict[str, ShownThing]] = lambda *_: {}  # noqa: E731
+
+    assert digests.send_due(runtime, nothing) == 0
+    assert written(runtime) == []
+
+
+def test_what_was_taken_back_is_in_no_letter(runtime: Runtime, clock: Clock) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime)
+    events.withdraw(runtime, "1")
+    clock.advance(minutes=5)
+
+    assert run(runtime) == 0
+
+
+@pytest.mark.parametrize("how", ["off", "stopped", "unconfirmed", "nothing chosen"])
+def test_there_is_no_letter_for_who_has_none_asked(
+    runtime: Runtime, clock: Clock, how: str
+) -> None:
+    match how:
+        case "off":
+            turn_on(runtime, every="off")
+        case "stopped":
+            turn_on(runtime)
+            mailing.stop(runtime, "ann")
+        case "unconfirmed":
+            mailing.choose(runtime, "ann", mailing.NEVER._replace(every="at_once"), ANN, sure=False)
+    tell(runtime)
+    clock.advance(days=8)
+
+    assert run(runtime) == 0
+
+
+def test_letters_that_were_off_tell_nothing_of_the_time_between(
+    runtime: Runtime, clock: Clock
+) -> None:
+    turn_on(runtime)
+    mailing.stop(runtime, "ann")
+    tell(runtime)
+    clock.advance(minutes=5)
+    turn_on(runtime)
+    clock.advance(minutes=10)
+
+    assert run(runtime) == 0
+
+
+def test_who_stops_while_a_letter_is_written_gets_no_further_one(
+    runtime: Runtime, clock: Clock
+) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime, "1")
+    clock.advance(minutes=5)
+
+    def stopping(here: Runtime, reader: Principal, items: Sequence[NotificationItem]) -> Any:
+        mailing.stop(runtime, "ann")
+        tell(runtime, "2")
+        return show(here, reader, items)
+
+    digests.send_due(runtime, stopping)
+    clock.advance(days=1)
+
+    assert run(runtime) == 0
+    assert "next_due" not in state_of(runtime)
+
+
+def test_a_run_is_bounded_and_the_next_goes_on(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digests, "MOST_AT_ONCE", 2)
+    for number in range(3):
+        turn_on(runtime, f"reader-{number}")
+        clock.advance(seconds=1)
+        tell(runtime, str(number), f"reader-{number}")
+    clock.advance(minutes=5)
+
+    assert [run(runtime) for _ in range(3)] == [2, 1, 0]
+
+
+def test_a_deployment_without_mail_leases_nothing(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn_on(runtime)
+    clock.advance(seconds=1)
+    tell(runtime)
+    clock.advance(minutes=5)
+    before = state_of(runtime)
+    monkeypatch.setattr(letters, "may_link", lambda _: False)
+
+    assert run(runtime) == 0
+    assert state_of(runtime) == before
+
+
+def test_who_is_due_is_found_by_an_index(runtime: Runtime, clock: Clock) -> None:
+    turn_on(runtime)
+    clock.advance(hours=1)
+    free: Any = {"next_due": {"$lte": clock()}, "lease": None}
+    due: Any = {"$or": [free, {"lease": {"$lte": clock()}}]}
+    plan: Any = MAILINGS.of(runtime.database).find(due).explain()
+
+    chosen = str(plan["queryPlanner"]["winningPlan"])
+    assert "COLLSCAN" not in chosen
+    assert chosen.count("IXSCAN") == 2
