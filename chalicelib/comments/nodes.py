@@ -1,5 +1,6 @@
 """Nodes: the pages of a site under discussion, with their settings and counters."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
@@ -47,14 +48,16 @@ MOST_FORWARDS = 10
 _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
 # The projection of a node without its embedded comments.
 WITHOUT_COMMENTS = {"metadata": 0}
-# The fields that change with each change of a page for readers.
-VERSION = ("life", "generation", "version")
+# The fields of which one changes with each change of a page for a reader.
+VERSION = ("life", "generation", "version", "shadows", "unseen")
 # The filter that leaves vacant ids out.
 OCCUPIED: Document = {"vacant": None}
 # The `$inc` of each write that readers of a node can see.
 RAISED: Mapping[str, int] = {"version": 1}
 # The `$inc` of a write that only a shadowed author and moderators see: other readers' tags stay.
 UNSEEN: Mapping[str, int] = {"shadows": 1}
+# So many numbers keep a node small, however many people write in the dark.
+_UNSEEN_PARTS, _UNSEEN_DIGEST_BYTES = 1_024, 4
 NOWHERE: frozenset[str] = frozenset()
 THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
 
@@ -274,8 +277,15 @@ def version_change(*comments: Comment) -> Mapping[str, int]:
     """Return the `$inc` of a write to a comment, from the comment before and after."""
     unseen = [_is_unseen(each) for each in comments]
     if all(unseen):
-        return UNSEEN
+        authors = {each["author"]["id"] for each in comments if each["author"]}
+        return {**UNSEEN, **{f"unseen.{unseen_part(author)}": 1 for author in authors}}
     return {**RAISED, **UNSEEN} if any(unseen) else RAISED
+
+
+def unseen_part(user_id: str) -> str:
+    """Return the name of a person's number in `unseen`, which they share with few others."""
+    digest = hashlib.blake2b(user_id.encode(), digest_size=_UNSEEN_DIGEST_BYTES).digest()
+    return format(int.from_bytes(digest) % _UNSEEN_PARTS, "x")
 
 
 def _is_unseen(comment: Comment) -> bool:
@@ -320,7 +330,7 @@ def find_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[s
     counts: dict[str, Node] = {}
     # The ids that were asked for, by the id where their node may be now.
     asked = {node_id: [node_id] for node_id in dict.fromkeys(node_ids)}
-    wanted = ("counts.visible", "vacant.moved_to", "site", "shadows", *VERSION)
+    wanted = ("counts.visible", "vacant.moved_to", "site", *VERSION)
     fields = dict.fromkeys((*wanted, "public_from", "public_until"), 1)
     for _ in range(MOST_FORWARDS):
         onwards: dict[str, list[str]] = {}

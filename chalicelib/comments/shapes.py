@@ -1,7 +1,7 @@
 """Stored documents of comments and nodes, and the words that their fields may have."""
 
 from datetime import datetime
-from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from bson import ObjectId
 from pydantic import Field
@@ -293,6 +293,7 @@ class Node(TypedDict):
     written: the time of the last write; a comparison of the counts is due until it is None.
     version: rises after each write that changes a page for readers.
     shadows: rises after each write that only a shadowed author and moderators see.
+    unseen: of these writes a number for each author, by `nodes.unseen_part`.
     life: distinguishes the node from other nodes with its id, before and after it.
     url_key: the key of its page's address (`chalicelib.comments.page_urls`).
     counts_version, entries_version: for 0.3.0 alone.
@@ -326,6 +327,7 @@ class Node(TypedDict):
     vacant: NotRequired[Vacancy]
     version: NotRequired[int]
     shadows: NotRequired[int]
+    unseen: NotRequired[dict[str, Any]]
     life: NotRequired[ObjectId]
     url_key: NotRequired[str]
     counts_version: NotRequired[int]

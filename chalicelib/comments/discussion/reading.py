@@ -211,7 +211,7 @@ def read_versions(
     """Return the versions of the nodes among these that the caller sees, by the given ids."""
     now, found = runtime.now(), nodes.find_counts(runtime.database, node_ids)
     return {
-        id_: version_of(node)
+        id_: version_of(node, caller)
         for id_, node in found.items()
         if "vacant" not in node and nodes.is_visible(node, caller, now)
     }
@@ -281,7 +281,7 @@ def _page(
         "viewer": viewer_answer(rights),
         "comments": _answers(node, rows, rights, read),
         "next": following,
-        "version": version_of(node),
+        "version": version_of(node, rights.caller),
     }
 
 

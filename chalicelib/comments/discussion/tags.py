@@ -23,14 +23,16 @@ from pydantic import SecretStr
 
 from chalicelib import __version__, signing
 from chalicelib.comments.answers import CommentAnswer
-from chalicelib.comments.nodes import VERSION
+from chalicelib.comments.nodes import unseen_part
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import CommentSite, Node
 from chalicelib.http import PageQuery
+from chalicelib.identity import Principal
+from chalicelib.sites.permissions import moderates
 
 Body = TypeVar("Body")
 _TAG_BYTES = 12
-VERSION_BYTES = 9
+_VERSION_BYTES = 9
 _MOST_DIGITS = 15
 _JUDGING = ("phrases", "max_links", "approve_first", "repeats", "limits")
 
@@ -77,11 +79,22 @@ class Tags:
         return None
 
 
-def version_of(node: Node) -> str:
-    """Return a text that changes with each change of a node's pages for readers."""
-    parts = [str(node.get(name)) for name in ("_id", *VERSION)]
-    digest = hashlib.blake2b(orjson.dumps(parts), digest_size=VERSION_BYTES).digest()
+def version_of(node: Node, caller: Principal | None) -> str:
+    """Return a text that changes with each change of a node's pages for a caller.
+
+    A shadowed person's own writes change theirs, as other people's do: or it would tell them.
+    """
+    own: object = None
+    if caller is not None:
+        is_moderator = moderates(caller, node["site"])
+        own = node.get("shadows") if is_moderator else _unseen(node, caller)
+    parts = [node["_id"], str(node.get("life")), node["generation"], node.get("version", 0), own]
+    digest = hashlib.blake2b(orjson.dumps(parts), digest_size=_VERSION_BYTES).digest()
     return signing.encode(digest)
+
+
+def _unseen(node: Node, caller: Principal) -> object:
+    return node.get("unseen", {}).get(unseen_part(caller.id))
 
 
 def tags_of(

@@ -144,9 +144,17 @@ class Drive:
         reply = self.me.request(method, path, body=data, headers=headers)
         if method == "POST" and reply.status == 201 and "id" in reply.json:
             self.know(reply.json["id"])
+        self._know_versions(reply)
         self.called.add(operation)
         self.answers.append((self._plain(f"{method} {path}"), reply.status, self._shown(reply)))
         return reply
+
+    def _know_versions(self, reply: Reply) -> None:
+        """Count the versions in an answer, so that the same change has the same number."""
+        if "json" in reply.headers.get("Content-Type", "") and isinstance(reply.json, dict):
+            told = [reply.json.get("version"), *reply.json.get("versions", {}).values()]
+            for version in filter(None, told):
+                self.know(version)
 
     def _shown(self, reply: Reply) -> str:
         kept = {
@@ -182,6 +190,8 @@ class Drive:
         address = f"/nodes?site={self.site}&url=https://blog.example/moon"
         self.call("findNode", "GET", address)
         self.call("countComments", "GET", f"/comment-counts?nodes={self.site}:moon")
+        topics = f"inbox,news,node:{self.site}:moon"
+        self.call("getChanges", "GET", f"/changes?topics={topics}")
         ids = (*self.others, *own)
         self.call("getMarks", "GET", f"{self.node}/marks?ids={','.join(ids)}")
         for each in ids:
