@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.shapes import Cart
 from chalicelib.shop.errors import UnknownCart
 from chalicelib.shop.orders import personal_data
 from tests.shop.support.buying import (
@@ -100,7 +101,7 @@ def test_a_cart_that_is_claimed_while_it_is_changed_stays_its_users(
     cart = cart_of(client, MOBY_HARD=1)
     change = carts._change
 
-    def claimed_first(*given: Any) -> bool:
+    def claimed_first(*given: Any) -> Cart | None:
         personal_data.claim(runtime, cart, "ann")
         return change(*given)
 
