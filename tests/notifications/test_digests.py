@@ -359,3 +359,18 @@ def test_who_is_due_is_found_by_an_index(runtime: Runtime, clock: Clock) -> None
     chosen = str(plan["queryPlanner"]["winningPlan"])
     assert "COLLSCAN" not in chosen
     assert chosen.count("IXSCAN") == 2
+
+
+def test_a_row_stays_due_for_an_item_that_came_after_the_last_look(
+    runtime: Runtime, clock: Clock
+) -> None:
+    turn_on(runtime)
+    clock.advance(minutes=5)
+    (row,) = mailing.find_due(runtime, 1)
+    leased = mailing.lease(runtime, row)
+    assert leased is not None
+    tell(runtime)
+
+    mailing.finish(runtime, leased, has_later=False)
+
+    assert state_of(runtime)["next_due"] > runtime.now()
