@@ -1,6 +1,7 @@
 """What a function may send: the tests refuse what IAM would."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from tests.assets.support.files import png
 from tests.assets.support.uploading import Uploader
 from tests.comments.transfers.support.files import begin, lines_file
 from tests.content.support.factories import node, published, publisher, set_up
+from tests.notifications.support.mailbox import tell, turn_on
 from tests.shop.support.buying import bought, stocked
 from tests.shop.support.factories import SITE as SHOP
 from tests.shop.support.factories import open_shop
@@ -38,9 +40,10 @@ Schedule = Callable[[], Any]
 
 
 @pytest.fixture
-def settings(settings: Settings) -> Settings:
-    """Posts become actions, of which their author's team is told."""
-    return settings.model_copy(update={"action_sites": ("default",), "action_scope": "team"})
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Posts become actions, of which their author's team is told, and letters lead to the API."""
+    others = {"action_scope": "team", "mail_folder": str(tmp_path)}
+    return settings.model_copy(update={"action_sites": ("default",), **others})
 
 
 @pytest.fixture
@@ -166,6 +169,10 @@ def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     with monkeypatch.context() as lost:
         lost.setattr(Queues, "send", lambda *_: False)
         live(office, "dan", "documents")
+    answered = office.client.get("/nodes/moon/comments").json["comments"][-1]["id"]
+    turn_on(office.runtime, "bob")
+    office.clock.advance(seconds=1)
+    tell(office.runtime, answered, "bob")
     dispute = {"id": "dp_1", "amount_micros": 1, "state": "opened", "at": office.clock()}
     rows = FAKE_PAYMENTS.of(office.runtime.database)
     assert rows.update_many({}, {"$set": {"disputes": [dispute]}}).matched_count
