@@ -23,6 +23,8 @@ from chalicelib.comments.people.links import (
 )
 from chalicelib.comments.people.rows import PEOPLE, new_person
 from chalicelib.comments.providers import flow
+from chalicelib.notifications import mail_links, mailing
+from chalicelib.notifications.mailing import NEVER
 from chalicelib.social.activity.actions.actions import ACTIONS
 from chalicelib.social.posts.posts import POSTS
 from local import recruiting as _recruiting  # noqa: F401 - registers types
@@ -254,8 +256,32 @@ def _come_back(world: World) -> Success:
     }
 
 
+def _letters(url_of: Callable[[World], str]) -> Callable[[World], dict[str, str]]:
+    """Return what has a reader ask for letters, and takes the token of a link in a letter."""
+
+    def make(world: World) -> dict[str, str]:
+        daily = NEVER._replace(every="daily")
+        mailing.choose(world.runtime, _READER, daily, "ann@plaza.example", sure=False)
+        return {"token": url_of(world).partition("token=")[2]}
+
+    return make
+
+
+_READER = "reader-of-letters"
+_confirms = _letters(
+    lambda world: mail_links.confirm_url(world.runtime, _READER, "ann@plaza.example")
+)
+_stops = _letters(lambda world: mail_links.stop_url(world.runtime, _READER))
+_OF_LINK = "?token={token}"
+_LETTERS = tuple(
+    Row(f"{method} /notifications/mail/{link}", {200: "anonymous"}, query=_OF_LINK, made=made_by)
+    for link, made_by in (("confirmation", _confirms), ("stop", _stops))
+    for method in ("GET", "POST")
+)
+
 # Calls that succeed where those of the matrix are refused, or need a worker before.
 _FURTHER = (
+    *_LETTERS,
     Row("GET /users/me/assets/{asset}", {200: "admin"}, made=_own_asset),
     Row("DELETE /users/me/assets/{asset}", {204: "admin"}, made=_own_asset),
     Row(
