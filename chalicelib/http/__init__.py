@@ -12,6 +12,7 @@ from chalicelib.http.requests import (
     Retired,
     everybody,
     parse_part,
+    without_defaults,
 )
 from chalicelib.http.responses import (
     Accepted,
@@ -56,4 +57,5 @@ __all__ = [
     "problem_response",
     "reply",
     "router",
+    "without_defaults",
 ]

@@ -128,6 +128,12 @@ class Input(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
+def without_defaults(schema: dict[str, Any]) -> None:
+    """Take the defaults out of a schema of changes: an omitted field stays as it is."""
+    for each in schema["properties"].values():
+        each.pop("default", None)
+
+
 class PageQuery(Input):
     """The query of a paged listing."""
 

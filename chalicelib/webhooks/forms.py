@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.http import Input
+from chalicelib.http import Input, without_defaults
 from chalicelib.http.paging import Next
 from chalicelib.ids import ID_PATTERN
 from chalicelib.instants import Instant
@@ -51,6 +51,8 @@ class NewHook(Input):
 
 class HookChange(Input):
     """Changes of a webhook; other fields stay."""
+
+    model_config = ConfigDict(json_schema_extra=without_defaults)
 
     url: HookUrl = Field(default="")
     kinds: HookKinds = Field(default=[])

@@ -156,9 +156,9 @@ def _declare_deliveries(route: Route) -> None:
         """List the deliveries of a webhook in the last 30 days, the newest first."""
         check_publisher(publisher, site)
         here = request.runtime
-        hooks.find(here, site, webhook)
         cursors = Cursors(f"webhook:{webhook}", here.settings.signing_keys)
         after = position_of(cursors.position(query))
+        hooks.find(here, site, webhook)
         rows, following = deliveries.page(here, webhook, after, query.limit)
         shown = [delivery_answer(each) for each in rows]
         return Ok({"deliveries": shown, "next": cursors.following(place_of(following))})

@@ -58,6 +58,9 @@ NOBODY_THERE = {
     "letters go to addresses and not to people, and forget them (tests/mail)": {
         *("mail.letter", "mail.refusal"),
     },
+    "events of webhooks name comments, and no person (tests/webhooks)": {
+        *("webhooks.hook", "webhooks.delivery", "webhooks.told"),
+    },
     "what the application keeps, under its own ids": {"feed.ref"},
     "blobs by their ids, under which assets and uploads name them": {
         "asset.files",

@@ -24,7 +24,7 @@ from chalicelib.comments.shapes import (
     Votes,
     VotesShown,
 )
-from chalicelib.http import Input
+from chalicelib.http import Input, without_defaults
 from chalicelib.limits import FLAGS, VOTES
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownUrl, Url, at_most
@@ -254,21 +254,15 @@ class CommentSettings(Input):
         return self
 
 
-def _without_defaults(schema: dict[str, Any]) -> None:
-    """Take the defaults out of a schema: a change leaves omitted settings as they are."""
-    for each in schema["properties"].values():
-        each.pop("default", None)
-
-
 def _as_a_change(schema: dict[str, Any]) -> None:
-    _without_defaults(schema)
+    without_defaults(schema)
     schema["examples"] = [{"phrases": [{"phrase": "casino"}]}]
 
 
 class LimitChange(LimitSettings):
     """Changes of the pace of writing; omitted limits stay."""
 
-    model_config = ConfigDict(json_schema_extra=_without_defaults)
+    model_config = ConfigDict(json_schema_extra=without_defaults)
 
 
 class CommentSettingsChange(CommentSettings):
