@@ -37,7 +37,7 @@ function begin() {
   let wait = READ_MS;
   let readAt = performance.now();
   let askedAt = -Infinity;
-  let failures = 0;
+  let hasFailed = false;
   let isAsking = false;
   let timer = 0;
 
@@ -46,17 +46,17 @@ function begin() {
     if (document.hidden || isAsking || !topics.size) return;
     isAsking = true;
     askedAt = performance.now();
-    failures = await ask(topics).then(() => 0, () => failures + 1);
+    hasFailed = await ask(topics).then(() => false, () => true);
     isAsking = false;
     const isRead = performance.now() - readAt < READING_MS;
-    wait = isRead && !failures ? READ_MS : Math.min(2 * wait, MOST_MS);
+    wait = isRead && !hasFailed ? READ_MS : Math.min(2 * wait, MOST_MS);
     timer = window.setTimeout(turn, wait);
   }
 
   for (const sign of SIGNS) addEventListener(sign, () => {
     readAt = performance.now();
     // The page only lay open, and is read again.
-    if (wait > READ_MS && !failures && readAt - askedAt >= READ_MS) turn();
+    if (wait > READ_MS && !hasFailed && readAt - askedAt >= READ_MS) turn();
   }, { capture: true, passive: true });
   document.addEventListener("visibilitychange", () => {
     readAt = performance.now();

@@ -88,9 +88,14 @@ def version_of(node: Node, caller: Principal | None) -> str:
     if caller is not None:
         is_moderator = moderates(caller, node["site"])
         own = node.get("shadows") if is_moderator else _unseen(node, caller)
-    parts = [node["_id"], str(node.get("life")), node["generation"], node.get("version", 0), own]
-    digest = hashlib.blake2b(orjson.dumps(parts), digest_size=_VERSION_BYTES).digest()
+    message = orjson.dumps([*_state(node), own])
+    digest = hashlib.blake2b(message, digest_size=_VERSION_BYTES).digest()
     return signing.encode(digest)
+
+
+def _state(node: Node) -> list[Any]:
+    """Return what changes with each change of a node's pages for all readers."""
+    return [node["_id"], str(node.get("life")), node["generation"], node.get("version", 0)]
 
 
 def _unseen(node: Node, caller: Principal) -> object:
@@ -102,14 +107,7 @@ def tags_of(
 ) -> Tags:
     """Return the tags of a page of a listing of the node, for the caller of these rights."""
     parts: list[Any] = [__version__, listing, query.model_dump(), rights.view_key()]
-    parts += [
-        _settings_on_pages(rights.settings),
-        node["_id"],
-        str(node.get("life")),
-        node["generation"],
-        node.get("version", 0),
-        rights.is_open,
-    ]
+    parts += [_settings_on_pages(rights.settings), *_state(node), rights.is_open]
     # The key that signs cursors: a copy with cursors of a removed key is not current.
     key = keys[0] if keys else SecretStr("")
     digest = signing.tag(b"page\0" + orjson.dumps(parts), key, _TAG_BYTES)
