@@ -9,6 +9,7 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib import outgoing
 from chalicelib.database import Document
+from chalicelib.errors import Unavailable
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks import signatures
@@ -18,6 +19,7 @@ from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
 
 # The greatest age of the hooks that an event uses.
 REMEMBERED = timedelta(seconds=5)
+_ATTEMPTS = 5
 
 
 class Listener(NamedTuple):
@@ -104,28 +106,35 @@ def change(runtime: Runtime, site: str, hook_id: str, fields: Mapping[str, Any])
     if "url" in fields:
         check_address(runtime, fields["url"])
     fresh = {"failing_since": None, "quiet_until": None} if fields.get("state") == "on" else {}
-    return _update(runtime, site, hook_id, {"$set": {**fields, **fresh}})
-
-
-def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
-    """Give a hook a new secret, beside which the former one signs for a day.
-
-    Raises UnknownHook and Misconfigured.
-    """
-    secret = signatures.new_secret(runtime)
-    sealed, now = signatures.seal(runtime, secret), runtime.now()
-    secrets = signatures.rotate(find(runtime, site, hook_id)["secrets"], sealed, now)
-    return _update(runtime, site, hook_id, {"$set": {"secrets": secrets}}), secret
-
-
-def _update(runtime: Runtime, site: str, hook_id: str, update: Document) -> Hook:
     changed = HOOKS.of(runtime.database).find_one_and_update(
-        {"site": site, "_id": hook_id}, update, return_document=ReturnDocument.AFTER
+        {"site": site, "_id": hook_id},
+        {"$set": {**fields, **fresh}},
+        return_document=ReturnDocument.AFTER,
     )
     runtime.memory.forget(_key(site))
     if changed is None:
         raise UnknownHook
     return changed
+
+
+def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
+    """Give a hook a new secret, beside which the former one signs for a day.
+
+    Raises UnknownHook, Misconfigured, and Unavailable if other calls keep on.
+    """
+    secret = signatures.new_secret(runtime)
+    sealed, now = signatures.seal(runtime, secret), runtime.now()
+    for _ in range(_ATTEMPTS):
+        before = find(runtime, site, hook_id)["secrets"]
+        # Of two calls at once, one follows the other: either secret signs.
+        changed = HOOKS.of(runtime.database).find_one_and_update(
+            {"site": site, "_id": hook_id, "secrets": before},
+            {"$set": {"secrets": signatures.rotate(before, sealed, now)}},
+            return_document=ReturnDocument.AFTER,
+        )
+        if changed is not None:
+            return changed, secret
+    raise Unavailable("Others replace the secret; try again")
 
 
 def remove(runtime: Runtime, site: str, hook_id: str) -> None:

@@ -10,7 +10,7 @@ from chalicelib.webhooks import hooks
 from chalicelib.webhooks import rows as webhook_rows
 from chalicelib.webhooks.errors import TooManyHooks
 from chalicelib.webhooks.kinds import KINDS
-from tests.webhooks.conftest import ALL, HOOKS, Desk
+from tests.webhooks.conftest import ALL, HOOKS, SITE, Desk
 from tests.webhooks.support.receiver import Receiver
 
 URL = "https://harbour.example/events"
@@ -144,3 +144,26 @@ class TestOnTheInternet:
         assert "detail" not in refused.json
         path = f"{HOOKS}/{desk.hook(URL)['id']}"
         assert desk.publisher.patch(path, url=url).code == "address_refused"
+
+
+def test_of_two_rotations_at_once_neither_secret_is_lost(
+    desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = desk.hook(receiver.url)["id"]
+    find, others = hooks.find, list[str]()
+
+    def find_before_another(*given: Any) -> Any:
+        found = find(*given)
+        if not others:
+            others.append("begun")
+            others[0] = hooks.rotate(desk.runtime, SITE, hook)[1]
+        return found
+
+    monkeypatch.setattr(hooks, "find", find_before_another)
+    _, secret = hooks.rotate(desk.runtime, SITE, hook)
+    desk.post()
+    desk.workers.drain()
+
+    (call,) = receiver.calls
+    assert call.is_signed_with(secret)
+    assert call.is_signed_with(others[0])
