@@ -42,6 +42,7 @@ LATER = {
     "BUILT_FLAG": "flag.js",
     "BUILT_GUESTS": "guest.js",
     "BUILT_INBOX": "inbox.js",
+    "BUILT_LETTERS": "letters.js",
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
     "BUILT_PROVIDERS": "providers.js",

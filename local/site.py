@@ -59,6 +59,11 @@ class _Answer(NamedTuple):
 _NO_PAGE = (
     '<div class="story"><h1>There is no such page</h1><p><a href="/">Today\'s paper</a></p></div>'
 )
+_OF_FRAMES = {
+    "Content-Security-Policy": mailbox.FRAME_POLICY,
+    # The address of a letter is no secret, but its links are.
+    "Referrer-Policy": "no-referrer",
+}
 _UNKNOWN = _Answer("text/plain", "There is no such page.\n", HTTPStatus.NOT_FOUND)
 _REFUSED = _Answer("text/plain", "Not from here.\n", HTTPStatus.FORBIDDEN)
 
@@ -75,7 +80,7 @@ class Site:
         path: str = environ["PATH_INFO"]
         if path == "/demo/token":
             return self._token(environ)
-        if path == mailbox.ADDRESS and not _is_own(environ):
+        if mailbox.is_address(path) and not _is_own(environ):
             return _REFUSED
         accepts_html = "text/html" in environ.get("HTTP_ACCEPT", "")
         is_page = path.startswith(("/articles/", TOWN)) or path == talk.SEARCH
@@ -90,8 +95,10 @@ class Site:
         return self._page(path, environ, read)
 
     def _page(self, path: str, environ: Mapping[str, Any], read: Read) -> _Answer:
-        if path == mailbox.ADDRESS:
-            found: _Found = self._mailbox()
+        if letter := mailbox.frame(self._settings.mail_folder, path):
+            return _Answer("text/html", letter, headers=_OF_FRAMES)
+        if mailbox.is_address(path):
+            found: _Found = self._mailbox(path)
         elif path == talk.SEARCH:
             found = _search(read, environ.get("QUERY_STRING", ""))
         else:
@@ -113,8 +120,9 @@ class Site:
         status = HTTPStatus.OK if found else HTTPStatus.NOT_FOUND
         return _Answer("text/html", page, status, headers)
 
-    def _mailbox(self) -> tuple[str, str, list[str]]:
-        return f"{mailbox.TITLE} · {_NAME}", mailbox.page(self._settings.mail_folder), []
+    def _mailbox(self, path: str) -> tuple[str, str, list[str]] | None:
+        found = mailbox.page(self._settings.mail_folder, path)
+        return found and (f"{found[0]} · {_NAME}", found[1], [])
 
     def _token(self, environ: Mapping[str, Any]) -> _Answer:
         """Give one of the town's people a token, to a page of this machine alone."""

@@ -1,7 +1,5 @@
 """Readers without an account write under a name of their choice, where the site lets them."""
 
-import html
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,12 +7,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from chalicelib.runtime import Runtime
-from local import mailbox
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.letters import link_in, links_in, with_mail
 from tests.web.support.two import Discussion, discussing
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -143,29 +141,10 @@ def test_a_browser_without_storage_has_a_guest_for_as_long_as_the_page(
     expect(page.get_by_text("You write as Passenger.")).to_be_visible()
 
 
-def with_mail(talk: Discussion, runtime: Runtime, folder: Path) -> None:
-    """Send letters into a folder, with links to the served app."""
-    given = {"public_url": talk.address, "mail_from": "", "mail_folder": str(folder)}
-    for name, value in given.items():
-        object.__setattr__(runtime.settings, name, value)
-
-
-def links_in(folder: Path) -> list[str]:
-    """Return the links of the letters that the mailbox shows."""
-    found = re.findall(r'href="([^"]+)"', mailbox.page(str(folder)))
-    return [html.unescape(each) for each in found]
-
-
-def link_in(folder: Path) -> str:
-    """Return the link of the only letter."""
-    (found,) = links_in(folder)
-    return found
-
-
 def test_a_guest_confirms_an_address_by_a_letter_and_is_shown_to_all(
     talk: Discussion, open_page: OpenPage, runtime: Runtime, workers: Workers, tmp_path: Path
 ) -> None:
-    with_mail(talk, runtime, tmp_path)
+    with_mail(runtime, talk.address, tmp_path)
     site = talk.site_of("")
     talk.decide(guests="email", origins=[site.address])
     page = open_page(site)
@@ -196,7 +175,7 @@ def test_a_guest_confirms_an_address_by_a_letter_and_is_shown_to_all(
 def test_a_guest_of_before_comes_back_on_another_device_by_a_letter(
     talk: Discussion, open_page: OpenPage, runtime: Runtime, workers: Workers, tmp_path: Path
 ) -> None:
-    with_mail(talk, runtime, tmp_path)
+    with_mail(runtime, talk.address, tmp_path)
     site = talk.site_of("")
     talk.decide(guests="email", origins=[site.address])
     said = {"name": "Passenger", "email": "ann@mail.example", "return_to": site.address}
@@ -224,7 +203,7 @@ def test_a_guest_of_before_comes_back_on_another_device_by_a_letter(
 def test_an_address_that_no_letter_reaches_is_told(
     talk: Discussion, open_page: OpenPage, runtime: Runtime, tmp_path: Path
 ) -> None:
-    with_mail(talk, runtime, tmp_path)
+    with_mail(runtime, talk.address, tmp_path)
     site = talk.site_of("")
     talk.decide(guests="email", origins=[site.address])
     page = open_page(site, may_log=FAILED)

@@ -1,7 +1,5 @@
 """A guest becomes an account, by the page and the mailbox, and keeps what they wrote."""
 
-import html
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from chalicelib.runtime import Runtime, utc_now
-from local import mailbox
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.openid import running_provider
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.letters import link_in, with_mail
 from tests.web.support.site import Site
 from tests.web.support.two import Discussion, discussing
 from tests.web.test_providers import offer, sign_in
@@ -38,9 +36,7 @@ def talk(
     client: Client, clock: Clock, address: str, runtime: Runtime, tmp_path: Path
 ) -> Iterator[Discussion]:
     """A discussion, whose clock is that of the provider, and whose letters lie in a folder."""
-    given = {"public_url": address, "mail_from": "", "mail_folder": str(tmp_path)}
-    for name, value in given.items():
-        object.__setattr__(runtime.settings, name, value)
+    with_mail(runtime, address, tmp_path)
     clock.time = utc_now()
     with discussing(client, clock, address) as made:
         made.posted("The first.", by="ben")
@@ -61,8 +57,7 @@ def write_as_guest(page: Page, text: str) -> None:
 
 def confirm(page: Page, folder: Path) -> None:
     """Press the button of the link in the only letter of the mailbox."""
-    (link,) = re.findall(r'href="([^"]+)"', mailbox.page(str(folder)))
-    page.goto(html.unescape(link))
+    page.goto(link_in(folder))
     page.get_by_role("button", name="Yes, show my comments").click()
 
 

@@ -69,6 +69,7 @@ OPERATIONS = {
         *("getPerson", "listCommentsOfPerson", "listBlocked", "blockPerson", "unblockPerson"),
     ),
     "bell": ("listNotifications", "markNotificationsSeen", "markNotificationsRead"),
+    "letters": ("getNotificationMail", "putNotificationMail"),
     "cart": (
         *("openCart", "getCart", "claimCart", "putLine", "deleteLine", "holdCart"),
         *("checkOutCart", "getOrder", "lookAtPayment", "cancelOrder", "listMyOrders"),
@@ -81,11 +82,13 @@ OF = {
     "flag": ("common", "form", "comments", "acts", "flag"),
     "person": ("common", "form", "comments", "acts", "person"),
     "bell": ("common", "bell"),
+    "letters": ("common", "bell", "letters"),
     "cart": ("common", "cart"),
 }
 # What is told by how much is left, and what only a fault of the element itself would meet.
 TOLD_OTHERWISE = {
     "bell": {"invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"},
+    "letters": {"invalid_json", "body_too_large", "unsupported_media_type"},
     "cart": {
         "out_of_stock",
         *("invalid_json", "body_too_large", "unsupported_media_type", "idempotency_key_reused"),

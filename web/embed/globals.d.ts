@@ -9,6 +9,7 @@ declare const BUILT_COMPLETION: string;
 declare const BUILT_FLAG: string;
 declare const BUILT_GUESTS: string;
 declare const BUILT_INBOX: string;
+declare const BUILT_LETTERS: string;
 declare const BUILT_MARKS: string;
 declare const BUILT_PERSON: string;
 declare const BUILT_PROVIDERS: string;

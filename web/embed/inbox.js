@@ -24,6 +24,8 @@ const NAME = "\n";
 const MOST_EMPTY = 5;
 /** A hundred stands for more. */
 const MOST = 100;
+/** The form of letters; the build writes the address of this release. */
+const LETTERS = BUILT_LETTERS;
 
 export class Inbox {
   #panel;
@@ -31,7 +33,9 @@ export class Inbox {
   #list = h("ol", { part: "list" });
   #status = h("p", { role: "status" });
   #all = h("button", { part: "button", hidden: true, onclick: () => this.#tried(() => this.#readAll()) });
+  #mail = h("button", { part: "button", onclick: () => this.#tried(() => this.#openMail()) });
   #more = h("button", { part: "button", class: "more", hidden: true, onclick: () => this.#tried(() => this.#nextPage()) });
+  #again = "";
   /** Counts the openings: an answer to an earlier one is out of date. */
   #turn = 0;
   /** The time of the first page, up to which marks are set. */
@@ -47,6 +51,7 @@ export class Inbox {
     this.#desk = desk;
     this.#all.textContent = desk.words.t("readAll");
     this.#more.textContent = desk.words.t("more");
+    this.#mail.textContent = desk.words.t("byMail");
   }
 
   /** Show the newest, and mark them as seen; throws Problem. */
@@ -59,7 +64,7 @@ export class Inbox {
     this.#at = page.at;
     this.#shown.clear();
     for (const each of [this.#list, this.#status]) each.replaceChildren();
-    if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all), this.#list, this.#status, this.#more);
+    if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all, this.#mail), this.#list, this.#status, this.#more);
     this.#show(page);
     if (focused) (this.#shown.get(focused[0])?.link || this.#panel).focus();
     if (!this.#shown.size && !page.next) this.#status.textContent = this.#desk.words.t("noneYet");
@@ -71,6 +76,17 @@ export class Inbox {
       await this.#desk.call("/notifications/seen", { method: "PUT", body: { until: page.at } });
       this.#counted({ unread: this.#desk.counts().unread, unseen: 0 });
     });
+  }
+
+  /** Show the form of letters in place of the list, unless the list was opened anew meanwhile. */
+  async #openMail() {
+    const turn = this.#turn;
+    // A browser asks for a file that has failed by another address alone.
+    const { prepare } = await import(LETTERS + this.#again).catch(() => { this.#again += "?"; throw { code: "offline" }; });
+    const show = await prepare(this.#panel, this.#desk, this.#mail);
+    if (turn !== this.#turn) return;
+    this.#turn++;
+    show();
   }
 
   /** @param {string | null} [cursor] @returns {Promise<Page>} Its counts are of the last answer, its time of the first. */

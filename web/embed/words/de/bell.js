@@ -9,6 +9,7 @@ export default {
   replied: "{name} hat dir geantwortet",
   mentioned: "{name} hat dich erwähnt",
   readAll: "Alle als gelesen markieren",
+  byMail: "Per E-Mail",
   noneYet: "Noch nichts: Hier stehen Antworten auf deine Kommentare und Kommentare, die dich erwähnen.",
   too_fast: "Das war schneller, als es hier erlaubt ist. Warte einen Moment.",
 };

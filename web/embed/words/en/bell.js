@@ -9,6 +9,7 @@ export default {
   replied: "{name} replied to you",
   mentioned: "{name} mentioned you",
   readAll: "Mark all as read",
+  byMail: "By e-mail",
   noneYet: "Nothing yet: replies to your comments and comments that mention you are listed here.",
   too_fast: "That was faster than is allowed here. Wait a moment.",
 };

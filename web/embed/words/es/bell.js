@@ -10,6 +10,7 @@ export default {
   replied: "{name} te ha respondido",
   mentioned: "{name} te ha mencionado",
   readAll: "Marcar todo como leído",
+  byMail: "Por correo",
   noneYet: "Nada por ahora: aquí aparecen las respuestas a tus comentarios y los comentarios que te mencionan.",
   too_fast: "Eso fue demasiado rápido. Espera un momento.",
 };

@@ -10,6 +10,7 @@ export default {
   replied: "{name} vous a répondu",
   mentioned: "{name} vous a mentionné",
   readAll: "Tout marquer comme lu",
+  byMail: "Par e-mail",
   noneYet: "Rien pour le moment : les réponses à vos commentaires et les commentaires qui vous mentionnent apparaîtront ici.",
   too_fast: "C’était trop rapide. Attendez un instant.",
 };

@@ -10,6 +10,7 @@ export default {
   replied: "{name} ti ha risposto",
   mentioned: "{name} ti ha menzionato",
   readAll: "Segna tutto come letto",
+  byMail: "Per e-mail",
   noneYet: "Ancora niente: qui compaiono le risposte ai tuoi commenti e i commenti che ti menzionano.",
   too_fast: "Troppo veloce. Aspetta un momento.",
 };

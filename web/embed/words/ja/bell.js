@@ -8,6 +8,7 @@ export default {
   replied: "{name}さんが返信しました",
   mentioned: "{name}さんがあなたをメンションしました",
   readAll: "すべて既読にする",
+  byMail: "メール",
   noneYet: "まだ何もありません。あなたのコメントへの返信や、あなたへのメンションがここに表示されます。",
   too_fast: "操作が速すぎます。少しお待ちください。",
 };

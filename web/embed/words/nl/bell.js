@@ -9,6 +9,7 @@ export default {
   replied: "{name} heeft je geantwoord",
   mentioned: "{name} heeft je genoemd",
   readAll: "Alles als gelezen markeren",
+  byMail: "Per e-mail",
   noneYet: "Nog niets: hier staan antwoorden op je reacties en reacties die je noemen.",
   too_fast: "Dat ging sneller dan hier mag. Wacht even.",
 };

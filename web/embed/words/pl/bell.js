@@ -11,6 +11,7 @@ export default {
   replied: "Odpowiedź od: {name}",
   mentioned: "Wzmianka od: {name}",
   readAll: "Oznacz wszystkie jako przeczytane",
+  byMail: "E-mailem",
   noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi na Twoje komentarze i komentarze, w których jest o Tobie wzmianka.",
   too_fast: "To było za szybko. Poczekaj chwilę.",
 };

@@ -10,6 +10,7 @@ export default {
   replied: "{name} respondeu a você",
   mentioned: "{name} mencionou você",
   readAll: "Marcar tudo como lido",
+  byMail: "Por e-mail",
   noneYet: "Nada ainda: aqui aparecem as respostas aos seus comentários e os comentários que mencionam você.",
   too_fast: "Isso foi rápido demais. Espere um momento.",
 };

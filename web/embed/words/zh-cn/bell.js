@@ -8,6 +8,7 @@ export default {
   replied: "{name} 回复了你",
   mentioned: "{name} 提到了你",
   readAll: "全部标为已读",
+  byMail: "邮件通知",
   noneYet: "还没有通知:对你评论的回复和提到你的评论会显示在这里。",
   too_fast: "操作太快了，请稍候。",
 };

@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "الإشعارات بالبريد الإلكتروني",
+  lettersEvery: "متى",
+  every_off: "أبدًا",
+  every_at_once: "فورًا",
+  every_hourly: "كل ساعة",
+  every_daily: "كل يوم",
+  every_weekly: "كل أسبوع",
+  lettersWeekday: "اليوم",
+  lettersHour: "الوقت",
+  lettersZone: "حسب توقيت {zone}.",
+  lettersEmail: "البريد الإلكتروني",
+  lettersSave: "حفظ",
+  lettersBack: "رجوع",
+  lettersSaved: "تم الحفظ.",
+  letters_off: "لا تصلك أي رسائل.",
+  letters_unconfirmed: "أُرسلت رسالة إلى {email}: افتح الرابط الذي فيها واضغط الزر هناك.",
+  letters_on: "تصل الرسائل إلى {email}.",
+  letters_refused: "الرسائل إلى {email} تعود أو أُبلغ عنها كبريد مزعج. اختر عنوانًا آخر.",
+  mail_off: "لا تُرسل رسائل من هنا.",
+  no_mail_address: "أدخل عنوان بريد إلكتروني.",
+  invalid_request: "لا يمكن إرسال رسالة إلى هذا العنوان. اختر عنوانًا آخر.",
+};

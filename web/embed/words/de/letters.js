@@ -1,0 +1,25 @@
+// @ts-check
+// What the form of letters says in German.
+export default {
+  lettersTitle: "Benachrichtigungen per E-Mail",
+  lettersEvery: "Wann",
+  every_off: "Nie",
+  every_at_once: "Sofort",
+  every_hourly: "Jede Stunde",
+  every_daily: "Jeden Tag",
+  every_weekly: "Jede Woche",
+  lettersWeekday: "Tag",
+  lettersHour: "Uhrzeit",
+  lettersZone: "Nach der Uhr von {zone}.",
+  lettersEmail: "E-Mail-Adresse",
+  lettersSave: "Speichern",
+  lettersBack: "Zurück",
+  lettersSaved: "Gespeichert.",
+  letters_off: "Du bekommst keine Briefe.",
+  letters_unconfirmed: "Ein Brief ist unterwegs an {email}: Öffne seinen Link und drücke dort auf den Knopf.",
+  letters_on: "Briefe gehen an {email}.",
+  letters_refused: "Briefe an {email} kommen zurück oder wurden als Spam gemeldet. Nenne eine andere Adresse.",
+  mail_off: "Von hier werden keine Briefe verschickt.",
+  no_mail_address: "Nenne eine E-Mail-Adresse.",
+  invalid_request: "An diese Adresse kann kein Brief gehen. Wähle eine andere.",
+};

@@ -1,0 +1,25 @@
+// @ts-check
+// What the form of letters says in English.
+export default {
+  lettersTitle: "Notifications by e-mail",
+  lettersEvery: "When",
+  every_off: "Never",
+  every_at_once: "At once",
+  every_hourly: "Every hour",
+  every_daily: "Every day",
+  every_weekly: "Every week",
+  lettersWeekday: "Day",
+  lettersHour: "Time",
+  lettersZone: "By the clock of {zone}.",
+  lettersEmail: "E-mail address",
+  lettersSave: "Save",
+  lettersBack: "Back",
+  lettersSaved: "Saved.",
+  letters_off: "You get no letters.",
+  letters_unconfirmed: "A letter is on its way to {email}: open its link, and press the button there.",
+  letters_on: "Letters go to {email}.",
+  letters_refused: "Letters to {email} come back, or were reported as spam. Name another address.",
+  mail_off: "No letters are sent from here.",
+  no_mail_address: "Name an e-mail address.",
+  invalid_request: "No letter can go to this address. Choose another.",
+};

@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Notificaciones por correo",
+  lettersEvery: "Cuándo",
+  every_off: "Nunca",
+  every_at_once: "Al momento",
+  every_hourly: "Cada hora",
+  every_daily: "Cada día",
+  every_weekly: "Cada semana",
+  lettersWeekday: "Día",
+  lettersHour: "Hora",
+  lettersZone: "Según el reloj de {zone}.",
+  lettersEmail: "Correo electrónico",
+  lettersSave: "Guardar",
+  lettersBack: "Volver",
+  lettersSaved: "Guardado.",
+  letters_off: "No recibes mensajes.",
+  letters_unconfirmed: "Hemos enviado un mensaje a {email}: abre su enlace y pulsa allí el botón.",
+  letters_on: "Los mensajes van a {email}.",
+  letters_refused: "Los mensajes a {email} vuelven o se marcaron como spam. Indica otra dirección.",
+  mail_off: "Desde aquí no se envían mensajes.",
+  no_mail_address: "Indica una dirección de correo.",
+  invalid_request: "No se puede enviar un mensaje a esta dirección. Elige otra.",
+};

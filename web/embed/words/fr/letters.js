@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Notifications par e-mail",
+  lettersEvery: "Quand",
+  every_off: "Jamais",
+  every_at_once: "Tout de suite",
+  every_hourly: "Chaque heure",
+  every_daily: "Chaque jour",
+  every_weekly: "Chaque semaine",
+  lettersWeekday: "Jour",
+  lettersHour: "Heure",
+  lettersZone: "À l’heure de {zone}.",
+  lettersEmail: "Adresse e-mail",
+  lettersSave: "Enregistrer",
+  lettersBack: "Retour",
+  lettersSaved: "Enregistré.",
+  letters_off: "Vous ne recevez pas de messages.",
+  letters_unconfirmed: "Un message part pour {email} : ouvrez son lien et appuyez sur le bouton.",
+  letters_on: "Les messages vont à {email}.",
+  letters_refused: "Les messages à {email} reviennent ou ont été signalés comme spam. Indiquez une autre adresse.",
+  mail_off: "Aucun message ne part d’ici.",
+  no_mail_address: "Indiquez une adresse e-mail.",
+  invalid_request: "Aucun message ne peut aller à cette adresse. Choisissez-en une autre.",
+};

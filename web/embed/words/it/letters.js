@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Notifiche per e-mail",
+  lettersEvery: "Quando",
+  every_off: "Mai",
+  every_at_once: "Subito",
+  every_hourly: "Ogni ora",
+  every_daily: "Ogni giorno",
+  every_weekly: "Ogni settimana",
+  lettersWeekday: "Giorno",
+  lettersHour: "Ora",
+  lettersZone: "Secondo l’orologio di {zone}.",
+  lettersEmail: "Indirizzo e-mail",
+  lettersSave: "Salva",
+  lettersBack: "Indietro",
+  lettersSaved: "Salvato.",
+  letters_off: "Non ricevi messaggi.",
+  letters_unconfirmed: "Abbiamo inviato un messaggio a {email}: apri il suo link e premi il pulsante.",
+  letters_on: "I messaggi vanno a {email}.",
+  letters_refused: "I messaggi a {email} tornano indietro o sono stati segnalati come spam. Indica un altro indirizzo.",
+  mail_off: "Da qui non partono messaggi.",
+  no_mail_address: "Indica un indirizzo e-mail.",
+  invalid_request: "Nessun messaggio può arrivare a questo indirizzo. Scegline un altro.",
+};

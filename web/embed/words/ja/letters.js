@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "メールでの通知",
+  lettersEvery: "頻度",
+  every_off: "受け取らない",
+  every_at_once: "すぐに",
+  every_hourly: "1時間ごと",
+  every_daily: "毎日",
+  every_weekly: "毎週",
+  lettersWeekday: "曜日",
+  lettersHour: "時刻",
+  lettersZone: "{zone} の時刻です。",
+  lettersEmail: "メールアドレス",
+  lettersSave: "保存",
+  lettersBack: "戻る",
+  lettersSaved: "保存しました。",
+  letters_off: "メールは届きません。",
+  letters_unconfirmed: "{email} にメールを送りました。メール内のリンクを開き、ボタンを押してください。",
+  letters_on: "メールは {email} に届きます。",
+  letters_refused: "{email} へのメールは戻ってくるか、迷惑メールとして報告されました。別のアドレスを入力してください。",
+  mail_off: "ここからはメールを送信していません。",
+  no_mail_address: "メールアドレスを入力してください。",
+  invalid_request: "このアドレスにはメールを送れません。別のアドレスを選んでください。",
+};

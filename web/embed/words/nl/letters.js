@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Meldingen per e-mail",
+  lettersEvery: "Wanneer",
+  every_off: "Nooit",
+  every_at_once: "Meteen",
+  every_hourly: "Elk uur",
+  every_daily: "Elke dag",
+  every_weekly: "Elke week",
+  lettersWeekday: "Dag",
+  lettersHour: "Tijd",
+  lettersZone: "Volgens de klok van {zone}.",
+  lettersEmail: "E-mailadres",
+  lettersSave: "Opslaan",
+  lettersBack: "Terug",
+  lettersSaved: "Opgeslagen.",
+  letters_off: "Je krijgt geen berichten.",
+  letters_unconfirmed: "Er is een bericht onderweg naar {email}: open de link erin en druk daar op de knop.",
+  letters_on: "Berichten gaan naar {email}.",
+  letters_refused: "Berichten aan {email} komen terug of zijn als spam gemeld. Geef een ander adres op.",
+  mail_off: "Van hieruit worden geen berichten verstuurd.",
+  no_mail_address: "Geef een e-mailadres op.",
+  invalid_request: "Naar dit adres kan geen bericht. Kies een ander.",
+};

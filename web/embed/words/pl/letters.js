@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Powiadomienia e-mailem",
+  lettersEvery: "Kiedy",
+  every_off: "Nigdy",
+  every_at_once: "Od razu",
+  every_hourly: "Co godzinę",
+  every_daily: "Codziennie",
+  every_weekly: "Co tydzień",
+  lettersWeekday: "Dzień",
+  lettersHour: "Godzina",
+  lettersZone: "Według zegara {zone}.",
+  lettersEmail: "Adres e-mail",
+  lettersSave: "Zapisz",
+  lettersBack: "Wróć",
+  lettersSaved: "Zapisano.",
+  letters_off: "Nie dostajesz wiadomości.",
+  letters_unconfirmed: "Wysłaliśmy wiadomość na {email}: otwórz jej odnośnik i naciśnij przycisk.",
+  letters_on: "Wiadomości przychodzą na {email}.",
+  letters_refused: "Wiadomości na {email} wracają lub zgłoszono je jako spam. Podaj inny adres.",
+  mail_off: "Stąd nie są wysyłane wiadomości.",
+  no_mail_address: "Podaj adres e-mail.",
+  invalid_request: "Na ten adres nie można wysłać wiadomości. Wybierz inny.",
+};

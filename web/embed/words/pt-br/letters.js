@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Notificações por e-mail",
+  lettersEvery: "Quando",
+  every_off: "Nunca",
+  every_at_once: "Na hora",
+  every_hourly: "A cada hora",
+  every_daily: "Todo dia",
+  every_weekly: "Toda semana",
+  lettersWeekday: "Dia",
+  lettersHour: "Horário",
+  lettersZone: "Pelo relógio de {zone}.",
+  lettersEmail: "E-mail",
+  lettersSave: "Salvar",
+  lettersBack: "Voltar",
+  lettersSaved: "Salvo.",
+  letters_off: "Você não recebe mensagens.",
+  letters_unconfirmed: "Enviamos uma mensagem para {email}: abra o link dela e aperte o botão.",
+  letters_on: "As mensagens vão para {email}.",
+  letters_refused: "As mensagens para {email} voltam ou foram denunciadas como spam. Informe outro endereço.",
+  mail_off: "Nenhuma mensagem é enviada daqui.",
+  no_mail_address: "Informe um endereço de e-mail.",
+  invalid_request: "Nenhuma mensagem pode ir para este endereço. Escolha outro.",
+};

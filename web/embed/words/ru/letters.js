@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Уведомления по почте",
+  lettersEvery: "Когда",
+  every_off: "Никогда",
+  every_at_once: "Сразу",
+  every_hourly: "Каждый час",
+  every_daily: "Каждый день",
+  every_weekly: "Каждую неделю",
+  lettersWeekday: "День",
+  lettersHour: "Время",
+  lettersZone: "По часам {zone}.",
+  lettersEmail: "Адрес e-mail",
+  lettersSave: "Сохранить",
+  lettersBack: "Назад",
+  lettersSaved: "Сохранено.",
+  letters_off: "Вы не получаете писем.",
+  letters_unconfirmed: "Письмо отправлено на {email}: откройте ссылку в нём и нажмите кнопку.",
+  letters_on: "Письма приходят на {email}.",
+  letters_refused: "Письма на {email} возвращаются или отмечены как спам. Укажите другой адрес.",
+  mail_off: "Отсюда письма не отправляются.",
+  no_mail_address: "Укажите адрес e-mail.",
+  invalid_request: "На этот адрес нельзя отправить письмо. Выберите другой.",
+};

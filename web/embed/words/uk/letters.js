@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "Сповіщення поштою",
+  lettersEvery: "Коли",
+  every_off: "Ніколи",
+  every_at_once: "Одразу",
+  every_hourly: "Щогодини",
+  every_daily: "Щодня",
+  every_weekly: "Щотижня",
+  lettersWeekday: "День",
+  lettersHour: "Час",
+  lettersZone: "За годинником {zone}.",
+  lettersEmail: "Адреса e-mail",
+  lettersSave: "Зберегти",
+  lettersBack: "Назад",
+  lettersSaved: "Збережено.",
+  letters_off: "Ви не отримуєте листів.",
+  letters_unconfirmed: "Лист надіслано на {email}: відкрийте посилання в ньому й натисніть кнопку.",
+  letters_on: "Листи надходять на {email}.",
+  letters_refused: "Листи на {email} повертаються або позначені як спам. Укажіть іншу адресу.",
+  mail_off: "Звідси листи не надсилаються.",
+  no_mail_address: "Укажіть адресу e-mail.",
+  invalid_request: "На цю адресу не можна надіслати лист. Виберіть іншу.",
+};

@@ -1,0 +1,25 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  lettersTitle: "通过邮件接收通知",
+  lettersEvery: "时间",
+  every_off: "从不",
+  every_at_once: "立即",
+  every_hourly: "每小时",
+  every_daily: "每天",
+  every_weekly: "每周",
+  lettersWeekday: "星期",
+  lettersHour: "时刻",
+  lettersZone: "按 {zone} 的时间。",
+  lettersEmail: "电子邮箱",
+  lettersSave: "保存",
+  lettersBack: "返回",
+  lettersSaved: "已保存。",
+  letters_off: "你不会收到邮件。",
+  letters_unconfirmed: "邮件已发往 {email}：打开其中的链接，并按下那里的按钮。",
+  letters_on: "邮件会发往 {email}。",
+  letters_refused: "发往 {email} 的邮件被退回，或被举报为垃圾邮件。请换一个地址。",
+  mail_off: "这里不发送邮件。",
+  no_mail_address: "请填写电子邮箱。",
+  invalid_request: "无法向这个地址发送邮件。请换一个。",
+};
