@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app import app
+import app as lambdas
 from bench.machine import commit, machine
 from bench.stage import fresh_stage
 from bench.tables import table
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
             rows = [
                 _row(function, start, given.rounds)
-                for function in declared_functions(app, STAGE)
+                for function in declared_functions(lambdas.app, STAGE)
                 if isinstance(function, Container)
             ]
     print(f"{commit()}; {', '.join(about.values())}; {size}; medians of {given.rounds} starts\n")
@@ -156,6 +156,7 @@ def _message(worker: Worker) -> str:
     """Return a message of the worker's queue, as this release's recording has it."""
     recording = ROOT / "tests" / "recorded_messages" / f"{__version__}.json"
     queue = str(worker.source.queue)
+    getattr(lambdas, worker.name)
     kinds = [kind for kind in _kinds(Message) if queue.endswith(kind.queue)]
     messages = json.loads(recording.read_text())["messages"]
     # By shape: the recording has the names that classes had then.

@@ -9,7 +9,7 @@ from chalice.app import Chalice, SQSEventConfig
 from chalice.utils import to_cfn_resource_name
 
 from chalicelib.jobs.schedules import ScheduledJob
-from chalicelib.wiring.schedules import FUNCTIONS
+from chalicelib.wiring.functions import SCHEDULES
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG: dict[str, Any] = json.loads((ROOT / ".chalice" / "config.json").read_text())
@@ -86,8 +86,8 @@ def declared_functions(app: Chalice, stage: str) -> list[Function]:
         functions.append(Worker(source.name, timeout, source))
     for named in app.pure_lambda_functions:
         timeout = timeout_seconds(named.name, stage)
-        if named.name in FUNCTIONS:
-            functions.append(Scheduled(named.name, timeout, FUNCTIONS[named.name]))
+        if named.name in SCHEDULES:
+            functions.append(Scheduled(named.name, timeout, SCHEDULES[named.name]))
         else:
             functions.append(Command(named.name, timeout))
     return functions

@@ -9,16 +9,16 @@ from chalice.app import Chalice
 
 from chalicelib.jobs.schedules import Functions, ScheduledJob, event_of
 from chalicelib.observability.logs import log
-from chalicelib.wiring.schedules import FUNCTIONS
+from chalicelib.wiring.functions import SCHEDULES
 from local.queues import lambda_context
 
 
-def declared_schedules(functions: Functions = FUNCTIONS) -> list[ScheduledJob]:
+def declared_schedules(functions: Functions = SCHEDULES) -> list[ScheduledJob]:
     """Return the schedules of all functions."""
     return [schedule for schedules in functions.values() for schedule in schedules]
 
 
-def run_schedules(app: Chalice, stop: threading.Event, functions: Functions = FUNCTIONS) -> None:
+def run_schedules(app: Chalice, stop: threading.Event, functions: Functions = SCHEDULES) -> None:
     """Run every schedule now and then at its rate, one at a time, until told to stop.
 
     The run at the start replaces those missed while the stack was down.
@@ -35,7 +35,7 @@ def run_schedules(app: Chalice, stop: threading.Event, functions: Functions = FU
             log.exception("schedule failed", extra={"fields": {"schedule": schedule.name}})
 
 
-def run_schedule(app: Chalice, name: str, functions: Functions = FUNCTIONS) -> Any:
+def run_schedule(app: Chalice, name: str, functions: Functions = SCHEDULES) -> Any:
     """Call a schedule's function as its rule would; return the counts of the run."""
     (function,) = (
         function for function, schedules in functions.items() if name in map(_name, schedules)

@@ -3,8 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalice.app import Chalice, SQSEvent
-
 from chalicelib.ads.billing import funds, settlements, transfers
 from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.campaigns import lifecycle, removal
@@ -12,7 +10,6 @@ from chalicelib.ads.inventory import click_rates, refilling, repricing
 from chalicelib.ads.reports import roll_ups
 from chalicelib.ads.tracking import counting, events, reconciliation
 from chalicelib.ads.visitors import profiles
-from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
@@ -63,16 +60,6 @@ def trim_profiles(runtime: Runtime) -> dict[str, int]:
     return {"profiles": profiles.trim(runtime.database, runtime.now())}
 
 
-SCHEDULES = (
-    ScheduledJob("tend_ads", timedelta(minutes=1), run_minute),
-    ScheduledJob("roll_reports_up", timedelta(minutes=5), roll_up),
-    ScheduledJob("settle_accounts", timedelta(hours=1), settle),
-    ScheduledJob("end_flights", timedelta(minutes=1), end_flights),
-    ScheduledJob("reprice_zones", timedelta(hours=1), reprice_zones),
-    ScheduledJob("trim_profiles", timedelta(hours=1), trim_profiles),
-)
-
-
 def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
     """Return `{differences, ledger}` of a campaign, between two instants in ISO form.
 
@@ -87,15 +74,10 @@ def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[
     }
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker that counts and bills events."""
-    queue = runtime.queues.name_of
+def count_ad_events(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Count and bill a batch of events."""
 
-    @app.on_sqs_message(
-        queue=queue(events.AdEvent.queue), batch_size=500, maximum_batching_window_in_seconds=1
-    )
-    def count_ad_events(event: SQSEvent) -> dict[str, Any]:
-        def handle(batch: list[events.AdEvent]) -> None:
-            counting.count_and_bill(runtime, batch)
+    def handle(batch: list[events.AdEvent]) -> None:
+        counting.count_and_bill(runtime, batch)
 
-        return consume_together(event.to_dict(), events.AD_EVENT, handle)
+    return consume_together(event, events.AD_EVENT, handle)

@@ -3,8 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-from chalice.app import Chalice, SQSEvent
-
 from chalicelib.analytics import upkeep
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.hits import HITS, Hits
@@ -12,9 +10,11 @@ from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.reports import late, moving
 from chalicelib.analytics.reports.names import Pages
 from chalicelib.analytics.sessions import making
-from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
+
+# Longer than most containers.
+_COUNTER_LIVES = timedelta(days=1)
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
@@ -29,19 +29,13 @@ def tend(runtime: Runtime) -> dict[str, int]:
     return {"parts_dropped": upkeep.trim(runtime), "collections_measured": upkeep.measure(runtime)}
 
 
-SCHEDULES = (
-    ScheduledJob("roll_hits_up", timedelta(minutes=5), roll_up),
-    ScheduledJob("tend_hits", timedelta(hours=1), tend),
-)
+def count_hits(pages: Pages, runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Count a batch of hits, with the names and visitors that the container remembers."""
+    counter = runtime.memory.recall(
+        "analytics.counter", runtime.now(), _COUNTER_LIVES, lambda: HitCounter(runtime, pages)
+    )
 
+    def handle(batch: list[Hits]) -> None:
+        counter.count(batch)
 
-def declare_workers(app: Chalice, runtime: Runtime, pages: Pages) -> None:
-    """Declare the worker that counts hits."""
-    queue, counter = runtime.queues.name_of(Hits.queue), HitCounter(runtime, pages)
-
-    @app.on_sqs_message(queue=queue, batch_size=500, maximum_batching_window_in_seconds=1)
-    def count_hits(event: SQSEvent) -> dict[str, Any]:
-        def handle(batch: list[Hits]) -> None:
-            counter.count(batch)
-
-        return consume_together(event.to_dict(), HITS, handle)
+    return consume_together(event, HITS, handle)

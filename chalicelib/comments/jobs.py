@@ -1,9 +1,8 @@
 """Workers and schedules of comments, which finish and repair the work of calls."""
 
-from datetime import timedelta
+from functools import partial
 from typing import Annotated, Any
 
-from chalice.app import Chalice, SQSEvent
 from pydantic import Field, TypeAdapter
 
 from chalicelib.comments import notifications, webhooks
@@ -29,7 +28,6 @@ from chalicelib.comments.terms import upkeep as terms
 from chalicelib.comments.transfers import runs as transfer_runs
 from chalicelib.comments.transfers import upkeep as transfers
 from chalicelib.comments.transfers.messages import RunTransfer
-from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.notifications import digests
 from chalicelib.runtime import Runtime
@@ -66,8 +64,6 @@ def _tell(runtime: Runtime, node: Node, comment: Comment) -> None:
     webhooks.agree(runtime, node, comment["id"])
 
 
-SCHEDULES = (ScheduledJob("tend_comments", timedelta(minutes=5), run_due),)
-
 # Messages of moves have no type.
 _MOVES: TypeAdapter[RunTransfer | MoveNode] = TypeAdapter(RunTransfer | MoveNode)
 _MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(
@@ -75,29 +71,28 @@ _MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(
 )
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers of moves, of imports and exports, and of moderation."""
-    queue = runtime.queues.name_of
+def move_nodes(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Move nodes to other stores and ids, and run imports and exports."""
+    return consume(event, _MOVES, partial(_move, runtime))
 
-    @app.on_sqs_message(queue=queue(MoveNode.queue), batch_size=1)
-    def move_nodes(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: MoveNode | RunTransfer) -> None:
-            match message:
-                case RunTransfer():
-                    transfer_runs.run(runtime, message)
-                case MoveNode():
-                    promotion.move_wanted(runtime, message.node_id)
-                    relocation.relocate_wanted(runtime, message.node_id)
 
-        return consume(event.to_dict(), _MOVES, handle)
+def _move(runtime: Runtime, message: MoveNode | RunTransfer) -> None:
+    match message:
+        case RunTransfer():
+            transfer_runs.run(runtime, message)
+        case MoveNode():
+            promotion.move_wanted(runtime, message.node_id)
+            relocation.relocate_wanted(runtime, message.node_id)
 
-    @app.on_sqs_message(queue=queue(RunBatch.queue), batch_size=1)
-    def run_batches(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: RunBatch | CheckSpam) -> None:
-            match message:
-                case RunBatch():
-                    running.run(runtime, message.batch)
-                case CheckSpam():
-                    checking.run(runtime, message.comment)
 
-        return consume(event.to_dict(), _MODERATION, handle)
+def run_batches(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Run moderators' batches, and check comments for spam."""
+    return consume(event, _MODERATION, partial(_moderate, runtime))
+
+
+def _moderate(runtime: Runtime, message: RunBatch | CheckSpam) -> None:
+    match message:
+        case RunBatch():
+            running.run(runtime, message.batch)
+        case CheckSpam():
+            checking.run(runtime, message.comment)

@@ -1,7 +1,7 @@
 """HTTP at its edge: parses requests into models, and writes values and failures as answers.
 
-Public face: `batches`, `callers`, `conditional`, `idempotency`, `pages`, `paging`, `responses`,
-`spans`.
+Public face: `batches`, `callers`, `conditional`, `document`, `health`, `idempotency`, `me`,
+`pages`, `paging`, `responses`, `spans`.
 """
 
 from chalicelib.http.requests import (

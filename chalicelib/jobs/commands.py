@@ -9,6 +9,8 @@ from chalice.app import Chalice
 from chalicelib.runtime import Runtime
 
 Arguments = Mapping[str, Any]
+# The Lambda function of all commands.
+FUNCTION = "command"
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,12 @@ class InvalidCommand(ValueError):
     """An event that is no command with its arguments; the message says why."""
 
 
-def declare(app: Chalice, runtime: Runtime, commands: tuple[Command, ...]) -> None:
-    """Declare the Lambda function that runs these commands, each by an event that names it."""
+def declare(app: Chalice, runtime: Runtime, run: Callable[[Runtime, Any], Any]) -> None:
+    """Declare the Lambda function of commands, each run by an event that names it."""
 
-    @app.lambda_function()
+    @app.lambda_function(name=FUNCTION)
     def command(event: Any, _context: object) -> Any:
-        return run_command(runtime, commands, event)
+        return run(runtime, event)
 
 
 def run_command(runtime: Runtime, commands: tuple[Command, ...], event: Any) -> Any:

@@ -1,4 +1,4 @@
 """Letters by e-mail: stored with their cause, sent once at most, and to no address that refuses.
 
-Public face: `addressing`, `errors`, `jobs`, `letters`, `rows`. `app.py` uses `routes`.
+Public face: `addressing`, `errors`, `jobs`, `letters`, `routes`, `rows`.
 """

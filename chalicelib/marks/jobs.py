@@ -1,14 +1,10 @@
 """The worker that counts marks by batch, and the schedule for overdue marks."""
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from typing import Any
-
-from chalice.app import Chalice, SQSEvent
 
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
-from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.marks.folded import fold
 from chalicelib.marks.messages import COUNT_MARK, CountMark
 from chalicelib.marks.shapes import MARKS, Kinds, Mark
@@ -16,16 +12,13 @@ from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
 
-def declare_worker(app: Chalice, runtime: Runtime, kinds: Kinds) -> None:
-    """Declare the worker for the marks of these kinds."""
-    queue = runtime.queues.name_of(CountMark.queue)
+def count_marks(kinds: Kinds, runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Count a batch of marks of these kinds."""
 
-    @app.on_sqs_message(queue=queue, batch_size=500, maximum_batching_window_in_seconds=1)
-    def count_marks(event: SQSEvent) -> dict[str, Any]:
-        def handle(batch: list[CountMark]) -> None:
-            fold(runtime, kinds, [message.mark_id for message in batch])
+    def handle(batch: list[CountMark]) -> None:
+        fold(runtime, kinds, [message.mark_id for message in batch])
 
-        return consume_together(event.to_dict(), COUNT_MARK, handle)
+    return consume_together(event, COUNT_MARK, handle)
 
 
 RESENDING = Resending(at="due")
@@ -38,6 +31,3 @@ def resend_overdue(runtime: Runtime) -> None:
         return (CountMark(mark_id=row["_id"]) for row in rows)
 
     resending.sweep(runtime, MARKS.of(runtime.database), RESENDING, messages)
-
-
-SCHEDULES = (ScheduledJob("sweep_marks", timedelta(minutes=1), resend_overdue),)

@@ -1,17 +1,13 @@
 """Queue workers and schedules of shops; each may run twice at once, or miss a run."""
 
-from datetime import timedelta
 from typing import Any
 
-from chalice.app import Chalice, SQSEvent
-
 from chalicelib.jobs import outbox
-from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue import indexing, relisting, rewriting
 from chalicelib.shop.categories.messages import JOB, JOBS, CatalogueJob, Relist
-from chalicelib.shop.orders import books, resuming, sweep
+from chalicelib.shop.orders import books, resuming
 from chalicelib.shop.orders.messages import RESUME_ORDER, ResumeOrder
 
 
@@ -26,35 +22,28 @@ def tend_catalogue(runtime: Runtime) -> None:
     indexing.refresh(runtime)
 
 
-SCHEDULES = (
-    ScheduledJob("tend_catalogue", timedelta(minutes=1), tend_catalogue),
-    ScheduledJob("tend_shop", timedelta(minutes=1), sweep.sweep),
-)
-
-
 def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:
     """Return the units that a stock lacks or has too many: by its entries, and by its books."""
     differences = books.verify(runtime, site, sku)
     return {"held": differences["held"], "moved": differences["moved"]}
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers of the queues `catalogue` and `orders`."""
-    queue = runtime.queues.name_of
+def catalogue(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Run the jobs of catalogues."""
 
-    @app.on_sqs_message(queue=queue(Relist.queue), batch_size=1)
-    def catalogue(event: SQSEvent) -> dict[str, Any]:
-        def handle(job: CatalogueJob) -> None:
-            outbox.run(runtime, job, _do, jobs=JOBS)
+    def handle(job: CatalogueJob) -> None:
+        outbox.run(runtime, job, _do, jobs=JOBS)
 
-        return consume(event.to_dict(), JOB, handle)
+    return consume(event, JOB, handle)
 
-    @app.on_sqs_message(queue=queue(ResumeOrder.queue), batch_size=10)
-    def resume_orders(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: ResumeOrder) -> None:
-            resuming.resume(runtime, message.order, reconciles=True)
 
-        return consume(event.to_dict(), RESUME_ORDER, handle)
+def resume_orders(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Resume orders that their calls left."""
+
+    def handle(message: ResumeOrder) -> None:
+        resuming.resume(runtime, message.order, reconciles=True)
+
+    return consume(event, RESUME_ORDER, handle)
 
 
 def _do(runtime: Runtime, job: CatalogueJob) -> None:

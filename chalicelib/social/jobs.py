@@ -1,15 +1,13 @@
 """Workers, schedules and commands of the social feed."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 
-from chalice.app import Chalice, SQSEvent
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.jobs import outbox
-from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 from chalicelib.social import messages
@@ -47,6 +45,11 @@ def resend_overdue(runtime: Runtime) -> None:
     outbox.sweep(runtime, JOB)
 
 
+def tend(runtime: Runtime) -> dict[str, int]:
+    """Run `maintain` now."""
+    return maintain(runtime.database, runtime.now())
+
+
 def maintain(database: Database[Document], now: datetime) -> dict[str, int]:
     """Truncate copies with too many comments, repair counts, and mark absent users.
 
@@ -57,16 +60,6 @@ def maintain(database: Database[Document], now: datetime) -> dict[str, int]:
     cut = sum(each.truncate_comments() for each in copies)
     away = news.mark_away(database, now)
     return {"cut": cut, "recounted": memberships.recount(database), "away": away}
-
-
-SCHEDULES = (
-    ScheduledJob("sweep", timedelta(minutes=1), resend_overdue),
-    ScheduledJob(
-        "tend_social",
-        timedelta(hours=1),
-        lambda runtime: maintain(runtime.database, runtime.now()),
-    ),
-)
 
 
 def verify_news(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
@@ -80,21 +73,19 @@ def verify_news(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
 SocialMessage = Deliver | DeliverChunk | Propagate | DeliverAction | DeliverActionChunk | SocialJob
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers of fan-outs, of changes on posts, and of the activity feed."""
-    queue, do = runtime.queues.name_of, partial(handle, runtime)
+def fan_out(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Deliver posts to the news of their readers."""
+    return consume(event, messages.FAN_OUT, partial(handle, runtime))
 
-    @app.on_sqs_message(queue=queue(Deliver.queue), batch_size=10)
-    def fan_out(event: SQSEvent) -> dict[str, Any]:
-        return consume(event.to_dict(), messages.FAN_OUT, do)
 
-    @app.on_sqs_message(queue=queue(Propagate.queue), batch_size=10)
-    def comment_spread(event: SQSEvent) -> dict[str, Any]:
-        return consume(event.to_dict(), messages.PROPAGATE, do)
+def comment_spread(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Propagate changes of posts to their copies."""
+    return consume(event, messages.PROPAGATE, partial(handle, runtime))
 
-    @app.on_sqs_message(queue=queue(Rerank.queue), batch_size=10)
-    def activity_feed(event: SQSEvent) -> dict[str, Any]:
-        return consume(event.to_dict(), messages.ACTIVITY, do)
+
+def activity_feed(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
+    """Deliver and rank actions."""
+    return consume(event, messages.ACTIVITY, partial(handle, runtime))
 
 
 def handle(runtime: Runtime, message: SocialMessage) -> None:

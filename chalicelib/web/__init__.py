@@ -1,4 +1,4 @@
 """Pages and files for browsers, shipped in the package: they need no other host.
 
-Public face: `files`.
+Public face: `files`, `routes`.
 """

@@ -2,20 +2,12 @@
 
 from typing import Any
 
-from chalice.app import Blueprint
-
-from chalicelib.comments import routes as comment_routes
 from chalicelib.comments.people import blocking
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import blocks
 
 _USERS, _SITES = "users", "sites"
 _AT_ONCE = 1_000
-
-
-def routes(runtime: Runtime) -> Blueprint:
-    """Return the blueprint of comments."""
-    return comment_routes.routes(runtime, blocks)
 
 
 def join(runtime: Runtime, after: str, most: int = _AT_ONCE) -> dict[str, Any]:

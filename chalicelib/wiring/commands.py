@@ -1,11 +1,13 @@
 """The commands of all features."""
 
+from typing import Any
+
 from chalicelib.ads import jobs as ads
 from chalicelib.comments import repair
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.terms import upkeep as terms
 from chalicelib.database import migration
-from chalicelib.jobs.commands import Arguments, Command
+from chalicelib.jobs.commands import Arguments, Command, run_command
 from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs as shop
 from chalicelib.social import jobs as social
@@ -79,3 +81,8 @@ COMMANDS = (
         optional={"after": "", "repair": False},
     ),
 )
+
+
+def run(runtime: Runtime, event: Any) -> Any:
+    """Run the command that an event names; raises InvalidCommand."""
+    return run_command(runtime, COMMANDS, event)

@@ -4,10 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from chalice.app import Blueprint, Chalice
-
-from chalicelib.analytics import jobs
-from chalicelib.analytics import routes as analytics_routes
 from chalicelib.analytics.reports.days import Place
 from chalicelib.analytics.visitors import paths
 from chalicelib.comments.nodes import NODES
@@ -58,13 +54,3 @@ def _of_nodes(runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Pla
 
 
 PAGES = PagesOfSites()
-
-
-def routes(runtime: Runtime) -> Blueprint:
-    """Return the blueprint of analytics."""
-    return analytics_routes.routes(runtime, PAGES)
-
-
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker of analytics."""
-    jobs.declare_workers(app, runtime, PAGES)

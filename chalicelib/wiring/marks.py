@@ -1,11 +1,9 @@
-"""The kinds of things that people can vote on or react to, with their worker and commands."""
+"""The kinds of things that people can vote on or react toand their commands."""
 
 from typing import Any
 
-from chalice.app import Chalice
-
 from chalicelib.comments.entries import kind as comments
-from chalicelib.marks import jobs, placing, verification
+from chalicelib.marks import placing, verification
 from chalicelib.marks.personal_data import PersonalData
 from chalicelib.marks.shapes import Kind, Kinds
 from chalicelib.runtime import Runtime
@@ -14,11 +12,6 @@ from chalicelib.social.posts import reactions
 _ALL: tuple[Kind, ...] = (reactions.KIND, comments.KIND)
 KINDS: Kinds = {kind.name: kind for kind in _ALL}
 marks = PersonalData(KINDS)
-
-
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker of marks."""
-    jobs.declare_worker(app, runtime, KINDS)
 
 
 def verify(runtime: Runtime, kind: str, after: str = "", most: int = 1_000) -> dict[str, Any]:

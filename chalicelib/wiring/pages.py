@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from chalice.app import Blueprint, Chalice
 from pymongo.client_session import ClientSession
 
 from chalicelib.analytics import settings as analytics_settings
@@ -10,8 +9,6 @@ from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
 from chalicelib.comments.latest import sitemap
-from chalicelib.content import jobs
-from chalicelib.content import routes as content_routes
 from chalicelib.content.publishing.discussions import Discussed
 from chalicelib.runtime import Runtime
 
@@ -83,13 +80,3 @@ class CountedPages:
 
 
 DISCUSSIONS = NodesOfPages()
-
-
-def routes(runtime: Runtime) -> Blueprint:
-    """Return the blueprint of content."""
-    return content_routes.routes(runtime, DISCUSSIONS, CountedPages())
-
-
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker of content."""
-    jobs.declare_workers(app, runtime, DISCUSSIONS)

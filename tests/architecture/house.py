@@ -11,6 +11,7 @@ from tests.architecture.floors import FLOORS
 
 PACKAGE = Path(__file__).parents[2] / "chalicelib"
 # In a room's docstring: the modules that other rooms may import, in backquotes.
+REFERENCE = re.compile(r"chalicelib\.([\w.]+):(\w+)")
 FACE = re.compile(r"Public face: ([^.]+)\.")
 
 
@@ -41,8 +42,14 @@ def room_of(module: str) -> str:
 
 
 def imports_of(module: str) -> Iterator[Import]:
-    """Give every import of the project's own modules in a module, wherever it is."""
-    return _imports(module, ast.walk(_tree(module)))
+    """Give every import of the project's own modules in a module, wherever it is.
+
+    A reference, `module:name`, is an import that waits for its use.
+    """
+    yield from _imports(module, ast.walk(_tree(module)))
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Constant) and (found := REFERENCE.fullmatch(str(node.value))):
+            yield Import(module, found[1], found[2], node.lineno)
 
 
 def loaded_with(module: str) -> set[str]:

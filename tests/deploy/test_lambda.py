@@ -28,7 +28,7 @@ from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social.messages import Deliver, Propagate, Rerank, Trim
 from chalicelib.webhooks.messages import SendEvent
-from chalicelib.wiring.schedules import FUNCTIONS
+from chalicelib.wiring.functions import SCHEDULES as DECLARED
 from deploy.declared import declared_queues
 from local.gateway import lambda_event
 from local.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.processes
 ROUTES = [(path, method) for path, methods in declared_app.routes.items() for method in methods]
 QUEUES = [source.name for source in declared_queues(declared_app)]
 SCHEDULES = [
-    (function, schedule.name) for function, declared in FUNCTIONS.items() for schedule in declared
+    (function, schedule.name) for function, declared in DECLARED.items() for schedule in declared
 ]
 DATABASE = "plaza-lambda"
 SECRET = "a secret of the tests long enough for HS256"

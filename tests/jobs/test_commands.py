@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.jobs.commands import Arguments, Command, InvalidCommand, declare
+from chalicelib.jobs.commands import Arguments, Command, InvalidCommand, declare, run_command
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.commands import COMMANDS
 
@@ -33,7 +33,7 @@ def call(runtime: Runtime, ran: Ran) -> Any:
         Command("move", noted("move"), required=("from", "to")),
         Command("mend", noted("mend"), optional={"after": "", "repair": False}),
     )
-    declare(app, runtime, commands)
+    declare(app, runtime, lambda given, event: run_command(given, commands, event))
     handler = app.handler_map["command"]
     return lambda event: handler(event, None)
 

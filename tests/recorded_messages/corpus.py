@@ -13,6 +13,7 @@ import jsonschema
 
 from chalicelib.messaging import Message
 from deploy.declared import ROOT
+from tests.support.functions import deferred
 
 FOLDER = Path(__file__).parent
 # Messages whose class has another name than in the release that first recorded them.
@@ -99,6 +100,8 @@ def is_released(version: str) -> bool:
 
 def message_types() -> dict[str, type[Message]]:
     """Return every message that Plaza sends, by name."""
+    for call in deferred():
+        call.load()
     return {
         recorded_name(kind): kind
         for kind in _below(Message)

@@ -15,7 +15,7 @@ from chalicelib.settings import Settings
 from chalicelib.social.graph import blocks, memberships, promotion
 from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import propagation
-from chalicelib.wiring import people
+from chalicelib.wiring import errands
 from chalicelib.wiring.people import PEOPLE
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
@@ -235,7 +235,7 @@ def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime:
         lambda: publish(watched.client, "ann", ["*public*"], wall_owner_id="bob"),
     )
     watched.courier.take()
-    people.run(watched.runtime, Erase(user_id="bob"))
+    errands.run(watched.runtime, Erase(user_id="bob"))
     assert meantime.done()
     assert posts.count_documents({"wall": "bob"}) == 1
 

@@ -30,7 +30,7 @@ from chalicelib.social.messages import (
 )
 from chalicelib.social.timelines import propagation
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
-from chalicelib.wiring import people
+from chalicelib.wiring import errands
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -130,9 +130,9 @@ def work_on(runtime: Runtime, message: Message) -> None:
         case DeliverAction() | DeliverActionChunk() | Rerank():
             handle(runtime, message)
         case BackFill() | Rebuild() | Trim() | Refill() | RenameRef() | Cascade():
-            people.run(runtime, message)
+            errands.run(runtime, message)
         case Rename() | Erase() | EraseLate():
-            people.run(runtime, message)
+            errands.run(runtime, message)
         case _:
             raise AssertionError(message)
 

@@ -12,8 +12,8 @@ from chalicelib.settings import Settings
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social.activity.actions import happenings
 from chalicelib.social.messages import JOB
+from chalicelib.wiring import errands
 from chalicelib.wiring import happenings as wiring_happenings
-from chalicelib.wiring import people
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import publish, settle
 from tests.social.support.mortal_workers import Died, Mortal, living
@@ -206,7 +206,7 @@ def test_a_happening_whose_request_died_is_told_when_it_is_looked_at_again(site:
     find = wiring_happenings.CAUSES["comment"]
     wiring_happenings.CAUSES["comment"] = lambda _runtime, _thing: None
     try:
-        people.run(runtime, JOB.validate_python(noted["errand"]))
+        errands.run(runtime, JOB.validate_python(noted["errand"]))
     finally:
         wiring_happenings.CAUSES["comment"] = find
     assert feed(site) == []

@@ -12,7 +12,7 @@ from chalicelib.social import jobs
 from chalicelib.social.activity.org import muting, people
 from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.messages import JOB, Rerank
-from chalicelib.wiring import people as wiring_people
+from chalicelib.wiring import errands
 from tests.social.support.drivers import Courier, settle
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -112,7 +112,7 @@ class Office:
         """Have all done that is owed in the background, but refills, which may be under way."""
         others = {"errand.type": {"$ne": "refill"}}
         for noted in self.runtime.database["social.errand"].find(others):
-            wiring_people.run(self.runtime, JOB.validate_python(noted["errand"]))
+            errands.run(self.runtime, JOB.validate_python(noted["errand"]))
 
     def sweep_expired(self) -> None:
         """Let every lease run out and what the sweep sends be worked on."""

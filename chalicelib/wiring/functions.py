@@ -1,0 +1,110 @@
+"""Every Lambda function beside the API: the queues' workers, the clock's schedules, the commands.
+
+A schedule shares its function with those that need its rights and no others: docs/decisions/0220.
+"""
+
+from datetime import timedelta
+
+from chalice.app import Chalice
+
+from chalicelib.jobs import commands, schedules
+from chalicelib.jobs.functions import Deferred, Worker, declare_worker, load
+from chalicelib.jobs.schedules import Functions, ScheduledJob
+from chalicelib.runtime import Runtime
+
+_ACTIVITY = Deferred("chalicelib.social.jobs:activity_feed")
+_AD_EVENTS = Deferred("chalicelib.ads.jobs:count_ad_events")
+_ASSETS = Deferred("chalicelib.assets.jobs:move_assets")
+_BATCHES = Deferred("chalicelib.comments.jobs:run_batches")
+_CATALOGUE = Deferred("chalicelib.shop.jobs:catalogue")
+_CONTENT = Deferred(
+    "chalicelib.content.jobs:tell_discussions", "chalicelib.wiring.pages:DISCUSSIONS"
+)
+_ERRANDS = Deferred("chalicelib.wiring.errands:run_errands")
+_FAN_OUT = Deferred("chalicelib.social.jobs:fan_out")
+_HITS = Deferred("chalicelib.analytics.jobs:count_hits", "chalicelib.wiring.hits:PAGES")
+_LETTERS = Deferred("chalicelib.mail.jobs:send_letters")
+_MARKS = Deferred("chalicelib.marks.jobs:count_marks", "chalicelib.wiring.marks:KINDS")
+_MOVES = Deferred("chalicelib.comments.jobs:move_nodes")
+_ORDERS = Deferred("chalicelib.shop.jobs:resume_orders")
+_SPREAD = Deferred("chalicelib.social.jobs:comment_spread")
+_WEBHOOKS = Deferred("chalicelib.webhooks.jobs:send_webhooks")
+
+# Each has its queue, and the most messages of a call. Where a message may take the whole time of a
+# run, it comes alone.
+WORKERS = (
+    Worker("move_nodes", "promotion", _MOVES, batch_size=1),
+    Worker("run_batches", "moderation", _BATCHES, batch_size=1),
+    Worker("count_ad_events", "ad-events", _AD_EVENTS, batch_size=500, window_seconds=1),
+    Worker("fan_out", "fan-out", _FAN_OUT, batch_size=10),
+    Worker("comment_spread", "comment-spread", _SPREAD, batch_size=10),
+    Worker("activity_feed", "activity", _ACTIVITY, batch_size=10),
+    Worker("move_assets", "assets", _ASSETS, batch_size=1),
+    Worker("content", "content", _CONTENT, batch_size=10),
+    Worker("count_hits", "hits", _HITS, batch_size=500, window_seconds=1),
+    Worker("catalogue", "catalogue", _CATALOGUE, batch_size=1),
+    Worker("resume_orders", "orders", _ORDERS, batch_size=10),
+    Worker("count_marks", "marks", _MARKS, batch_size=500, window_seconds=1),
+    Worker("social_errands", "social-errands", _ERRANDS, batch_size=1),
+    Worker("send_letters", "mail", _LETTERS, batch_size=1),
+    Worker("send_webhooks", "webhooks", _WEBHOOKS, batch_size=1),
+)
+
+
+def _job(name: str, every: timedelta, run: str) -> ScheduledJob:
+    return ScheduledJob(name, every, Deferred(run))
+
+
+_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
+SCHEDULES: Functions = {
+    "ads_schedules": (
+        _job("tend_ads", _MINUTE, "chalicelib.ads.jobs:run_minute"),
+        _job("roll_reports_up", 5 * _MINUTE, "chalicelib.ads.jobs:roll_up"),
+        _job("settle_accounts", _HOUR, "chalicelib.ads.jobs:settle"),
+        _job("end_flights", _MINUTE, "chalicelib.ads.jobs:end_flights"),
+        _job("reprice_zones", _HOUR, "chalicelib.ads.jobs:reprice_zones"),
+        _job("trim_profiles", _HOUR, "chalicelib.ads.jobs:trim_profiles"),
+    ),
+    "analytics_schedules": (
+        _job("roll_hits_up", 5 * _MINUTE, "chalicelib.analytics.jobs:roll_up"),
+        _job("tend_hits", _HOUR, "chalicelib.analytics.jobs:tend"),
+    ),
+    "assets_schedules": (_job("tend_assets", 5 * _MINUTE, "chalicelib.assets.jobs:run_due"),),
+    "comments_schedules": (_job("tend_comments", 5 * _MINUTE, "chalicelib.comments.jobs:run_due"),),
+    "content_schedules": (_job("tend_content", _MINUTE, "chalicelib.content.jobs:run_due"),),
+    "shop_schedules": (
+        _job("tend_catalogue", _MINUTE, "chalicelib.shop.jobs:tend_catalogue"),
+        _job("tend_shop", _MINUTE, "chalicelib.shop.orders.sweep:sweep"),
+    ),
+    # Each of these sends overdue messages again, every minute.
+    "social_schedules": (
+        _job("sweep", _MINUTE, "chalicelib.social.jobs:resend_overdue"),
+        _job("tend_social", _HOUR, "chalicelib.social.jobs:tend"),
+        _job("sweep_marks", _MINUTE, "chalicelib.marks.jobs:resend_overdue"),
+        _job("tend_mail", _MINUTE, "chalicelib.mail.letters:tend"),
+        _job("tend_webhooks", _MINUTE, "chalicelib.webhooks.jobs:resend_overdue"),
+    ),
+}
+COMMANDS = Deferred("chalicelib.wiring.commands:run")
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare all functions; nothing of a feature is imported."""
+    for worker in WORKERS:
+        declare_worker(app, runtime, worker)
+    for name, jobs in SCHEDULES.items():
+        schedules.declare(app, runtime, name, jobs)
+    commands.declare(app, runtime, COMMANDS)
+
+
+def declare_one(app: Chalice, runtime: Runtime, name: str) -> None:
+    """Declare one function, and import its feature; an unknown name declares nothing."""
+    for worker in WORKERS:
+        if worker.name == name:
+            declare_worker(app, runtime, worker)
+            load(worker)
+    if name in SCHEDULES:
+        schedules.declare(app, runtime, name, SCHEDULES[name])
+        load(SCHEDULES[name])
+    if name == commands.FUNCTION:
+        commands.declare(app, runtime, COMMANDS)
