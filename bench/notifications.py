@@ -15,7 +15,7 @@ from bench.discussions import seed_node
 from bench.stage import Stage
 from chalicelib.comments import nodes
 from chalicelib.comments.stores.documents import COMMENTS
-from chalicelib.notifications.inbox import MOST_COUNTED
+from chalicelib.notifications.groups import MOST_COUNTED
 from chalicelib.notifications.rows import INBOXES, ITEMS, KEPT, UNREAD, WANTED, NotificationItem
 from chalicelib.runtime import Runtime
 

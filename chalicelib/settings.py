@@ -150,6 +150,11 @@ class Settings(BaseModel):
         description="The types of posts that may be written, as `status,photo`; empty means all. "
         "Posts of other types that are there stay, and can be edited.",
     )
+    social_notifications: bool = Field(
+        default=False,
+        description="Whether people are notified of new followers, and of reactions to their "
+        "posts, comments on them, and posts on their walls.",
+    )
     embedded_max_bytes: int = Field(
         default=1_048_576,
         ge=4_096,

@@ -19,7 +19,7 @@ from chalicelib.messaging import Message, Queues
 from chalicelib.people.jobs import Erase
 from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.social.messages import BackFill, Deliver, Propagate, Rerank
+from chalicelib.social.messages import BackFill, Deliver, NotifyFeed, Propagate, Rerank
 from chalicelib.webhooks.messages import SendEvent
 from deploy.assets import USERS, bucket_statements
 from deploy.declared import Function, Scheduled, Worker
@@ -36,7 +36,7 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
         *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
         *(RunBatch, CheckSpam, SendLetter, RunTransfer, SendEvent),
     ),
-    "fan_out": (Deliver,),
+    "fan_out": (Deliver, NotifyFeed),
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank, SendEvent),
     "move_nodes": (RunTransfer,),

@@ -29,7 +29,6 @@ from chalicelib.comments.transfers import runs as transfer_runs
 from chalicelib.comments.transfers import upkeep as transfers
 from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.messaging import consume
-from chalicelib.notifications import digests
 from chalicelib.runtime import Runtime
 
 
@@ -42,7 +41,6 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
         "entries_removed": upkeep.sweep(runtime, _tell),
-        "letters_notified": digests.send_due(runtime, notifications.show),
         "flagged_held": flags.sweep(runtime),
         "comments_indexed": terms.index_due(runtime),
         "counts_repaired": repair_counts(runtime),

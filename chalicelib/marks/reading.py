@@ -1,6 +1,7 @@
 """Reads of a person's marks on things, and of the people who marked a thing."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from pymongo.database import Database
@@ -41,6 +42,22 @@ def mine(
 
 
 _SAID = {"vote": 1, "reactions": 1, "shadowed": 1, "flag.weight": 1, "flag.outcome": 1}
+
+
+def find_reactions(
+    database: Database[Document], kind: Kind, given: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], datetime]:
+    """Return the times of marks with a reaction that counts for all, by (thing, person)."""
+    named = {mark_id(kind, *each): each for each in given}
+    if not named:
+        return {}
+    found = MARKS.of(database).find({"_id": {"$in": list(named)}}, {**_SAID, "at": 1})
+    said = [(mark, wanted_of(mark)) for mark in found]
+    return {
+        named[mark["_id"]]: mark["at"]
+        for mark, state in said
+        if state.reactions and not state.is_shadowed
+    }
 
 
 def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:

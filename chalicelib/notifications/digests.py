@@ -7,12 +7,12 @@ end. So a repeat after a crash is the same letter, which the mail room sends onc
 import hashlib
 
 from chalicelib import deadlines, signing
-from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.mail import letters
 from chalicelib.mail.letters import Draft
-from chalicelib.notifications import mailing
-from chalicelib.notifications.inbox import MOST_COUNTED, InboxRow, Show
+from chalicelib.notifications import groups, inbox, mailing
+from chalicelib.notifications.groups import MOST_COUNTED
+from chalicelib.notifications.inbox import InboxRow, Show
 from chalicelib.notifications.letter import html_of, subject_of, text_of
 from chalicelib.notifications.mail_links import stop_url
 from chalicelib.notifications.mailing import MailSetting
@@ -24,7 +24,6 @@ from chalicelib.runtime import Runtime
 MOST_AT_ONCE = 200
 # The least time for a letter: with less left, the next run writes it.
 _LEAST_SECONDS = 5.0
-_NEWEST = [("risen", -1), ("_id", -1)]
 
 
 def send_due(runtime: Runtime, show: Show) -> int:
@@ -50,7 +49,7 @@ def send(runtime: Runtime, show: Show, leased: MailSetting) -> bool:
     shown = _read_items(runtime, show, leased)
     if shown:
         letters.queue(runtime, _draft(runtime, leased, shown))
-    later = {**_unread(leased), "risen": {"$gt": leased["until"]}}
+    later = {"user_id": leased["_id"], **UNREAD, "risen": {"$gt": leased["until"]}}
     has_later = ITEMS.of(runtime.database).find_one(later, {"_id": 1}) is not None
     mailing.finish(runtime, leased, has_later=has_later)
     return bool(shown)
@@ -60,17 +59,14 @@ def _read_items(runtime: Runtime, show: Show, leased: MailSetting) -> list[Inbox
     """Return items of a letter's span, neither seen nor read, that the person may see now."""
     marks = INBOXES.of(runtime.database).find_one({"_id": leased["_id"]})
     since = max(leased["since"], marks["seen"]) if marks else leased["since"]
-    span = {**_unread(leased), "risen": {"$gt": since, "$lte": leased["until"]}}
-    items = list(ITEMS.of(runtime.database).find(span).sort(_NEWEST).limit(MOST_COUNTED))
+    span = {**UNREAD, "risen": {"$gt": since, "$lte": leased["until"]}}
+    found = groups.read(runtime, leased["_id"], span, MOST_COUNTED, None).groups
+    items = [item for group in found for item in group]
     if not items:
         return []
     # Programs read mailboxes, too: no role of the person shows more in a letter.
     things = show(runtime, Principal(id=leased["_id"], name=""), items)
-    return [InboxRow(each, things[each["_id"]]) for each in items if each["_id"] in things]
-
-
-def _unread(leased: MailSetting) -> Document:
-    return {"user_id": leased["_id"], **UNREAD}
+    return inbox.rows_of(found, things)
 
 
 def _draft(runtime: Runtime, leased: MailSetting, shown: list[InboxRow]) -> Draft:

@@ -4,7 +4,7 @@ A worker makes the items agree with the event as it is now: each recipient has a
 others lose theirs. So a message may come twice, late, or in any order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import ClassVar, Literal, NamedTuple
 
@@ -29,7 +29,8 @@ class NotificationEvent(NamedTuple):
     """The event of a thing. `key` outlives each move of the thing.
 
     `recipients` are the people whom it concerns now, each with the kind of their notification.
-    `is_new`: nothing changed its thing, and so there is nothing to take back.
+    `is_new`: nothing changed its thing, and so there is nothing to take back. `group`: as in
+    items. `among`: the only people whom the event can concern; None: anyone.
     """
 
     key: str
@@ -39,6 +40,8 @@ class NotificationEvent(NamedTuple):
     at: datetime
     recipients: Mapping[str, Kind]
     is_new: bool
+    group: str | None = None
+    among: tuple[str, ...] | None = None
 
 
 def agree(runtime: Runtime, event: NotificationEvent) -> None:
@@ -57,9 +60,24 @@ def agree(runtime: Runtime, event: NotificationEvent) -> None:
         mailing.wake(runtime, list(event.recipients))
 
 
+def correct(runtime: Runtime, event: NotificationEvent) -> None:
+    """Take back and restore items that are there as `agree` does, and make none."""
+    _follow(ITEMS.of(runtime.database), event)
+
+
+def find_people(runtime: Runtime, key: str, after: str, most: int) -> list[str]:
+    """Return people with an item of an event, by id, some at once."""
+    where = {"key": key, "user_id": {"$gt": after}}
+    rows = ITEMS.of(runtime.database).find(where, {"user_id": 1})
+    return [each["user_id"] for each in rows.sort("user_id", 1).limit(most)]
+
+
 def _follow(rows: MongoCollection[NotificationItem], event: NotificationEvent) -> None:
     """Take back the items that an event no longer makes, and restore those that it makes again."""
-    there = {each["user_id"]: each["wanted"] for each in rows.find({"key": event.key}, _STATE)}
+    where: Document = {"key": event.key}
+    if event.among is not None:
+        where = {"user_id": {"$in": list(event.among)}, "_id": {"$in": _ids(event, event.among)}}
+    there = {each["user_id"]: each["wanted"] for each in rows.find(where, _STATE)}
     lost = [who for who, is_wanted in there.items() if is_wanted and who not in event.recipients]
     if lost:
         rows.update_many(_of(event, lost), {"$set": {"wanted": False}})
@@ -74,16 +92,33 @@ def withdraw(runtime: Runtime, key: str) -> None:
     rows.update_many({"key": key, "wanted": True}, {"$set": {"wanted": False}})
 
 
+def withdraw_below(runtime: Runtime, prefix: str) -> None:
+    """Take back all items of the events whose keys begin with a prefix, which ends with a slash."""
+    # The successor of the slash ends the range.
+    keys = {"$gte": prefix, "$lt": f"{prefix[:-1]}0"}
+    rows = ITEMS.of(runtime.database)
+    rows.update_many({"key": keys, "wanted": True}, {"$set": {"wanted": False}})
+
+
 _STATE = {"user_id": 1, "wanted": 1}
 
 
 def _of(event: NotificationEvent, people: list[str]) -> Document:
-    return {"user_id": {"$in": people}, "key": event.key}
+    return {"user_id": {"$in": people}, "_id": {"$in": _ids(event, people)}}
+
+
+def _ids(event: NotificationEvent, people: Iterable[str]) -> list[str]:
+    return [item_id(who, event.key) for who in people]
+
+
+def item_id(user_id: str, key: str) -> str:
+    """Return the id of a person's item of an event."""
+    return f"{user_id}:{key}"
 
 
 def _item(event: NotificationEvent, user_id: str, kind: Kind, now: datetime) -> NotificationItem:
-    return {
-        "_id": f"{user_id}:{event.key}",
+    item: NotificationItem = {
+        "_id": item_id(user_id, event.key),
         "user_id": user_id,
         "key": event.key,
         "kind": kind,
@@ -96,3 +131,6 @@ def _item(event: NotificationEvent, user_id: str, kind: Kind, now: datetime) -> 
         "read": False,
         "expires": now + KEPT,
     }
+    if event.group is not None:
+        item["group"] = event.group
+    return item

@@ -7,14 +7,13 @@ from typing import NamedTuple
 from chalicelib.database import Document
 from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
+from chalicelib.notifications import groups
+from chalicelib.notifications.groups import MOST_NAMED, NEWEST, GroupActor
 from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD, WANTED, NotificationItem
 from chalicelib.runtime import Runtime
 
-# A badge says "99+" beyond.
-MOST_COUNTED = 100
 # The beginning of a comment that a notification shows, and that a letter shows.
 EXCERPT_CHARACTERS, TEXT_CHARACTERS = 140, 1_000
-_NEWEST = [("risen", -1), ("_id", -1)]
 
 
 class ShownThing(NamedTuple):
@@ -33,21 +32,27 @@ Show = Callable[[Runtime, Principal, Sequence[NotificationItem]], Mapping[str, S
 
 
 class InboxRow(NamedTuple):
-    """An item with its thing."""
+    """A group as its reader sees it: its newest item with its thing, and its people.
+
+    `people`: the number of them, up to 100; `actors`: the newest.
+    """
 
     item: NotificationItem
     thing: ShownThing
+    people: int
+    actors: tuple[GroupActor, ...]
+    is_read: bool
 
 
 class InboxPage(NamedTuple):
-    """Items that the reader sees, and the place after which there may be more; None: none."""
+    """Groups that the reader sees, and the place after which there may be more; None: none."""
 
     rows: list[InboxRow]
     following: Position | None
 
 
 class InboxCounts(NamedTuple):
-    """Numbers of unread items, and of items since the person last looked, up to 100."""
+    """Numbers of unread groups, and of groups since the person last looked, up to 100."""
 
     unread: int
     unseen: int
@@ -62,7 +67,7 @@ class InboxState(NamedTuple):
 
 
 class WantedPage(NamedTuple):
-    """The page of an inbox to read: after a place, with at most so many items."""
+    """The page of an inbox to read: after a place, with at most so many groups."""
 
     after: Position | None
     limit: int
@@ -74,31 +79,41 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
 
     An unread item whose thing they no longer see becomes read, so that the numbers leave it out.
     """
-    limit = wanted.limit
-    where: Document = {"user_id": reader.id, **(UNREAD if wanted.is_unread else WANTED)}
-    if wanted.after is not None:
-        risen, last = wanted.after
-        where["$or"] = [{"risen": {"$lt": risen}}, {"risen": risen, "_id": {"$lt": last}}]
-    found = list(ITEMS.of(runtime.database).find(where).sort(_NEWEST).limit(limit + 1))
-    items = found[:limit]
+    where = UNREAD if wanted.is_unread else WANTED
+    found = groups.read(runtime, reader.id, where, wanted.limit, wanted.after)
+    items = [item for group in found.groups for item in group]
     things = show(runtime, reader, items) if items else {}
     unseen = [each["_id"] for each in items if each["_id"] not in things and not each["read"]]
     if unseen:
         _read(runtime, reader.id, {"_id": {"$in": unseen}})
-    rows = [InboxRow(each, things[each["_id"]]) for each in items if each["_id"] in things]
-    last_item = items[-1] if len(found) > limit else None
-    place = None if last_item is None else (last_item["risen"], last_item["_id"])
-    return InboxPage(rows, place)
+    return InboxPage(rows_of(found.groups, things), found.following)
+
+
+def rows_of(
+    found: Sequence[Sequence[NotificationItem]], things: Mapping[str, ShownThing]
+) -> list[InboxRow]:
+    """Return groups with the items that their reader sees; a group without any goes."""
+    rows: list[InboxRow] = []
+    for group in found:
+        seen = [(item, things[item["_id"]]) for item in group if item["_id"] in things]
+        if not seen:
+            continue
+        # By their newest item first.
+        names: dict[str, str] = {}
+        for item, thing in seen:
+            names.setdefault(item["by"], thing.by_name)
+        actors = tuple(GroupActor(*each) for each in names.items())[:MOST_NAMED]
+        is_read = all(item["read"] for item, _thing in seen)
+        rows.append(InboxRow(*seen[0], len(names), actors, is_read))
+    return rows
 
 
 def count(runtime: Runtime, user_id: str) -> InboxCounts:
     """Return the numbers of a person's inbox."""
-    items = ITEMS.of(runtime.database)
     marks = INBOXES.of(runtime.database).find_one({"_id": user_id})
     seen: Document = {"risen": {"$gt": marks["seen"]}} if marks else {}
     return InboxCounts(
-        items.count_documents({"user_id": user_id, **UNREAD}, limit=MOST_COUNTED),
-        items.count_documents({"user_id": user_id, **WANTED, **seen}, limit=MOST_COUNTED),
+        groups.count(runtime, user_id, UNREAD), groups.count(runtime, user_id, {**WANTED, **seen})
     )
 
 
@@ -106,7 +121,7 @@ def look(runtime: Runtime, user_id: str) -> InboxState:
     """Return the state of a person's inbox, which changes with each change of its pages."""
     where: Document = {"user_id": user_id, **WANTED}
     items = ITEMS.of(runtime.database)
-    newest = items.find_one(where, {"risen": 1}, sort=_NEWEST)
+    newest = items.find_one(where, {"risen": 1}, sort=NEWEST)
     if newest is None:
         return InboxState(None, 0, 0)
     return InboxState(newest["risen"], *count(runtime, user_id))
@@ -119,8 +134,18 @@ def mark_seen(runtime: Runtime, user_id: str, until: datetime) -> None:
 
 
 def mark_read(runtime: Runtime, user_id: str, ids: Sequence[str]) -> None:
-    """Mark items of a person as read; ids of other items change nothing."""
-    _read(runtime, user_id, {"_id": {"$in": list(ids)}})
+    """Mark groups of a person as read, by their newest items; ids of other items change nothing.
+
+    An item that joined its group meanwhile stays unread.
+    """
+    own: Document = {"user_id": user_id, "_id": {"$in": list(ids)}}
+    named = ITEMS.of(runtime.database).find(own, {"group": 1, "risen": 1})
+    older: list[Document] = [
+        {"group": each["group"], "risen": {"$lte": each["risen"]}}
+        for each in named
+        if "group" in each
+    ]
+    _read(runtime, user_id, {"$or": [{"_id": {"$in": list(ids)}}, *older]})
 
 
 def mark_read_until(runtime: Runtime, user_id: str, until: datetime) -> None:

@@ -6,12 +6,14 @@ marks of direction, so that none changes a header, a line or the direction of it
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from chalicelib.languages import direction
-from chalicelib.notifications.inbox import MOST_COUNTED, InboxRow
+from chalicelib.notifications.groups import MOST_COUNTED
+from chalicelib.notifications.inbox import InboxRow
 from chalicelib.notifications.mailing import MailSetting
+from chalicelib.notifications.rows import Kind
 from chalicelib.notifications.words import MAIL_WORDS, MailWords
 
 # A letter lists so many; its subject counts all.
@@ -30,8 +32,7 @@ def subject_of(row: MailSetting, shown: Sequence[InboxRow]) -> str:
         head, title = _head(words, shown[0], "{}"), _line(shown[0].thing.page_title)
         text = f"{head}: {title}" if title else head
     else:
-        number = f"{len(shown)}" if len(shown) < MOST_COUNTED else f"{MOST_COUNTED - 1}+"
-        text = f"{words.notifications} ({number})"
+        text = f"{words.notifications} ({_number(len(shown))})"
     is_long = len(text) > MAX_SUBJECT_CHARACTERS
     return f"{text[: MAX_SUBJECT_CHARACTERS - 1]}…" if is_long else text
 
@@ -72,7 +73,8 @@ def html_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
 
 
 def _item_html(words: MailWords, row: InboxRow) -> str:
-    head = escape(_event(words, row)).format(name=f"<bdi>{escape(_line(row.thing.by_name))}</bdi>")
+    names = _names(row, lambda name: f"<bdi>{escape(name)}</bdi>")
+    head = escape(_event(words, row)).format(name=names)
     title = escape(_line(row.thing.page_title))
     lines = (escape(_line(each)) for each in row.thing.text.splitlines() if each.strip())
     links = (f'<p><a href="{escape(each)}">{escape(words.open)}</a></p>' for each in _links(row))
@@ -85,11 +87,31 @@ def _item_html(words: MailWords, row: InboxRow) -> str:
 
 
 def _event(words: MailWords, row: InboxRow) -> str:
-    return words.replied if row.item["kind"] == "comment.reply" else words.mentioned
+    said: dict[Kind, str] = {
+        "comment.reply": words.replied,
+        "comment.mention": words.mentioned,
+        "follow": words.followed,
+        "post.comment": words.commented,
+        "post.reaction": words.reacted,
+        "post.wall": words.on_wall,
+    }
+    return said[row.item["kind"]]
 
 
 def _head(words: MailWords, row: InboxRow, around: str) -> str:
-    return _event(words, row).format(name=around.format(_line(row.thing.by_name)))
+    return _event(words, row).format(name=_names(row, around.format))
+
+
+def _names(row: InboxRow, around: Callable[[str], str]) -> str:
+    """Return the newest people of a group, and the number of all if there are more."""
+    names = ", ".join(around(_line(each.name)) for each in row.actors)
+    if row.people == len(row.actors):
+        return names
+    return f"{names} ({_number(row.people)})"
+
+
+def _number(counted: int) -> str:
+    return f"{counted}" if counted < MOST_COUNTED else f"{MOST_COUNTED - 1}+"
 
 
 def _links(row: InboxRow) -> list[str]:

@@ -12,9 +12,9 @@ from chalicelib.http.paging import Cursors, Next, place_of, position_of
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
 from chalicelib.notifications import inbox, mail_routes
+from chalicelib.notifications.groups import MOST_COUNTED, MOST_NAMED
 from chalicelib.notifications.inbox import (
     EXCERPT_CHARACTERS,
-    MOST_COUNTED,
     InboxCounts,
     InboxPage,
     InboxRow,
@@ -69,7 +69,10 @@ class NotifiedByAnswer(TypedDict):
 
 
 class NotifiedPageAnswer(TypedDict):
-    """The page that the thing of a notification is on."""
+    """The page that the thing of a notification is on.
+
+    Of the social feed it is the post, or the person who follows you; both have no title and no URL.
+    """
 
     id: Annotated[str, Field(max_length=MAX_ID_CHARACTERS)]
     title: ShownLine
@@ -77,14 +80,26 @@ class NotifiedPageAnswer(TypedDict):
 
 
 class NotificationAnswer(TypedDict):
-    """A notification; `permalink` leads to its thing."""
+    """A notification; `permalink` leads to its thing.
+
+    Reactions to a post, comments on a post and new followers are one notification a UTC day, whose
+    `id`, `by`, `at` and `excerpt` are of the newest. To mark it as read leaves later ones unread.
+    """
 
     id: NotificationId
     kind: Kind
     site: SiteId
     at: Instant
+    risen: Annotated[Instant, Field(description="Its place in the inbox.")]
     read: bool
     by: NotifiedByAnswer
+    actors: Annotated[
+        list[NotifiedByAnswer],
+        Field(min_length=1, max_length=MOST_NAMED, description="The newest people of it."),
+    ]
+    count: Annotated[
+        int, Field(ge=1, le=MOST_COUNTED, description="All people of it; 100: a hundred or more.")
+    ]
     excerpt: Annotated[str, Field(max_length=EXCERPT_CHARACTERS)]
     page: NotifiedPageAnswer
     permalink: Annotated[str, Field(max_length=2_100)]
@@ -110,9 +125,9 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
     def list_notifications(
         request: Request, caller: Principal, query: InboxQuery
     ) -> Ok[InboxAnswer]:
-        """List replies to your comments and comments that mention you, the newest first.
+        """List replies to your comments, mentions, reactions and new followers, the newest first.
 
-        Each shows its comment as you see it now, and goes with it. A page may have fewer than its
+        Each shows its thing as you see it now, and goes with it. A page may have fewer than its
         `limit` while `next` is there. Notifications stay for 90 days.
         """
         cursors = Cursors(f"inbox:{caller.id}", request.runtime.settings.signing_keys)
@@ -154,14 +169,17 @@ def _inbox_answer(
 
 
 def _answer(row: InboxRow) -> NotificationAnswer:
-    item, thing = row
+    item, thing = row.item, row.thing
     return {
         "id": item["_id"],
         "kind": item["kind"],
         "site": item["site"],
         "at": item["at"],
-        "read": item["read"],
+        "risen": item["risen"],
+        "read": row.is_read,
         "by": {"id": item["by"], "name": thing.by_name},
+        "actors": [{"id": each.id, "name": each.name} for each in row.actors],
+        "count": row.people,
         "excerpt": thing.text[:EXCERPT_CHARACTERS],
         "page": {"id": thing.page_id, "title": thing.page_title, "url": thing.page_url},
         "permalink": thing.permalink,

@@ -1,13 +1,15 @@
 """Stored notifications: an item for each person and event, and the marks of each inbox."""
 
 from datetime import datetime, timedelta
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from chalicelib.database import Collection, Document
 
-Kind = Literal["comment.reply", "comment.mention"]
+Kind = Literal[
+    "comment.reply", "comment.mention", "follow", "post.comment", "post.reaction", "post.wall"
+]
 # Longer than any message can wait: a repeat finds the item, and makes no second.
 KEPT = timedelta(days=90)
 
@@ -18,6 +20,7 @@ class NotificationItem(TypedDict):
     `key` names the event, wherever its thing has moved, and `thing` the thing as its feature finds
     it. `by` is the person who caused the event, at `at`; `risen` is the time of this item.
     `wanted`: False: taken back. A taken item stays, so that no repeat of its event makes a second.
+    `group`: an inbox shows all items of a group as one; missing: the item alone.
     """
 
     _id: str
@@ -26,6 +29,7 @@ class NotificationItem(TypedDict):
     kind: Kind
     site: str
     thing: str
+    group: NotRequired[str]
     by: str
     at: datetime
     risen: datetime
@@ -51,6 +55,16 @@ ITEMS = Collection(
             [("user_id", ASCENDING), ("risen", DESCENDING), ("_id", DESCENDING)],
             partialFilterExpression=UNREAD,
             name="unread",
+        ),
+        # The newest items of a group.
+        IndexModel(
+            [
+                ("user_id", ASCENDING),
+                ("group", ASCENDING),
+                ("risen", DESCENDING),
+                ("_id", DESCENDING),
+            ],
+            partialFilterExpression=WANTED,
         ),
         # All of a person's, also those that were taken back: for an export and an erasure.
         IndexModel([("user_id", ASCENDING), ("_id", ASCENDING)]),

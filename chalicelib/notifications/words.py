@@ -9,12 +9,17 @@ from chalicelib.languages import Language
 class MailWords(NamedTuple):
     """A letter, the letter that confirms an address, and the pages of both.
 
-    `{name}` stands in `replied` and `mentioned`, `{link}` in `letter`, and `{email}` in `question`.
+    `{name}` stands in `replied` and the words of other events, `{link}` in `letter`, and `{email}`
+    in `question`.
     """
 
     notifications: str
     replied: str
     mentioned: str
+    followed: str
+    commented: str
+    reacted: str
+    on_wall: str
     open: str
     more: str
     why: str
@@ -34,6 +39,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "الإشعارات",
         "رد عليك {name}",
         "أشار إليك {name}",
+        "متابعون جدد: {name}",
+        "تعليقات على منشورك: {name}",
+        "تفاعلات مع منشورك: {name}",
+        "منشور على حائطك: {name}",
         "افتح التعليق",
         "هناك المزيد في صندوق إشعاراتك.",
         "تصلك هذه الرسالة لأنك طلبتها.",
@@ -52,6 +61,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Benachrichtigungen",
         "{name} hat dir geantwortet",
         "{name} hat dich erwähnt",
+        "Folgt dir jetzt: {name}",
+        "Kommentare zu deinem Beitrag: {name}",
+        "Reaktionen auf deinen Beitrag: {name}",
+        "Ein Beitrag auf deiner Pinnwand: {name}",
         "Kommentar öffnen",
         "Weitere stehen bei deinen Benachrichtigungen.",
         "Du bekommst diesen Brief, weil du ihn bestellt hast.",
@@ -70,6 +83,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Notifications",
         "{name} replied to you",
         "{name} mentioned you",
+        "New followers: {name}",
+        "Comments on your post: {name}",
+        "Reactions to your post: {name}",
+        "A post on your wall: {name}",
         "Open the comment",
         "There are more among your notifications.",
         "You get this letter because you asked for it.",
@@ -88,6 +105,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Notificaciones",
         "{name} te ha respondido",
         "{name} te ha mencionado",
+        "Nuevos seguidores: {name}",
+        "Comentarios en tu publicación: {name}",
+        "Reacciones a tu publicación: {name}",
+        "Una publicación en tu muro: {name}",
         "Abrir el comentario",
         "Hay más entre tus notificaciones.",
         "Recibes esta carta porque la has pedido.",
@@ -106,6 +127,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Notifications",
         "{name} vous a répondu",
         "{name} vous a mentionné",
+        "Nouveaux abonnés : {name}",
+        "Commentaires sur votre publication : {name}",
+        "Réactions à votre publication : {name}",
+        "Une publication sur votre mur : {name}",
         "Ouvrir le commentaire",
         "Il y en a d’autres parmi vos notifications.",
         "Vous recevez cette lettre parce que vous l’avez demandée.",
@@ -124,6 +149,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Notifiche",
         "{name} ti ha risposto",
         "{name} ti ha menzionato",
+        "Nuovi follower: {name}",
+        "Commenti al tuo post: {name}",
+        "Reazioni al tuo post: {name}",
+        "Un post sulla tua bacheca: {name}",
         "Apri il commento",
         "Ce ne sono altre tra le tue notifiche.",
         "Ricevi questa lettera perché l’hai chiesta.",
@@ -142,6 +171,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "通知",
         "{name}さんが返信しました",
         "{name}さんがあなたをメンションしました",
+        "新しいフォロワー：{name}",
+        "あなたの投稿へのコメント：{name}",
+        "あなたの投稿へのリアクション：{name}",
+        "あなたのウォールへの投稿：{name}",
         "コメントを開く",
         "ほかにも通知があります。",
         "このメールは、ご希望によりお送りしています。",
@@ -160,6 +193,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Meldingen",
         "{name} heeft je geantwoord",
         "{name} heeft je genoemd",
+        "Nieuwe volgers: {name}",
+        "Reacties onder je bericht: {name}",
+        "Waarderingen voor je bericht: {name}",
+        "Een bericht op je prikbord: {name}",
         "Reactie openen",
         "Er staan er meer bij je meldingen.",
         "Je krijgt deze brief omdat je erom hebt gevraagd.",
@@ -178,6 +215,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Powiadomienia",
         "Odpowiedź od: {name}",
         "Wzmianka od: {name}",
+        "Nowi obserwujący: {name}",
+        "Komentarze do Twojego wpisu: {name}",
+        "Reakcje na Twój wpis: {name}",
+        "Wpis na Twojej tablicy: {name}",
         "Otwórz komentarz",
         "Pozostałe znajdziesz wśród powiadomień.",
         "Otrzymujesz ten list na własną prośbę.",
@@ -196,6 +237,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Notificações",
         "{name} respondeu a você",
         "{name} mencionou você",
+        "Novos seguidores: {name}",
+        "Comentários na sua publicação: {name}",
+        "Reações à sua publicação: {name}",
+        "Uma publicação no seu mural: {name}",
         "Abrir o comentário",
         "Há mais entre as suas notificações.",
         "Você recebe esta carta porque a pediu.",
@@ -214,6 +259,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Уведомления",
         "Вам отвечает {name}",
         "Вас упоминает {name}",
+        "Новые подписчики: {name}",
+        "Комментарии к вашей записи: {name}",
+        "Реакции на вашу запись: {name}",
+        "Запись на вашей стене: {name}",
         "Открыть комментарий",
         "Остальные — среди ваших уведомлений.",
         "Вы получаете это письмо по вашей просьбе.",
@@ -232,6 +281,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "Сповіщення",
         "Вам відповідає {name}",
         "Вас згадує {name}",
+        "Нові підписники: {name}",
+        "Коментарі до вашого допису: {name}",
+        "Реакції на ваш допис: {name}",
+        "Допис на вашій стіні: {name}",
         "Відкрити коментар",
         "Решта — серед ваших сповіщень.",
         "Ви отримуєте цей лист на ваше прохання.",
@@ -250,6 +303,10 @@ MAIL_WORDS: dict[Language, MailWords] = {
         "通知",
         "{name} 回复了你",
         "{name} 提到了你",
+        "新的关注者：{name}",
+        "你的帖子收到评论：{name}",
+        "你的帖子收到回应：{name}",
+        "你的留言墙上的帖子：{name}",
         "打开评论",
         "更多内容请查看你的通知。",
         "你收到此邮件，是因为你要求接收。",

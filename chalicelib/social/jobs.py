@@ -10,7 +10,7 @@ from chalicelib.database import Document
 from chalicelib.jobs import outbox
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-from chalicelib.social import messages
+from chalicelib.social import messages, notifications
 from chalicelib.social.activity import renaming as activity_renaming
 from chalicelib.social.activity.feed import cascade, refill, reranking
 from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
@@ -24,6 +24,7 @@ from chalicelib.social.messages import (
     DeliverAction,
     DeliverActionChunk,
     DeliverChunk,
+    NotifyFeed,
     Propagate,
     Rebuild,
     Refill,
@@ -111,6 +112,8 @@ def handle(runtime: Runtime, message: SocialMessage) -> None:
 def _run(runtime: Runtime, job: SocialJob) -> None:
     match job:
         case BackFill():
+            # Owed by the new tie until it is done.
+            notifications.agree_follow(runtime, job.reader_id, job.author_id)
             repair.back_fill(runtime, job.reader_id, job.author_id)
         case Rebuild():
             repair.rebuild(runtime, job.user_id)
@@ -124,3 +127,5 @@ def _run(runtime: Runtime, job: SocialJob) -> None:
             reranking.rank(runtime, job.action_id, job.event_id, job.after)
         case Cascade():
             cascade.cascade(runtime, job.action_id)
+        case NotifyFeed():
+            notifications.agree(runtime, job)

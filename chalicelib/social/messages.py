@@ -113,7 +113,25 @@ class Cascade(Job):
     action_id: str
 
 
-SocialJob = BackFill | Rebuild | Trim | Refill | RenameRef | Rerank | Cascade
+FeedKind = Literal["follow", "post.comment", "post.reaction", "post.wall"]
+
+
+class NotifyFeed(Job):
+    """Make notifications agree with an act of a person in the social feed.
+
+    `thing` is a post, or `{post}/{comment}`; of `follow`, which means all people whom the person
+    follows, it is empty. It runs again when no request from before can still be running.
+    """
+
+    queue: ClassVar[str] = "social-errands"
+    runs_twice: ClassVar[bool] = True
+    type: Literal["notify-feed"] = "notify-feed"
+    by: str
+    kind: FeedKind
+    thing: str = ""
+
+
+SocialJob = BackFill | Rebuild | Trim | Refill | RenameRef | Rerank | Cascade | NotifyFeed
 ActivityMessage = DeliverAction | DeliverActionChunk | Rerank
 
 # Built for the first message: a worker reads one adapter, and most containers read none.

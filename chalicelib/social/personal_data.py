@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -17,7 +17,7 @@ from chalicelib.social.graph import circles, following, memberships, users
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.stores.edges import EDGES, EdgeGraph, End
 from chalicelib.social.graph.stores.embedded import EmbeddedGraph
-from chalicelib.social.messages import Propagate, Rebuild, Trim
+from chalicelib.social.messages import FeedKind, NotifyFeed, Propagate, Rebuild, Trim
 from chalicelib.social.paging import IdRange
 from chalicelib.social.posts import audiences, comment_changes, comments, posts, votes
 from chalicelib.social.posts.audiences import AUDIENCES
@@ -75,7 +75,9 @@ def _jobs_for(user_id: str) -> Document:
 
     A run deletes a job for a pair, and a job that continues after a reader's id.
     """
-    return outbox.filter_of(Rebuild(user_id=user_id), Trim(user_id=user_id))
+    acts = (NotifyFeed(by=user_id, kind=kind) for kind in get_args(FeedKind))
+    one = outbox.filter_of(Rebuild(user_id=user_id), Trim(user_id=user_id))
+    return {"$or": [one, *(outbox.filter_from(act) for act in acts)]}
 
 
 def _exists(runtime: Runtime, user_id: str) -> bool:

@@ -70,7 +70,10 @@ SCHEDULES: Functions = {
         _job("tend_hits", _HOUR, "chalicelib.analytics.jobs:tend"),
     ),
     "assets_schedules": (_job("tend_assets", 5 * _MINUTE, "chalicelib.assets.jobs:run_due"),),
-    "comments_schedules": (_job("tend_comments", 5 * _MINUTE, "chalicelib.comments.jobs:run_due"),),
+    "comments_schedules": (
+        _job("tend_comments", 5 * _MINUTE, "chalicelib.comments.jobs:run_due"),
+        _job("mail_notifications", 5 * _MINUTE, "chalicelib.wiring.notifications:send_letters"),
+    ),
     "content_schedules": (_job("tend_content", _MINUTE, "chalicelib.content.jobs:run_due"),),
     "shop_schedules": (
         _job("tend_catalogue", _MINUTE, "chalicelib.shop.jobs:tend_catalogue"),

@@ -9,7 +9,6 @@ from chalicelib.analytics import routes as analytics
 from chalicelib.assets import routes as assets
 from chalicelib.comments import routes as comments
 from chalicelib.comments.discussion import reading
-from chalicelib.comments.notifications import show
 from chalicelib.comments.people import claims
 from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.content import routes as content
@@ -28,6 +27,7 @@ from chalicelib.social.timelines import news
 from chalicelib.web import routes as web
 from chalicelib.webhooks import routes as webhooks
 from chalicelib.wiring.hits import PAGES
+from chalicelib.wiring.notifications import show
 from chalicelib.wiring.pages import DISCUSSIONS, CountedPages
 from chalicelib.wiring.people import PEOPLE
 

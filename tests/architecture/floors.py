@@ -103,13 +103,14 @@ ADS: tuple[tuple[str, ...], ...] = (
 )
 SOCIAL: tuple[tuple[str, ...], ...] = (
     ("social.errors", "social.messages", "social.reactions"),
+    ("social.telling",),
     ("social.activity.refs", "social.paging"),
     ("social.delivery",),
     ("social.graph",),
     ("social.activity.org", "social.posts"),
     ("social.activity.actions", "social.timelines"),
     ("social.activity.feed", "social.activity.renaming"),
-    ("social.activity.exports",),
+    ("social.activity.exports", "social.notifications"),
     ("social.activity.personal_data", "social.activity.routes"),
     ("social.personal_export",),
     ("social.jobs", "social.personal_data", "social.routes"),

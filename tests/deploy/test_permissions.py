@@ -42,7 +42,11 @@ Schedule = Callable[[], Any]
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
     """Posts become actions, of which their author's team is told, and letters lead to the API."""
-    others = {"action_scope": "team", "mail_folder": str(tmp_path)}
+    others = {
+        "action_scope": "team",
+        "mail_folder": str(tmp_path),
+        "social_notifications": True,
+    }
     return settings.model_copy(update={"action_sites": ("default",), **others})
 
 
@@ -106,6 +110,7 @@ def live(office: Office, author: str, store: str) -> None:
         follow(client, reader, author)
     post = publish(client, author)
     comment(client, "bob", post)
+    publish(client, "bob", wall_owner_id=author)
     assert marks.choose(office.runtime, "post", post, "folded")["found"]
     assert client.as_("bob").put(f"/posts/{post}/reactions/like").status == 200
     office.act(author)

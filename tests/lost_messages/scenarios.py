@@ -321,6 +321,16 @@ def _notify(world: World) -> Effect:
     return lambda: world.count("notifications.item", user_id="zoe"), 1
 
 
+@shows(social.NotifyFeed)
+def _notify_feed(world: World) -> Effect:
+    world.client.as_("bob").put("/users/me")
+    post = publish(world.client, "ann")
+    world.workers.drain()
+    with world.silence():
+        world.client.as_("bob").put(f"/posts/{post}/reactions/like")
+    return lambda: world.count("notifications.item", user_id="ann"), 1
+
+
 @shows(SendEvent)
 def _send_event(world: World) -> Effect:
     staff = world.client.as_("mo", roles=["publisher"], sites=["blog"])

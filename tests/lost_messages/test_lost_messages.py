@@ -34,6 +34,7 @@ def settings(settings: Settings, akismet: AkismetStandIn, tmp_path: Path) -> Set
         update={
             "action_sites": ("default",),
             "action_scope": "team",
+            "social_notifications": True,
             "akismet_key": SecretStr(KEY),
             "akismet_url": akismet.url,
             "mail_from": "",

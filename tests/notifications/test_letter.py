@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from chalicelib.languages import Language, direction
 from chalicelib.mail.letters import Draft
 from chalicelib.mail.mime import PostedLetter, message_of
+from chalicelib.notifications.groups import GroupActor
 from chalicelib.notifications.inbox import InboxRow
 from chalicelib.notifications.letter import html_of, subject_of, text_of
 from chalicelib.notifications.mailing import MailSetting
@@ -51,8 +52,9 @@ def setting(language: Language = "en") -> MailSetting:
 
 
 def row(kind: Kind = "comment.reply", /, **changes: str) -> InboxRow:
-    item: Any = {"_id": "ann:1", "kind": kind}
-    return InboxRow(item, thing("1", **changes))
+    item: Any = {"_id": "ann:1", "kind": kind, "by": "ben"}
+    shown = thing("1", **changes)
+    return InboxRow(item, shown, 1, (GroupActor("ben", shown.by_name),), is_read=False)
 
 
 def made(shown: list[InboxRow], language: Language = "en") -> tuple[str, str, str]:
@@ -115,16 +117,38 @@ def test_a_long_text_is_shown_line_by_line() -> None:
 def test_each_language_has_all_words_in_their_places(language: Language) -> None:
     words = MAIL_WORDS[language]
     assert all(words)
-    assert "{name}" in words.replied
-    assert "{name}" in words.mentioned
     assert "{link}" in words.letter
     assert "{email}" in words.question
-    for kind in ("comment.reply", "comment.mention"):
+    heads = set()
+    for kind in get_args(Kind):
         subject, text, html = made([row(kind)], language)
         assert "Ben" in subject
         assert URL in text
+        heads.add(subject)
         assert f'<html lang="{language}" dir="{direction(language)}">' in html
+    assert len(heads) == len(get_args(Kind))
     assert made([row(), row()], language)[0] == f"{words.notifications} (2)"
+
+
+@pytest.mark.parametrize(
+    ("people", "named"), [(1, "Ben"), (2, "Ben, Cy"), (3, "Ben, Cy, Dee"), (4, "Ben, Cy, Dee (4)")]
+)
+def test_a_group_names_its_newest_people_and_counts_all(people: int, named: str) -> None:
+    actors = tuple(GroupActor(each, each.title()) for each in ("ben", "cy", "dee"))
+    group = row("post.reaction")._replace(people=people, actors=actors[:people])
+
+    assert made([group])[0] == f"Reactions to your post: {named}: Moon"
+    assert made([group._replace(people=100)])[0].endswith("(99+): Moon")
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_name_in_a_group_is_text(hostile: str) -> None:
+    group = row("follow")._replace(actors=(GroupActor("ben", hostile), GroupActor("cy", hostile)))
+    subject, text, html = made([group])
+
+    assert LexborHTMLParser(html).css("script, img, h1, style, iframe, form") == []
+    for each in (subject, text, html):
+        assert not any(mark in each for mark in "\u202e\u2066\u200f\x00\x1b\x85\u2028\u2029")
 
 
 def test_there_are_words_for_every_language() -> None:

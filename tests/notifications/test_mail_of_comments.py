@@ -46,7 +46,7 @@ def letters(app: Chalice, workers: Workers, clock: Clock, tmp_path: Path) -> Let
     def arrived() -> list[Any]:
         workers.drain()
         clock.advance(minutes=5)
-        run_schedule(app, "tend_comments")
+        run_schedule(app, "mail_notifications")
         workers.drain()
         files = sorted((tmp_path / "mail").glob("*.eml"))
         return [message_from_bytes(each.read_bytes(), policy=default) for each in files]

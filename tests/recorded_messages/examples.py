@@ -78,6 +78,7 @@ _EXAMPLES: tuple[Message, ...] = (
     Notify(comment="harbour-post:ferry-timetable/0123456789"),
     Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),
+    messages.NotifyFeed(by="bob", kind="post.reaction", thing="aaneGAECAwQFBgcI"),
     messages.DeliverAction(action_id="aaneGAECAwQFBgcI"),
     messages.DeliverActionChunk(action_id="aaneGAECAwQFBgcI", number=3),
     messages.Rerank(action_id="aaneGAECAwQFBgcI", event_id="aaneGAECAwQFBgcJ", after="ann"),

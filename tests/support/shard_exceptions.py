@@ -258,6 +258,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "shop.orders.personal_data.erase: update shop.cart",
         "shop.orders.personal_data.erase: update shop.order",
         "social.activity.personal_data._forget_event: delete social.errand",
+        "social.personal_data.erase: delete social.errand",
         "social.activity.personal_data._forget_mentions: update feed.action",
         "social.activity.personal_data._forget_place: update feed.org",
         "social.activity.personal_data._forget_place: update feed.person",
@@ -312,6 +313,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.jobs.count_remaining: aggregate shop.order",
         "people.jobs.count_remaining: aggregate social.audience",
         "people.jobs.count_remaining: aggregate social.edge",
+        "people.jobs.count_remaining: aggregate social.errand",
         "people.jobs.count_remaining: aggregate social.post",
         "people.jobs.count_remaining: aggregate social.post_comment",
         "people.jobs.count_remaining: aggregate social.user",
@@ -321,6 +323,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "a comment that was changed, whose notifications may be anybody's": (
         "notifications.events._follow: find notifications.item",
         "notifications.events.withdraw: update notifications.item",
+    ),
+    "a deleted post, or the end of a tie: whoever was notified of it": (
+        "notifications.events.find_people: find notifications.item",
+        "notifications.events.withdraw_below: update notifications.item",
     ),
     "a past that an account takes, once: one person's, wherever they are named": (
         "comments.joining.carrying._carry_blocks: find comments.person",
@@ -362,6 +368,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.export._documents: find shop.order",
         "people.export._documents: find social.audience",
         "people.export._documents: find social.edge",
+        "people.export._documents: find social.errand",
         "people.export._documents: find social.post",
         "people.export._documents: find social.post_comment",
     ),

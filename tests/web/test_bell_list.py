@@ -165,8 +165,36 @@ HOSTILE = {
         page={"id": NODE, "title": "W" * 500, "url": "https://a.example/"},
     ),
     "a script": item(permalink="javascript:alert(1)"),
+    "a group": item(
+        kind="post.reaction",
+        actors=[{"id": "x", "name": "<img src=x onerror=alert(1)>"}] * 2
+        + [{"id": "y", "name": "W" * 100}],
+        count=100,
+    ),
     "a kind of later": item(kind="post.like"),
 }
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "Reactions to your post: Ann"),
+        (2, "Reactions to your post: Ann, Cleo"),
+        (4, "Reactions to your post: Ann, Cleo, Dee (4)"),
+        (100, "Reactions to your post: Ann, Cleo, Dee (99+)"),
+    ],
+)
+def test_a_group_names_its_newest_people_and_counts_all(
+    host: Site, open_page: OpenPage, count: int, said: str
+) -> None:
+    people = [{"id": each, "name": each.title()} for each in ("ann", "cleo", "dee")]
+    group = item(kind="post.reaction", actors=people[:count], count=count, permalink="")
+    page = open_page(host, before=lambda page: answering(page, group))
+
+    bell(page).click()
+
+    expect(rows(page)).to_contain_text(said)
+    assert panel(page).locator("a[href]").count() == 0
 
 
 def test_no_notification_runs_or_widens_anything(host: Site, open_page: OpenPage) -> None:

@@ -153,12 +153,16 @@ export default class PlazaBell extends Live {
     const isOther = unread !== this.#counts.unread || unseen !== this.#counts.unseen;
     this.#counts = { unread, unseen };
     if (this.#reader) {
-      const { language, t } = this.#words;
-      const [most, shown] = [MOST, unseen].map((each) => each.toLocaleString(language));
-      this.#badge.textContent = unseen > MOST ? `${most}+` : unseen ? shown : "";
+      const { t } = this.#words;
+      this.#badge.textContent = unseen ? this.#number(unseen) : "";
       this.#button.ariaLabel = unseen > MOST ? t("unseenMost") : unseen ? t("unseen", { n: unseen }) : t("notifications");
     }
     if (isOther) tell(this, "notifications", this.#counts);
+  }
+
+  /** A number in the reader's language; a hundred stands for more. @param {number} count */
+  #number(count) {
+    return Math.min(count, MOST).toLocaleString(this.#words.language) + (count > MOST ? "+" : "");
   }
 
   /** Keep the list beside its button. */
@@ -195,6 +199,7 @@ export default class PlazaBell extends Live {
         words,
         call: (path, options) => this.#call(path, options),
         counts: () => this.#counts,
+        number: (count) => this.#number(count),
         counted: (counts) => {
           this.#mark(counts);
           this.#tabs?.postMessage({ inbox: this.#name, counts });

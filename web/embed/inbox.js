@@ -12,13 +12,12 @@ import { when } from "./times.js";
  * @property {import("./words.js").Words} words
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call Throws when another reader has come.
  * @property {() => Counts} counts
+ * @property {(count: number) => string} number In the reader's language; a hundred stands for more.
  * @property {(counts: Counts) => void} counted Show other counts, in all tabs.
  * @property {(error: unknown, again: () => void) => Node} retry
  */
 
-/** What is said of each kind. @type {Record<string, string>} */
-const SAID = { "comment.reply": "replied", "comment.mention": "mentioned" };
-/** What stands for a name while words are looked up. */
+/** What stands for names while words are looked up. */
 const NAME = "\n";
 /** A page may be empty before the end; so many are read on. */
 const MOST_EMPTY = 5;
@@ -143,13 +142,15 @@ export class Inbox {
   /** @param {Item} item @param {HTMLElement} link */
   #paint(item, link) {
     const { t, language } = this.#desk.words;
-    const said = SAID[item.kind];
-    const [before, after] = (said ? t(said, { name: NAME }) : NAME).split(NAME);
+    const { actors = [item.by], count = 1 } = item;
+    // A release may know more kinds than this page, or fewer: of those the people are shown alone.
+    const [before, after] = t(/** @type {string} */ (item.kind.split(".").pop()), { name: NAME }).split(NAME);
+    const names = actors.flatMap(({ name }) => [", ", h("bdi", { part: "author" }, name)]).slice(1);
     this.#shown.set(item.id, { item, link });
     link.className = item.read ? "" : "unread";
     link.setAttribute("part", item.read ? "link" : "link unread");
     link.replaceChildren(
-      h("span", { class: "said" }, before, h("bdi", { part: "author" }, item.by.name), after),
+      h("span", { class: "said" }, after != null && before, ...names, count > actors.length && ` (${this.#desk.number(count)})`, after),
       h("span", { class: "text", part: "text", dir: "auto" }, item.excerpt),
       h("small", {}, !item.read && h("b", {}, t("unread")), h("bdi", {}, item.page.title), when(item.at, language)));
   }

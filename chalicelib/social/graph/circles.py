@@ -15,7 +15,9 @@ from chalicelib.social.graph.circle_keys import key_of, new_key
 from chalicelib.social.graph.forms import MEMBERS_LISTED, CircleAnswer, person_answer
 from chalicelib.social.graph.store import GraphPerson, GraphStore
 from chalicelib.social.graph.users import USERS, Circle
+from chalicelib.social.messages import NotifyFeed
 from chalicelib.social.paging import IdRange
+from chalicelib.social.telling import telling
 
 
 def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[CircleAnswer, bool]:
@@ -112,9 +114,10 @@ def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
     crash, a repeated call continues the deletion. A later circle of the same id is another
     circle: it inherits nothing.
     """
-    key = _take_out(runtime, owner_id, circle_id)
-    while key:
-        key = _take_out(runtime, owner_id, circle_id, key)
+    with telling(runtime, NotifyFeed(by=owner_id, kind="follow")):
+        key = _take_out(runtime, owner_id, circle_id)
+        while key:
+            key = _take_out(runtime, owner_id, circle_id, key)
 
 
 def _take_out(

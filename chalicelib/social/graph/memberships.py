@@ -15,6 +15,7 @@ from pymongo.database import Database
 from chalicelib.database import Document, in_transaction
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
+from chalicelib.social import telling
 from chalicelib.social.errors import CannotCircle, CannotCircleSelf, UnknownCircle, UnknownUser
 from chalicelib.social.graph import promotion
 from chalicelib.social.graph.circle_keys import id_of, key_of
@@ -22,7 +23,7 @@ from chalicelib.social.graph.following import stores
 from chalicelib.social.graph.store import GraphPerson, Pair, StoreName
 from chalicelib.social.graph.stores.edges import EdgeGraph
 from chalicelib.social.graph.users import USERS, FollowCounts, User
-from chalicelib.social.messages import BackFill
+from chalicelib.social.messages import BackFill, NotifyFeed
 
 _PERSON = {"name": 1, "graph_store": 1, "counts": 1}
 
@@ -122,6 +123,7 @@ def _make(
         if member_store == "edges":
             # Outside the transaction: all followers of a celebrity would write to one document.
             count_followers(runtime.database, [pair.member.id], _followers_change(pair))
+    telling.send(runtime, *(_act_of(pair) for pair, _ in changed if not pair.after))
     return [pair for pair, _member_store in changed]
 
 
@@ -142,6 +144,8 @@ def _make_within(
     _write(runtime.database, pair, owner, member, session)
     for job in _back_fills(pair):
         outbox.note(runtime, job, session)
+    if pair.before and not pair.after:
+        telling.note(runtime, _act_of(pair), session)
     return pair, member["graph_store"]
 
 
@@ -205,6 +209,10 @@ def _write(
     if member["graph_store"] == "embedded" and following:
         change = {"$inc": {"counts.followers": following}}
         users.update_one({"_id": pair.member.id}, change, session=session)
+
+
+def _act_of(pair: Pair) -> NotifyFeed:
+    return NotifyFeed(by=pair.owner.id, kind="follow")
 
 
 def _followers_change(pair: Pair) -> int:

@@ -1,5 +1,6 @@
 """Users: the documents that hold a person's name, profile and place in the social graph."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 from typing import Annotated, NotRequired, TypedDict
@@ -154,6 +155,12 @@ def name_of(database: Database[Document], user_id: str) -> str | None:
     """Return a user's name. None: an unknown user."""
     user = USERS.of(database).find_one({"_id": user_id}, {"name": 1})
     return user and user["name"]
+
+
+def names_of(database: Database[Document], user_ids: Iterable[str]) -> dict[str, str]:
+    """Return the names of users by their ids, without unknown users."""
+    rows = USERS.of(database).find({"_id": {"$in": list(user_ids)}}, {"name": 1})
+    return {row["_id"]: row["name"] for row in rows}
 
 
 def put(

@@ -15,11 +15,12 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import EditWindowOver, Forbidden, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.social import telling
 from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import following
-from chalicelib.social.messages import Propagate
+from chalicelib.social.messages import NotifyFeed, Propagate
 from chalicelib.social.posts import posts
-from chalicelib.social.posts.comments import BY_TIME, OLDER_COMMENTS
+from chalicelib.social.posts.comments import BY_TIME, OLDER_COMMENTS, act_of
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import OlderComment, PostComment
 from chalicelib.social.posts.visibility import may_see_comment
@@ -103,15 +104,22 @@ def take_out(runtime: Runtime, post_id: str, comment_id: str) -> bool:
         runtime, {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
     )
 
-    def work(session: ClientSession) -> bool:
-        if _look_for(database, post_id, comment_id, session) is None:
-            return False
+    def work(session: ClientSession) -> NotifyFeed | None:
+        comment = _look_for(database, post_id, comment_id, session)
+        if comment is None:
+            return None
+        act = act_of(post_id, comment)
+        telling.note(runtime, act, session)
         older.delete_one({"_id": comment_id, "post_id": post_id}, session=session)
         rows.update_one({"_id": post_id}, gone, session=session)
         _hold_last(database, post_id, session)
-        return True
+        return act
 
-    return in_transaction(database, work)
+    removed = in_transaction(database, work)
+    if removed is None:
+        return False
+    telling.send(runtime, removed)
+    return True
 
 
 def _hold_last(database: Database[Document], post_id: str, session: ClientSession) -> None:

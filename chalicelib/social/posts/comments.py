@@ -1,5 +1,6 @@
 """Comments on a post: stored on the post or beside it, then propagated to its copies."""
 
+from collections.abc import Collection as Collected
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -19,13 +20,14 @@ from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import following as graph
 from chalicelib.social.graph import users
 from chalicelib.social.graph.audience import Reader
-from chalicelib.social.messages import Propagate
+from chalicelib.social.messages import NotifyFeed, Propagate
 from chalicelib.social.paging import ListEntry, ListPosition, newer_than, parse_position
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.answers import PostCommentsAnswer, comment_answer
 from chalicelib.social.posts.forms import COMMENTS_SHOWN, PostCommentsQuery
 from chalicelib.social.posts.shapes import OlderComment, PostComment, ShownPost
 from chalicelib.social.posts.visibility import may_see_comment, without_hidden
+from chalicelib.social.telling import telling
 
 # Comments that moved off their post, older than the comments on it.
 OLDER_COMMENTS = Collection(
@@ -47,7 +49,7 @@ def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> PostCom
 
     Raises UnknownPost if the caller may not see the post.
     """
-    posts.find_visible(runtime.database, post_id, caller.id)
+    post = posts.find_visible(runtime.database, post_id, caller.id)
     now = runtime.now()
     comment: PostComment = {
         "id": new_id(now, runtime.random),
@@ -55,9 +57,36 @@ def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> PostCom
         "ts": now,
         "text": text,
     }
-    _push(runtime, post_id, comment)
+    if post["by"]["id"] == caller.id:
+        _push(runtime, post_id, comment)
+    else:
+        with telling(runtime, act_of(post_id, comment)):
+            _push(runtime, post_id, comment)
     runtime.queues.send(Propagate(post_id=post_id))
     return comment
+
+
+def act_of(post_id: str, comment: PostComment) -> NotifyFeed:
+    """Return the act of a comment, for the post's author."""
+    thing = f"{post_id}/{comment['id']}"
+    return NotifyFeed(by=comment["by"]["id"], kind="post.comment", thing=thing)
+
+
+def find_named(
+    database: Database[Document], named: Collected[tuple[str, str]]
+) -> dict[tuple[str, str], PostComment]:
+    """Return comments by (post, comment), wherever they are; a missing comment is left out."""
+    if not named:
+        return {}
+    post_ids, ids = (list({pair[n] for pair in named}) for n in (0, 1))
+    is_named = {"$in": ["$$this.id", {"$literal": ids}]}
+    held = {"comments": {"$filter": {"input": "$comments", "cond": is_named}}}
+    # The posts first: a comment that moves meanwhile then shows in one place at least.
+    rows = list(posts.POSTS.of(database).find({"_id": {"$in": post_ids}}, held))
+    where = {"post_id": {"$in": post_ids}, "_id": {"$in": ids}}
+    older = OLDER_COMMENTS.of(database).find(where)
+    found: dict[tuple[str, str], PostComment] = {(e["post_id"], e["id"]): e for e in older}
+    return found | {(row["_id"], each["id"]): each for row in rows for each in row["comments"]}
 
 
 def find(

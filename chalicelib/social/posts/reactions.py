@@ -8,14 +8,16 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.marks import placing, reading, removal
-from chalicelib.marks.placing import React
+from chalicelib.marks.placing import Marked, React
 from chalicelib.marks.shapes import Counted, Kind, Thing
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import users
+from chalicelib.social.messages import NotifyFeed
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.shapes import PostReactions, ShownPost
 from chalicelib.social.reactions import ReactionKind
+from chalicelib.social.telling import telling
 
 _NOT_DELETED = {"deleted": False}
 
@@ -46,7 +48,7 @@ def react(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKind)
     """
     post = posts.find_visible(runtime.database, post_id, caller.id)
     users.ensure(runtime, caller)
-    marked = placing.place(runtime, Thing(KIND, post_id, post), caller.id, React(kind))
+    marked = _place(runtime, post, caller, React(kind))
     return _to_reactions(marked.counter, marked.mine.reactions)
 
 
@@ -56,8 +58,16 @@ def withdraw(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKi
     Raises UnknownPost if the caller may not see the post.
     """
     post = posts.find_visible(runtime.database, post_id, caller.id)
-    thing = Thing(KIND, post_id, post)
-    placing.place(runtime, thing, caller.id, React(kind, adds=False))
+    _place(runtime, post, caller, React(kind, adds=False))
+
+
+def _place(runtime: Runtime, post: ShownPost, caller: Principal, change: React) -> Marked:
+    """Store a change of the caller's mark on a post; a post's author hears of others' alone."""
+    thing = Thing(KIND, post["id"], post)
+    if post["by"]["id"] == caller.id:
+        return placing.place(runtime, thing, caller.id, change)
+    with telling(runtime, NotifyFeed(by=caller.id, kind="post.reaction", thing=post["id"])):
+        return placing.place(runtime, thing, caller.id, change)
 
 
 def with_counts(

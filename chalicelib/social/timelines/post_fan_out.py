@@ -5,11 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.social import telling
 from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.engine import Deliverable
 from chalicelib.social.delivery.leases import DeliveryLease
 from chalicelib.social.graph import users
-from chalicelib.social.messages import Deliver, DeliverChunk
+from chalicelib.social.messages import Deliver, DeliverChunk, NotifyFeed
 from chalicelib.social.paging import IdRange
 from chalicelib.social.posts import audiences
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
@@ -95,6 +96,10 @@ def _put_on_walls(runtime: Runtime, post: PostBody) -> None:
     if owner != author:
         # A user who may see the post on their own wall may see it in their news.
         _add_to_news(runtime, post, [owner])
+        act = NotifyFeed(by=author, kind="post.wall", thing=post["_id"])
+        # Owed by the delivery until it is noted.
+        telling.note(runtime, act)
+        telling.send(runtime, act)
     view = walls.stored_design(runtime)
     if view:
         view.add([post], sorted({author, owner}))

@@ -12,12 +12,14 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
+from chalicelib.notifications import events
 from chalicelib.runtime import Runtime
 from chalicelib.social.messages import Propagate
 from chalicelib.social.posts import audiences, posts, reactions, votes
 from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import Post, PostBody
+from chalicelib.social.telling import keys_of
 from chalicelib.social.timelines import news, walls
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.references import NewsItems
@@ -69,6 +71,8 @@ def remove(runtime: Runtime, post_id: str) -> None:
     votes.remove(runtime.database, post_id)
     reactions.remove(runtime.database, post_id)
     audiences.forget(runtime.database, post_id)
+    if runtime.settings.social_notifications:
+        events.withdraw_below(runtime, keys_of(post_id))
 
 
 def repair(runtime: Runtime, written: Sequence[PostBody]) -> None:

@@ -21,6 +21,7 @@ from chalicelib.social.messages import (
     DeliverAction,
     DeliverActionChunk,
     DeliverChunk,
+    NotifyFeed,
     Propagate,
     Rebuild,
     Refill,
@@ -129,7 +130,7 @@ def work_on(runtime: Runtime, message: Message) -> None:
             propagation.propagate(runtime, message.post_id)
         case DeliverAction() | DeliverActionChunk() | Rerank():
             handle(runtime, message)
-        case BackFill() | Rebuild() | Trim() | Refill() | RenameRef() | Cascade():
+        case BackFill() | Rebuild() | Trim() | Refill() | RenameRef() | Cascade() | NotifyFeed():
             errands.run(runtime, message)
         case Rename() | Erase() | EraseLate():
             errands.run(runtime, message)
