@@ -64,7 +64,11 @@ THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
 
 def find(database: Database[Document], node_id: str) -> Node:
     """Return a node without its embedded comments; raises UnknownNode and NodeMoved."""
-    node = look(database, node_id)
+    return existing(look(database, node_id))
+
+
+def existing(node: Node | None) -> Node:
+    """Return a node as a read found it; raises UnknownNode and NodeMoved."""
     if node is None:
         raise UnknownNode
     if "vacant" in node:

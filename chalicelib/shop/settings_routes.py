@@ -73,4 +73,6 @@ def declare(route: Route) -> None:
         check_publisher(publisher, site)
         if body.payments == "stripe":
             _check_account(request, site)
-        return Ok(shop_answer(settings.put(request.runtime.database, site, body)))
+        stored = settings.put(request.runtime.database, site, body)
+        settings.forget(request.runtime, site)
+        return Ok(shop_answer(stored))

@@ -39,7 +39,8 @@ enters each. A trace of the tests made this page (`tests/architecture/test_walks
 call that filled the caches of a container.
 
 Lines are those of all functions that the call enters, each counted once. Trips are its commands to
-MongoDB. No figure rises without a reason (`tests/architecture/walk_budgets.json`).
+MongoDB: [0255](decisions/0255-round-trips.md) says why some are more than a few. No figure rises
+without a reason (`tests/architecture/walk_budgets.json`).
 """
 
 

@@ -1,13 +1,21 @@
 """The settings of a shop: its currency, which stays, and how long a cart holds."""
 
+import dataclasses
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
+from chalice.local import LocalChalice
 
+from app import create_app
+from chalicelib.memory import Memory
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.settings import SITES
+from tests.shop.support.buying import SKU, cart_of, put_line, stocked
 from tests.shop.support.factories import SITE, open_shop, publisher
+from tests.support.clock import Clock
 from tests.support.http_client import Client
 
 
@@ -89,3 +97,25 @@ class TestAccounts:
         kept = paula.put(f"/shops/{SITE}", currency="EUR", payments="stripe", hold_seconds=60)
 
         assert (kept.status, kept.json["hold_seconds"]) == (200, 60)
+
+
+def test_a_change_holds_here_at_once_and_elsewhere_within_five_seconds(
+    client: Client, runtime: Runtime, clock: Clock
+) -> None:
+    stocked(client, 9)
+    there = dataclasses.replace(runtime, memory=Memory())
+    elsewhere = Client(create_app(there, LocalChalice), client.token)
+    seconds = partial(_held_seconds, clock)
+    assert (seconds(client), seconds(elsewhere)) == (900, 900)
+
+    publisher(client).put(f"/shops/{SITE}", currency="EUR", hold_seconds=60, hold_percent=100)
+
+    assert (seconds(client), seconds(elsewhere)) == (60, 900)
+    clock.advance(seconds=5)
+    assert (seconds(client), seconds(elsewhere)) == (60, 60)
+
+
+def _held_seconds(clock: Clock, client: Client) -> float:
+    """Return how long a new cart holds a line."""
+    (line,) = put_line(client, cart_of(client), SKU, 1).json["lines"]
+    return (datetime.fromisoformat(line["until"]) - clock.time).total_seconds()

@@ -219,7 +219,12 @@ ENTRIES = Collection(
 
 def key_of(node: Node, comment_id: str) -> Document:
     """Return the filter of one entry."""
-    return {"_id": f"{node['_id']}/{comment_id}", "site": node["site"]}
+    return {"_id": entry_id(node["_id"], comment_id), "site": node["site"]}
+
+
+def entry_id(node_id: str, comment_id: str) -> str:
+    """Return the id of the entry of a comment."""
+    return f"{node_id}/{comment_id}"
 
 
 def root_key(node: Node, comment: Comment) -> Document:

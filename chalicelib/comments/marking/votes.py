@@ -13,8 +13,8 @@ from chalicelib.comments.entries import marked
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.marked import PAGE
-from chalicelib.comments.entries.rows import ENTRIES, CommentEntry, is_shown_to, key_of
-from chalicelib.comments.errors import NotEnabled, OwnComment, UnknownReaction
+from chalicelib.comments.entries.rows import ENTRIES, CommentEntry, entry_id, is_shown_to, key_of
+from chalicelib.comments.errors import NotEnabled, OwnComment, UnknownNode, UnknownReaction
 from chalicelib.comments.mark_answers import MarksAnswer, marks_answer, page_marks
 from chalicelib.comments.marking.vote_forms import (
     CommentVote,
@@ -22,11 +22,13 @@ from chalicelib.comments.marking.vote_forms import (
     ReactedAnswer,
     ReactedQuery,
 )
+from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.opening import check_open
 from chalicelib.comments.people import admission
+from chalicelib.comments.people.rows import PEOPLE, Person, person_id
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Node
-from chalicelib.database import upsert
+from chalicelib.database import Document, upsert
 from chalicelib.errors import FieldError, InvalidRequest, UnknownComment
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
@@ -34,14 +36,16 @@ from chalicelib.marks import reading as marks_reading
 from chalicelib.marks.placing import Change, React, Vote, place
 from chalicelib.marks.shapes import NOTHING, Thing
 from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
 
 
 class MarkTarget(NamedTuple):
-    """The target of a mark: an entry of a node, and the caller's rights there."""
+    """The target of a mark: an entry of a node, with the caller's rights and document there."""
 
     node: Node
     rights: Rights
     entry: Any
+    person: Person | None
 
 
 def vote(
@@ -63,7 +67,7 @@ def vote(
         raise OwnComment
     value, is_shadowed = cast("Literal[-1, 0, 1]", body.value), None
     if value:
-        is_shadowed = _check_may_mark(runtime, target.node, caller)
+        is_shadowed = _check_may_mark(runtime, target, caller)
     return _place(runtime, target, caller, Vote(value, is_shadowed))
 
 
@@ -81,7 +85,7 @@ def react(
         raise NotEnabled
     if key not in offered:
         raise UnknownReaction
-    is_shadowed = _check_may_mark(runtime, target.node, caller)
+    is_shadowed = _check_may_mark(runtime, target, caller)
     return _place(runtime, target, caller, React(key, is_shadowed=is_shadowed))
 
 
@@ -96,25 +100,54 @@ def withdraw(
     return _place(runtime, target, caller, React(key, adds=False))
 
 
-def _check_may_mark(runtime: Runtime, node: Node, caller: Principal) -> bool:
+def _check_may_mark(runtime: Runtime, target: MarkTarget, caller: Principal) -> bool:
     """Return whether the caller's mark counts for them alone; raises Suspended and Banned."""
-    is_shadowed = admission.check_may_write(runtime, node["site"], caller)
+    site = target.node["site"]
+    is_shadowed = admission.check_may_write(target.person, site, caller, target.rights.now)
     if is_shadowed:
-        nodes.note_shadow(runtime.database, node)
+        nodes.note_shadow(runtime.database, target.node)
     return is_shadowed
 
 
 def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None) -> MarkTarget:
     """Return a visible comment's entry, or the page's; raises UnknownNode and UnknownComment."""
-    node = nodes.find_for(runtime, node_id, caller)
+    node, entry, person = _read(runtime, node_id, comment_id, caller)
+    if not nodes.is_visible(node, caller, runtime.now()):
+        raise UnknownNode
     rights = reading.rights_in(runtime, node, caller)
-    wanted = dict.fromkeys((*KIND.shown, "state", "shadow"), 1)
-    entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id), wanted)
     if entry is None:
         entry = _make_entry(runtime, node, comment_id, caller)
     if not is_shown_to(entry, caller.id if caller else None):
         raise UnknownComment
-    return MarkTarget(node, rights, entry)
+    return MarkTarget(node, rights, entry, person)
+
+
+def _read(
+    runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None
+) -> tuple[Node, Any, Person | None]:
+    """Read a node, an entry of it, and the caller's document at its site, in one round trip.
+
+    Raises UnknownNode and NodeMoved.
+    """
+    site = site_of(node_id) or DEFAULT_SITE
+    entry = {"_id": entry_id(node_id, comment_id), "site": site}
+    stages: list[Document] = [
+        {"$match": {"_id": node_id}},
+        {"$project": nodes.WITHOUT_COMMENTS},
+        _beside("entry", ENTRIES.name, entry, (*KIND.shown, "state", "shadow")),
+    ]
+    if caller is not None:
+        person = {"_id": person_id(site, caller.id)}
+        stages.append(_beside("person", PEOPLE.name, person, admission.STANDING))
+    row: Any = next(nodes.NODES.of(runtime.database).aggregate(stages), {})
+    found, known = (next(iter(row.pop(name, ())), None) for name in ("entry", "person"))
+    return nodes.existing(row or None), found, known
+
+
+def _beside(name: str, collection: str, key: Document, fields: Sequence[str]) -> Document:
+    """Return the stage that reads a document of another collection beside a node."""
+    pipeline = [{"$match": key}, {"$project": dict.fromkeys(fields, 1)}]
+    return {"$lookup": {"from": collection, "pipeline": pipeline, "as": name}}
 
 
 def _make_entry(

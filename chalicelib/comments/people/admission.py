@@ -85,19 +85,19 @@ def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
     return Admitted(found, trust, found["status"] == "shadowed" and not is_staff)
 
 
-def check_may_write(runtime: Runtime, site: str, caller: Principal) -> bool:
-    """Return whether a site shadows a person; never its staff.
+# The fields of a person that `check_may_write` reads.
+STANDING = ("status", "until", "joined")
+
+
+def check_may_write(person: Person | None, site: str, caller: Principal, now: datetime) -> bool:
+    """Return whether a site shadows a caller by their document there; never its staff.
 
     Raises Suspended, Banned or Unauthenticated for a person who may not write there.
     """
-    if manages(caller, site):
+    if person is None or manages(caller, site):
         return False
-    fields = {"status": 1, "until": 1, "joined": 1}
-    found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, caller.id)}, fields)
-    if found is None:
-        return False
-    _check_status(found, runtime.now())
-    return bool(found["status"] == "shadowed")
+    _check_status(person, now)
+    return person["status"] == "shadowed"
 
 
 def author_of(author: Principal, admitted: Admitted) -> Author:

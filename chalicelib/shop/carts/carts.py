@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymongo import ReturnDocument, UpdateOne
 from pymongo.database import Database
@@ -24,7 +24,7 @@ from chalicelib.shop.carts.shapes import (
     new_cart_id,
 )
 from chalicelib.shop.carts.sources import GUEST, Buyer
-from chalicelib.shop.catalogue.offers import SkuOffer, offers
+from chalicelib.shop.catalogue.offers import SkuOffer, offer_beside, products_beside
 from chalicelib.shop.errors import (
     CartClaimed,
     CartClosed,
@@ -55,7 +55,7 @@ IDLE = timedelta(days=30)
 
 def open_cart(runtime: Runtime, site: str, user: str | None) -> Cart:
     """Store an empty cart and return it; raises UnknownShop."""
-    settings.find(runtime.database, site)
+    settings.recall(runtime, site)
     cart: Cart = {
         "_id": new_cart_id(runtime.random),
         "site": site,
@@ -82,7 +82,10 @@ def find(database: Database[Document], cart_id: str) -> Cart:
 
 def find_for(database: Database[Document], cart_id: str, user: str | None) -> Cart:
     """Return a cart for a caller; raises UnknownCart, also if the cart is another user's."""
-    cart = find(database, cart_id)
+    return _seen_by(find(database, cart_id), user)
+
+
+def _seen_by(cart: Cart, user: str | None) -> Cart:
     if cart["user"] not in {None, user}:
         raise UnknownCart
     return cart
@@ -213,12 +216,11 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST
     UnknownSku, NotForSale, InvalidRequest for too large an amount, and OutOfStock if orders have
     the units.
     """
-    cart = _open(runtime, cart_id, buyer)
-    offer = _offer(runtime, cart["site"], sku)
+    cart, offer = _open_with_offer(runtime, cart_id, sku, buyer)
     if qty * offer["price_micros"] > MAX_TOTAL_MICROS:
         detail = "these units cost more than an order may"
         raise InvalidRequest(errors=[FieldError("qty", "too_large", detail)])
-    shop = settings.find(runtime.database, cart["site"])
+    shop = settings.recall(runtime, cart["site"])
     stock_id = key_of(cart["site"], sku)
     hold = _hold(runtime, cart, sku, qty, _Terms(shop, buyer))
     line = {
@@ -257,7 +259,7 @@ def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
     Raises UnknownCart, CartClosed, and OutOfStock for the first line whose units orders have.
     """
     cart = _open(runtime, cart_id, buyer)
-    terms = _Terms(settings.find(runtime.database, cart["site"]), buyer)
+    terms = _Terms(settings.recall(runtime, cart["site"]), buyer)
     holds, missing = dict[str, _Hold](), None
     for sku, line in sorted(cart["lines"].items()):
         try:
@@ -279,19 +281,34 @@ def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
 
 
 def _open(runtime: Runtime, cart_id: str, buyer: Buyer) -> Cart:
-    cart = find_for(runtime.database, cart_id, buyer.user)
+    return _check_open(find_for(runtime.database, cart_id, buyer.user))
+
+
+def _check_open(cart: Cart) -> Cart:
     if cart["state"] != "open":
         raise CartClosed
     return cart
 
 
-def _offer(runtime: Runtime, site: str, sku: str) -> SkuOffer:
-    offer = offers(runtime.database, site, [sku]).get(sku)
+def _open_with_offer(
+    runtime: Runtime, cart_id: str, sku: str, buyer: Buyer
+) -> tuple[Cart, SkuOffer]:
+    """Read an open cart and the offer of a SKU in one round trip.
+
+    Raises UnknownCart, CartClosed, UnknownSku and NotForSale.
+    """
+    stages = [{"$match": {"_id": cart_id}}, products_beside(sku, "products")]
+    row: Any = next(CARTS.of(runtime.database).aggregate(stages), None)
+    if row is None:
+        raise UnknownCart
+    products = row.pop("products")
+    cart = _check_open(_seen_by(row, buyer.user))
+    offer = offer_beside(products, sku)
     if offer is None:
         raise UnknownSku
     if offer["state"] != "active":
         raise NotForSale(sku)
-    return offer
+    return cart, offer
 
 
 def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _Hold:

@@ -222,5 +222,5 @@ def _declare_holds(route: Route) -> None:
 
 
 def _answer(request: Request, cart: Cart) -> CartAnswer:
-    shop = settings.find(request.runtime.database, cart["site"])
+    shop = settings.recall(request.runtime, cart["site"])
     return cart_answer(cart, shop["currency"], request.runtime.now())

@@ -1,7 +1,8 @@
 """Offers of SKUs: the part of the catalogue that carts, orders and stock need."""
 
 from collections.abc import Collection as Names
-from typing import TypedDict
+from collections.abc import Iterable
+from typing import Any, TypedDict
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -43,9 +44,34 @@ def offers(
     """
     wanted = {"site": site, "skus.sku": {"$in": list(skus)}}
     rows = PRODUCTS.read_as(_Offering, database).find(wanted, _FIELDS, session=session)
+    return _offers(rows, skus)
+
+
+def products_beside(sku: str, name: str) -> Document:
+    """Return the stage that reads the products of a SKU, for `offer_beside`, under a name.
+
+    The document beside them has the `site` of their shop.
+    """
+    return {
+        "$lookup": {
+            "from": PRODUCTS.name,
+            "localField": "site",
+            "foreignField": "site",
+            "pipeline": [{"$match": {"skus.sku": sku}}, {"$project": _FIELDS}],
+            "as": name,
+        }
+    }
+
+
+def offer_beside(products: Iterable[Any], sku: str) -> SkuOffer | None:
+    """Return the current offer of a SKU, from what `products_beside` read; None: it is unknown."""
+    return _offers(products, (sku,)).get(sku)
+
+
+def _offers(products: Iterable[_Offering], skus: Names[str]) -> dict[str, SkuOffer]:
     return {
         each["sku"]: _offer(product, each)
-        for product in rows
+        for product in products
         for each in product["skus"]
         if each["sku"] in skus
     }

@@ -57,8 +57,8 @@ SHORT = "out_of_stock:"
 
 def check_out(
     runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str, buyer: Buyer = GUEST
-) -> Order:
-    """Check a cart out, once for each key, and return its order.
+) -> tuple[Order, OrderPayment | None]:
+    """Check a cart out, once for each key; return its order and the order's payment.
 
     Raises UnknownCart, CartClosed, EmptyCart, NotForSale,
     PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused,
@@ -76,18 +76,16 @@ def check_out(
         _prepare(runtime, order, buyer.source)
     else:
         resuming.resume(runtime, order_id)
-    _begin_payment(runtime, order_id)
-    found = find(runtime.database, order_id)
-    assert found is not None  # noqa: S101 - orders are never deleted
+    found, payment = _begin_payment(runtime, order_id)
     if (found["reason"] or "").startswith(SHORT):
         sku = (found["reason"] or "").removeprefix(SHORT)
         raise OutOfStock(sku, shelf.available(runtime.database, cart["site"], [sku])[sku])
-    return found
+    return found, payment
 
 
 def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | None) -> Order:
     """Return the new order of a frozen cart. `wanted` None: the buyer's agreement is unknown."""
-    shop = settings.find(runtime.database, cart["site"])
+    shop = settings.recall(runtime, cart["site"])
     lines = _order_lines(cart["lines"])
     adjusted = cart.get("adjustments")
     if adjusted is None:
@@ -162,7 +160,7 @@ def _price(runtime: Runtime, cart: Cart, wanted: Checkout) -> PricedCart:
     """
     if not cart["lines"]:
         raise EmptyCart
-    shop = settings.find(runtime.database, cart["site"])
+    shop = settings.recall(runtime, cart["site"])
     lines = _lines_of_now(runtime, cart)
     priced = _order_lines(lines)
     adjusted = adjustments(priced, wanted.place, priced_shop(shop))
@@ -269,15 +267,24 @@ def _hold_first(runtime: Runtime, claim: StockClaim, orders: int) -> list[str]:
     return _hold_first(runtime, claim, orders - 1)
 
 
-def _begin_payment(runtime: Runtime, order_id: str) -> None:
-    """Start the payment of an order in `paying`, unless it has started."""
+def _begin_payment(runtime: Runtime, order_id: str) -> tuple[Order, OrderPayment | None]:
+    """Start the payment of an order in `paying`, unless it has started; return both."""
+    order = _existing(runtime, order_id)
+    if order["state"] == "paying":
+        runtime.queues.send(ResumeOrder(order=order_id))
+        payment = payment_of(runtime, order)
+        if payment is not None and order["total_micros"]:
+            return order, payment
+        if payment is not None:
+            resuming.resume(runtime, order_id)
+        order = _existing(runtime, order_id)
+    return order, records.find(runtime.database, order_id)
+
+
+def _existing(runtime: Runtime, order_id: str) -> Order:
     order = find(runtime.database, order_id)
-    if order is None or order["state"] != "paying":
-        return
-    runtime.queues.send(ResumeOrder(order=order_id))
-    payment_of(runtime, order)
-    if not order["total_micros"]:
-        resuming.resume(runtime, order_id)
+    assert order is not None  # noqa: S101 - orders are never deleted
+    return order
 
 
 def payment_of(runtime: Runtime, order: Order) -> OrderPayment | None:

@@ -92,9 +92,9 @@ def _declare_checkout(route: Route) -> None:
         answer is lost, repeat the call with its key: it goes on.
         """
         key, buyer = required_key_of(request), buyer_of(request, caller)
-        order = checkout.check_out(request.runtime, cart, body, key, buyer)
+        order, payment = checkout.check_out(request.runtime, cart, body, key, buyer)
         request.details["order"] = order["_id"]
-        return Created(_with_payment(request, order))
+        return Created(checkout_answer(order, payment))
 
 
 def _declare_claim(route: Route) -> None:
@@ -102,7 +102,7 @@ def _declare_claim(route: Route) -> None:
     def claim_cart(request: Request, cart: CartId, caller: Principal) -> Ok[CartAnswer]:
         """Claim a cart and its orders, as after signing in."""
         claimed = personal_data.claim(request.runtime, cart, caller.id)
-        shop = settings.find(request.runtime.database, claimed["site"])
+        shop = settings.recall(request.runtime, claimed["site"])
         return Ok(cart_answer(claimed, shop["currency"], request.runtime.now()))
 
 

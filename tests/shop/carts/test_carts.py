@@ -7,6 +7,7 @@ import pytest
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS, MAX_LINES
+from chalicelib.shop.catalogue.offers import offer_beside
 from chalicelib.shop.orders import sweep
 from tests.shop.support.buying import (
     OTHER,
@@ -147,9 +148,10 @@ def test_a_crash_between_shelf_and_cart_leaves_nothing_that_does_not_end(
     stocked(client, 5)
     cart = cart_of(client)
     with monkeypatch.context() as patch:
-        patch.setattr(carts, "find", lambda *_: 1 / 0)
+        patch.setattr(carts, "_change", lambda *_: 1 / 0)
         assert put_line(client, cart, SKU, 3).status == 500
     assert lines_of(client, cart) == {}
+    assert shelf_of(runtime).available == 2
 
     clock.advance(seconds=900)
     sweep.sweep(runtime)
@@ -179,15 +181,11 @@ def test_a_cart_frozen_while_a_line_is_put_gives_back_what_was_held(
 ) -> None:
     stocked(client, 5)
     cart = cart_of(client, MOBY_HARD=1)
-    found = carts.find
-
-    def frozen_after(*arguments: Any) -> Any:
-        monkeypatch.setattr(carts, "find", found)
-        before = found(*arguments)
+    def frozen_after_the_read(*arguments: Any) -> Any:
         assert check_out(client, cart).status == 201
-        return before
+        return offer_beside(*arguments)
 
-    monkeypatch.setattr(carts, "find", frozen_after)
+    monkeypatch.setattr(f"{carts.__name__}.offer_beside", frozen_after_the_read)
 
     assert put_line(client, cart, OTHER, 2).code == "cart_closed"
     assert shelf_of(runtime, OTHER).held == 0

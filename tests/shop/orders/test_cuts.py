@@ -47,7 +47,7 @@ Resumer = Callable[[Runtime, str, Checkout], None]
 
 
 def client_again(runtime: Runtime, cart: str, wanted: Checkout) -> None:
-    order = checkout.check_out(runtime, cart, wanted, "k1")
+    order, _ = checkout.check_out(runtime, cart, wanted, "k1")
     resuming.resume(runtime, order["_id"])
 
 
@@ -182,7 +182,7 @@ def test_a_preparer_who_wakes_after_the_sweep_gives_back_what_it_held(
 
     monkeypatch.setattr(checkout, "_hold", late)
 
-    order = checkout.check_out(shop.runtime, cart, WANTED, "k1")
+    order, _ = checkout.check_out(shop.runtime, cart, WANTED, "k1")
 
     assert (order["state"], order["reason"]) == ("void", "abandoned")
     assert (shelf_of(shop.runtime).held, shelf_of(shop.runtime, OTHER).held) == (0, 0)
@@ -206,7 +206,7 @@ def test_an_entry_of_a_preparer_who_died_late_keeps_nobody_from_buying(
             checkout.check_out(shop.runtime, cart, WANTED, "k1")
     assert shelf_of(shop.runtime).held == 2
 
-    assert checkout.check_out(shop.runtime, cart, WANTED, "k2")["state"] == "paying"
+    assert checkout.check_out(shop.runtime, cart, WANTED, "k2")[0]["state"] == "paying"
     shop.come_to_rest()
 
     shop.check_end()
@@ -215,7 +215,7 @@ def test_an_entry_of_a_preparer_who_died_late_keeps_nobody_from_buying(
 
 def test_an_entry_that_an_ended_order_has_left_is_found_by_its_time(shop: Shop) -> None:
     cart = cart_of(shop.client, MOBY_HARD=2, PEQUOD=1)
-    order = checkout.check_out(shop.runtime, cart, WANTED, "k1")
+    order, _ = checkout.check_out(shop.runtime, cart, WANTED, "k1")
     resuming.resume(shop.runtime, order["_id"])
     claim = StockClaim(f"{SITE}:{SKU}", cart, 3, shop.clock(), order["_id"])
     shelf.put(shop.runtime, claim)
@@ -229,7 +229,7 @@ def test_an_entry_that_an_ended_order_has_left_is_found_by_its_time(shop: Shop) 
 
 def test_no_state_is_changed_by_whoever_has_read_an_older_one(shop: Shop) -> None:
     cart = cart_of(shop.client, MOBY_HARD=2, PEQUOD=1)
-    order = checkout.check_out(shop.runtime, cart, WANTED, "k1")
+    order, _ = checkout.check_out(shop.runtime, cart, WANTED, "k1")
     assert order["state"] == "paying"
 
     read_before: Order = {**order, "state": "holding"}

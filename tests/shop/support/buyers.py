@@ -70,7 +70,7 @@ def _put(runtime: Runtime, cart: str, sku: str, qty: int) -> None:
 
 def _pay(runtime: Runtime, cart: str, wanted: Checkout) -> None:
     try:
-        order = checkout.check_out(runtime, cart, wanted, "only")
+        order, _ = checkout.check_out(runtime, cart, wanted, "only")
         if runtime.random.random() < SLOW:
             return
         for _ in range(runtime.random.randint(1, 3)):
