@@ -181,6 +181,7 @@ def test_a_cart_frozen_while_a_line_is_put_gives_back_what_was_held(
 ) -> None:
     stocked(client, 5)
     cart = cart_of(client, MOBY_HARD=1)
+
     def frozen_after_the_read(*arguments: Any) -> Any:
         assert check_out(client, cart).status == 201
         return offer_beside(*arguments)
