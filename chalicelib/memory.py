@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from functools import partial, update_wrapper
+from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
 # With more values, the one read longest ago is forgotten: it is the next to end.
@@ -34,3 +35,31 @@ class Memory:
     def forget(self, key: str) -> None:
         """Forget a value that this container has changed."""
         self._held.pop(key, None)
+
+
+class Remembered(Generic[Value]):
+    """A read that each container remembers for some seconds, by its keys after the runtime.
+
+    The runtime has a `memory` and a clock `now`. The container that changes the value has to
+    `forget` it. Others follow after the lifetime.
+    """
+
+    def __init__(self, read: Callable[..., Value], lifetime: timedelta) -> None:
+        self._read, self._lifetime = read, lifetime
+        self._name = f"{read.__module__}.{read.__qualname__}"
+        update_wrapper(self, read)
+
+    def __call__(self, runtime: Any, *keys: str) -> Value:
+        """Return the value of these keys, at most `lifetime` old."""
+        memory: Memory = runtime.memory
+        key, read = " ".join((self._name, *keys)), partial(self._read, runtime, *keys)
+        return memory.recall(key, runtime.now(), self._lifetime, read)
+
+    def forget(self, runtime: Any, *keys: str) -> None:
+        """Forget the value of these keys."""
+        runtime.memory.forget(" ".join((self._name, *keys)))
+
+
+def remember(seconds: int) -> Callable[[Callable[..., Value]], Remembered[Value]]:
+    """Return a decorator of reads for `Remembered`."""
+    return lambda read: Remembered(read, timedelta(seconds=seconds))

@@ -1,8 +1,13 @@
 """What a container remembers, and for how long."""
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
-from chalicelib.memory import MOST_REMEMBERED, Memory
+import pytest
+
+from chalicelib.memory import MOST_REMEMBERED, Memory, remember
+from chalicelib.runtime import Runtime
+from tests.support.clock import Clock
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIFETIME = timedelta(seconds=5)
@@ -58,3 +63,53 @@ def test_a_stranger_who_fills_the_memory_pushes_out_what_was_read_longest_ago() 
         recall(memory, f"junk {number}", NOON + LIFETIME, number)
 
     assert recall(memory, "site", NOON + LIFETIME, 3) == 2
+
+
+def test_a_remembered_read_is_made_anew_after_its_lifetime_or_a_change(
+    runtime: Runtime, clock: Clock
+) -> None:
+    made: list[str] = []
+
+    @remember(seconds=5)
+    def read(_runtime: Runtime, site: str) -> int:
+        made.append(site)
+        return len(made)
+
+    assert [read(runtime, "a"), read(runtime, "b"), read(runtime, "a")] == [1, 2, 1]
+    clock.advance(seconds=4.999)
+    assert read(runtime, "a") == 1
+    read.forget(runtime, "a")
+    assert [read(runtime, "a"), read(runtime, "b")] == [3, 2]
+    clock.advance(seconds=0.001)
+    assert [read(runtime, "a"), read(runtime, "b")] == [3, 4]
+
+
+def test_remembered_reads_and_runtimes_share_nothing(runtime: Runtime) -> None:
+    other = dataclasses.replace(runtime, memory=Memory())
+
+    @remember(seconds=5)
+    def first(given: Runtime, _site: str) -> object:
+        return [given]
+
+    @remember(seconds=5)
+    def second(given: Runtime, _site: str) -> object:
+        return [given, given]
+
+    found = [each(given, "a") for each in (first, second) for given in (runtime, other)]
+
+    assert found == [[runtime], [other], [runtime] * 2, [other] * 2]
+    assert found[0] is not found[1]
+    assert found[0] is first(runtime, "a")
+
+
+def test_a_read_that_fails_is_not_remembered(runtime: Runtime) -> None:
+    known: dict[str, str] = {}
+
+    @remember(seconds=5)
+    def read(_runtime: Runtime, site: str) -> str:
+        return known[site]
+
+    with pytest.raises(KeyError):
+        read(runtime, "a")
+    known["a"] = "here"
+    assert read(runtime, "a") == "here"

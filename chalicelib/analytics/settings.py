@@ -11,6 +11,7 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import day_of
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
 LogName = Literal["expiring", "rotating", "timeseries", "capped"]
@@ -117,21 +118,8 @@ def kept_for(days: int) -> timedelta:
     return timedelta(days=days + 1)
 
 
-# The greatest age of the settings that a beacon uses: most beacons read nothing else.
-REMEMBERED = timedelta(seconds=60)
-
-
+# Most beacons read nothing else.
+@remember(seconds=60)
 def recall(runtime: Runtime, site: str) -> SiteAnalytics | None:
     """Return a site's settings, at most a minute old; None for an unknown site."""
-    return runtime.memory.recall(
-        _key(site), runtime.now(), REMEMBERED, lambda: find(runtime.database, site)
-    )
-
-
-def forget(runtime: Runtime, site: str) -> None:
-    """Forget a site's settings, after a change by this container."""
-    runtime.memory.forget(_key(site))
-
-
-def _key(site: str) -> str:
-    return f"{SITES.name} {site}"
+    return find(runtime.database, site)

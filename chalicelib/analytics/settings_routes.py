@@ -199,7 +199,7 @@ def _declare_settings(route: Route) -> None:
         """
         check_publisher(publisher, site)
         changed = _put(request.runtime, site, body)
-        settings.forget(request.runtime, site)
+        settings.recall.forget(request.runtime, site)
         return Ok(_answer(request.runtime, changed))
 
 

@@ -1,6 +1,5 @@
 """The settings of sites that publish: title, address, language, feeds."""
 
-from datetime import timedelta
 from urllib.parse import urlsplit
 
 from pymongo import ReturnDocument
@@ -11,6 +10,7 @@ from chalicelib.content.errors import SiteNotSetUp, UnknownContentSite
 from chalicelib.content.settings_forms import ContentSettings
 from chalicelib.content.shapes import ContentSite
 from chalicelib.database import Collection, Document
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
 SITES = Collection("content.site", ContentSite)
@@ -27,7 +27,7 @@ def put(runtime: Runtime, site: str, given: ContentSettings) -> ContentSite:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    runtime.memory.forget(_key(site))
+    recall.forget(runtime, site)
     assert found is not None  # noqa: S101 - an upsert
     return found
 
@@ -55,16 +55,7 @@ def url_of(settings: ContentSite, slug: str) -> str:
     return f"{settings['base_url']}/{slug}"
 
 
-# The greatest age of the settings that readers are answered by.
-REMEMBERED = timedelta(seconds=10)
-
-
+@remember(seconds=10)
 def recall(runtime: Runtime, site: str) -> ContentSite:
-    """Return a site's settings, at most ten seconds old; raises UnknownContentSite."""
-    return runtime.memory.recall(
-        _key(site), runtime.now(), REMEMBERED, lambda: find(runtime.database, site)
-    )
-
-
-def _key(site: str) -> str:
-    return f"{SITES.name} {site}"
+    """Return a site's settings for readers, at most ten seconds old; raises UnknownContentSite."""
+    return find(runtime.database, site)

@@ -64,7 +64,7 @@ def declare_worker(app: Chalice, runtime: Runtime, worker: Worker) -> None:
 
 
 def load(function: Worker | tuple[ScheduledJob, ...]) -> None:
-    """Import what a function calls, while its container starts."""
+    """Import the calls of a function, while its container starts."""
     calls = [function.handle] if isinstance(function, Worker) else [each.run for each in function]
     for call in calls:
         if isinstance(call, Deferred):

@@ -1,6 +1,6 @@
 """The settings of shops, stored by site; almost every call reads them."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
 
 from pydantic import ConfigDict, Field
@@ -11,6 +11,7 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.database import Collection, Document
 from chalicelib.http import Input
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import CurrencyFixed, UnknownShop
 from chalicelib.shop.money import Currency
@@ -64,8 +65,6 @@ class ShopSite(TypedDict):
 
 
 SITES = Collection("shop.site", ShopSite)
-# The greatest age of the settings by which carts and checkouts go.
-REMEMBERED = timedelta(seconds=5)
 
 
 def put(database: Database[Document], site: str, given: ShopSettings) -> ShopSite:
@@ -92,20 +91,10 @@ def find(database: Database[Document], site: str, session: ClientSession | None 
     return found
 
 
+@remember(seconds=5)
 def recall(runtime: Runtime, site: str) -> ShopSite:
     """Return a shop's settings of the last seconds; raises UnknownShop."""
-    return runtime.memory.recall(
-        _key(site), runtime.now(), REMEMBERED, lambda: find(runtime.database, site)
-    )
-
-
-def forget(runtime: Runtime, site: str) -> None:
-    """Forget a shop's settings, after a change by this container."""
-    runtime.memory.forget(_key(site))
-
-
-def _key(site: str) -> str:
-    return f"{SITES.name} {site}"
+    return find(runtime.database, site)
 
 
 def hold_percent(shop: ShopSite) -> int:

@@ -74,5 +74,5 @@ def declare(route: Route) -> None:
         if body.payments == "stripe":
             _check_account(request, site)
         stored = settings.put(request.runtime.database, site, body)
-        settings.forget(request.runtime, site)
+        settings.recall.forget(request.runtime, site)
         return Ok(shop_answer(stored))

@@ -1,6 +1,5 @@
 """A site's own issuers: whose tokens it accepts, remembered by each container for some seconds."""
 
-from datetime import timedelta
 from typing import Annotated, TypedDict
 
 from pydantic import SecretStr
@@ -9,13 +8,12 @@ from pymongo import ReturnDocument
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Problem
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 from chalicelib.site_tokens import SiteIssuer
 
 # Two for a key that is being replaced, and one for a second provider.
 MAX_ISSUERS = 3
-# The greatest age of the issuers that a call uses.
-REMEMBERED = timedelta(seconds=5)
 
 
 class TooManyIssuers(Problem):
@@ -46,13 +44,10 @@ class IssuingSite(TypedDict):
 ISSUERS = Collection("site.issuers", IssuingSite)
 
 
+@remember(seconds=5)
 def of(runtime: Runtime, site: str) -> list[SiteIssuer]:
     """Return the issuers of a site as of the last seconds."""
-
-    def find() -> list[SiteIssuer]:
-        return [_issuer(each) for each in read(runtime, site)]
-
-    return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, find)
+    return [_issuer(each) for each in read(runtime, site)]
 
 
 def read(runtime: Runtime, site: str) -> list[StoredIssuer]:
@@ -74,7 +69,7 @@ def put(runtime: Runtime, site: str, issuer: StoredIssuer) -> None:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    runtime.memory.forget(_key(site))
+    of.forget(runtime, site)
     if stored is None or issuer["key"] not in [each["key"] for each in stored["issuers"]]:
         raise TooManyIssuers
 
@@ -82,7 +77,7 @@ def put(runtime: Runtime, site: str, issuer: StoredIssuer) -> None:
 def remove(runtime: Runtime, site: str, key: str) -> None:
     """Remove an issuer; its tokens end within seconds. Without such an issuer, nothing changes."""
     ISSUERS.of(runtime.database).update_one({"_id": site}, {"$pull": {"issuers": {"key": key}}})
-    runtime.memory.forget(_key(site))
+    of.forget(runtime, site)
 
 
 def _issuer(stored: StoredIssuer) -> SiteIssuer:
@@ -93,7 +88,3 @@ def _issuer(stored: StoredIssuer) -> SiteIssuer:
         None if secret is None else SecretStr(secret),
         stored["trust_email"],
     )
-
-
-def _key(site: str) -> str:
-    return f"{ISSUERS.name} {site}"

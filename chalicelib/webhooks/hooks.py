@@ -1,7 +1,7 @@
 """A site's hooks: registering, changing and removing them, and which hooks an event goes to."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from pymongo import ASCENDING, ReturnDocument
@@ -11,14 +11,13 @@ from chalicelib import outgoing
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.ids import new_id
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks import signatures
 from chalicelib.webhooks.errors import AddressRefused, TooManyHooks, UnknownHook
 from chalicelib.webhooks.kinds import Kind
 from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
 
-# The greatest age of the hooks that an event uses.
-REMEMBERED = timedelta(seconds=5)
 _ATTEMPTS = 5
 
 
@@ -30,16 +29,11 @@ class Listener(NamedTuple):
     made: datetime
 
 
+@remember(seconds=5)
 def listening(runtime: Runtime, site: str) -> list[Listener]:
     """Return the hooks of a site that are on, as of the last seconds."""
-
-    def find() -> list[Listener]:
-        rows = HOOKS.of(runtime.database).find(
-            {"site": site, "state": "on"}, {"kinds": 1, "made": 1}
-        )
-        return [Listener(each["_id"], each["kinds"], each["made"]) for each in rows]
-
-    return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, find)
+    rows = HOOKS.of(runtime.database).find({"site": site, "state": "on"}, {"kinds": 1, "made": 1})
+    return [Listener(each["_id"], each["kinds"], each["made"]) for each in rows]
 
 
 def read(runtime: Runtime, site: str) -> list[Hook]:
@@ -85,7 +79,7 @@ def register(runtime: Runtime, site: str, url: str, kinds: list[Kind]) -> tuple[
             rows.insert_one({**hook, "slot": free})
         except DuplicateKeyError:
             continue
-        runtime.memory.forget(_key(site))
+        listening.forget(runtime, site)
         return {**hook, "slot": free}, secret
     raise TooManyHooks
 
@@ -111,7 +105,7 @@ def change(runtime: Runtime, site: str, hook_id: str, fields: Mapping[str, Any])
         {"$set": {**fields, **fresh}},
         return_document=ReturnDocument.AFTER,
     )
-    runtime.memory.forget(_key(site))
+    listening.forget(runtime, site)
     if changed is None:
         raise UnknownHook
     return changed
@@ -142,7 +136,7 @@ def remove(runtime: Runtime, site: str, hook_id: str) -> None:
     if HOOKS.of(runtime.database).delete_one({"site": site, "_id": hook_id}).deleted_count:
         # A worker removes later deliveries.
         DELIVERIES.of(runtime.database).delete_many({"hook": hook_id})
-    runtime.memory.forget(_key(site))
+    listening.forget(runtime, site)
 
 
 def is_hooked(runtime: Runtime, site: str) -> bool:
@@ -163,13 +157,9 @@ def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> Non
     failed = {"failing_since": since, **fields}
     HOOKS.of(runtime.database).update_one(_as_tried(hook), {"$set": failed})
     if "state" in fields:
-        runtime.memory.forget(_key(hook["site"]))
+        listening.forget(runtime, hook["site"])
 
 
 def _as_tried(hook: Hook) -> Document:
     """Return the filter of a hook with the address that a worker tried."""
     return {"site": hook["site"], "_id": hook["_id"], "url": hook["url"], "state": "on"}
-
-
-def _key(site: str) -> str:
-    return f"{HOOKS.name} {site}"

@@ -1,4 +1,4 @@
-"""The worker of background jobs: of people, of the social feed, and of what features tell it."""
+"""The worker of background jobs of people, of the social feed and of happenings."""
 
 from functools import partial
 from typing import Any

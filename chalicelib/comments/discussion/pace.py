@@ -14,6 +14,7 @@ from chalicelib.comments.shapes import Node
 from chalicelib.comments.sites import settings
 from chalicelib.identity import Principal
 from chalicelib.limits import Allowance
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
@@ -41,15 +42,11 @@ def count(runtime: Runtime, node: Node, author: Principal, seconds: int) -> None
     limits.count(runtime, [_allowance(runtime, node["_id"], author, seconds)])
 
 
+@remember(seconds=5)
 def _own_seconds(runtime: Runtime, node_id: str) -> int | None:
     """Return a node's own setting, which may be seconds old; None: the site's setting."""
-
-    def read() -> int | None:
-        found = NODES.of(runtime.database).find_one({"_id": node_id}, {"slow_seconds": 1})
-        return None if found is None else found.get("slow_seconds")
-
-    key, lifetime = f"comments.node slow {node_id}", settings.REMEMBERED
-    return runtime.memory.recall(key, runtime.now(), lifetime, read)
+    found = NODES.of(runtime.database).find_one({"_id": node_id}, {"slow_seconds": 1})
+    return None if found is None else found.get("slow_seconds")
 
 
 def _allowance(runtime: Runtime, node_id: str, author: Principal, seconds: int) -> Allowance:

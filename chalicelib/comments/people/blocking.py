@@ -5,8 +5,6 @@ a person of one site, such as a guest, is in their document there. Such lists of
 from release 0.3.0, and count at their site until `join` moves them.
 """
 
-from datetime import timedelta
-
 from pymongo import ASCENDING, ReturnDocument
 from pymongo.database import Database
 
@@ -15,21 +13,16 @@ from chalicelib.comments.people.rows import MAX_BLOCKED, PEOPLE, defaults, perso
 from chalicelib.database import Document, upsert
 from chalicelib.errors import TooManyBlocked
 from chalicelib.identity import Principal
+from chalicelib.memory import remember
 from chalicelib.people.blocks import BLOCKS, Apart
 from chalicelib.people.ids import ONE_SITE_ID
 from chalicelib.runtime import Runtime
 
-# The greatest age of a reader's list, in containers other than the container that changed it.
-REMEMBERED = timedelta(seconds=5)
 
-
+@remember(seconds=5)
 def blocked_by(runtime: Runtime, site: str, user_id: str) -> frozenset[str]:
     """Return the ids that a reader has blocked, as a site counts them, as of the last seconds."""
-
-    def read() -> frozenset[str]:
-        return frozenset(read_list(runtime, site, user_id))
-
-    return runtime.memory.recall(_key(site, user_id), runtime.now(), REMEMBERED, read)
+    return frozenset(read_list(runtime, site, user_id))
 
 
 def read_list(runtime: Runtime, site: str, user_id: str) -> list[str]:
@@ -47,7 +40,7 @@ def block(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id:
         apart.keep_apart(runtime, caller.id, user_id)
     else:
         _block_here(runtime, site, caller, user_id)
-    runtime.memory.forget(_key(site, caller.id))
+    blocked_by.forget(runtime, site, caller.id)
 
 
 def _block_here(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
@@ -75,7 +68,7 @@ def unblock(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_i
     PEOPLE.of(runtime.database).update_one(key, {"$pull": {"blocked": user_id}})
     if caller.site is None:
         apart.let_meet(runtime, caller.id, user_id)
-    runtime.memory.forget(_key(site, caller.id))
+    blocked_by.forget(runtime, site, caller.id)
 
 
 def replace(database: Database[Document], site: str, owner: str, was: str, now: str) -> None:
@@ -118,7 +111,3 @@ def _join_list(
             return
         people.update_one({"_id": list_id}, {"$pull": {"blocked": other}})
     people.update_one({"_id": list_id, "blocked": []}, {"$unset": {"blocked": ""}})
-
-
-def _key(site: str, user_id: str) -> str:
-    return f"comments.blocked {person_id(site, user_id)}"

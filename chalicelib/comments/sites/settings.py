@@ -13,23 +13,19 @@ from chalicelib.comments.shapes import CommentSite, Node
 from chalicelib.comments.sites import search_changes
 from chalicelib.comments.sites.forms import CommentSettings, CommentSettingsChange
 from chalicelib.database import Collection, Document
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
 SITES = Collection("comments.site", CommentSite)
-# The greatest age of settings that a call uses.
-REMEMBERED = timedelta(seconds=5)
 _DEFAULTS = CommentSettings().model_dump(mode="json")
 
 
+@remember(seconds=5)
 def of(runtime: Runtime, site: str) -> CommentSite:
     """Return a site's settings of the last seconds; without stored settings, the defaults."""
-
-    def read() -> CommentSite:
-        found = SITES.of(runtime.database).find_one({"_id": site})
-        # A setting that is newer than the stored document has its default.
-        return cast("CommentSite", {"_id": site, **_DEFAULTS, **(found or {})})
-
-    return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, read)
+    found = SITES.of(runtime.database).find_one({"_id": site})
+    # A setting that is newer than the stored document has its default.
+    return cast("CommentSite", {"_id": site, **_DEFAULTS, **(found or {})})
 
 
 def notifies(runtime: Runtime, site: str) -> bool:
@@ -82,7 +78,7 @@ def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    runtime.memory.forget(_key(site))
+    of.forget(runtime, site)
     assert found is not None  # noqa: S101 - it was made if it was not there
     return found
 
@@ -110,7 +106,7 @@ def update(runtime: Runtime, where: Document, named: Document) -> CommentSite:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    runtime.memory.forget(_key(where["_id"]))
+    of.forget(runtime, where["_id"])
     assert found is not None  # noqa: S101 - it was made if it was not there
     return found
 
@@ -120,7 +116,3 @@ def _note_search(runtime: Runtime, site: str, *, is_wanted: bool) -> None:
     found = SITES.of(runtime.database).find_one({"_id": site}, {"search": 1})
     if is_wanted != (found is not None and found.get("search", False)):
         search_changes.note(runtime, site)
-
-
-def _key(site: str) -> str:
-    return f"{SITES.name} {site}"
