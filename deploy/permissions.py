@@ -46,8 +46,8 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     ),
     "comments_schedules": (*(MoveNode, RunTransfer, RunBatch, CheckSpam, SendEvent, SendLetter),),
     "assets_schedules": (MoveAssets,),
-    "content_schedules": (TellDiscussion,),
-    "shop_schedules": (Relist, ResumeOrder),
+    "content_schedules": (TellDiscussion, SendEvent),
+    "shop_schedules": (Relist, ResumeOrder, SendEvent),
 }
 
 _INTERFACES = filled(

@@ -5,17 +5,20 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from chalicelib.content import tag_counts, terms
+from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing import discussions as publishing_discussions
 from chalicelib.content.publishing import tending
 from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
+from chalicelib.webhooks import due
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
     """Tidy up after instants that have passed, and send messages again; return counts of pages."""
     done = {"made_live": tending.make_live(runtime), "ended": tending.end(runtime)}
     tending.give_date(runtime)
+    due.deliver(runtime, NODES, key=("site", "_id"))
     tag_counts.count_due(runtime)
     tag_counts.repair(runtime)
     publishing_discussions.sweep(runtime)

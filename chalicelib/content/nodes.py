@@ -10,6 +10,7 @@ from pymongo.database import Database
 from chalicelib.content.errors import ContentGone, UnknownContent
 from chalicelib.content.shapes import ContentNode
 from chalicelib.database import Collection, Document
+from chalicelib.webhooks.rows import DUE_EVENTS
 
 # A query uses a partial index only if it repeats the index's condition. A range of dates includes
 # this condition; `$type` would be needed beside every range.
@@ -44,6 +45,7 @@ NODES = Collection(
         # For the pages without rows of words by the rules of now.
         IndexModel([("live.terms_rules", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
         IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
+        DUE_EVENTS,
         # For a renamed or erased user.
         IndexModel("author.id", sparse=True),
         IndexModel("draft.by.id", sparse=True),

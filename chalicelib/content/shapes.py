@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from chalicelib.database.validators import AtMost
+from chalicelib.webhooks.rows import DueEvents
 
 MAX_TAGS = 20
 MAX_SUMMARY_CHARACTERS = 1_000
@@ -97,6 +98,7 @@ class ContentNode(TypedDict):
     telling: NotRequired[Telling]
     counted_tags: NotRequired[Annotated[list[str], AtMost(MAX_TAGS)]]
     count_due: NotRequired[datetime]
+    due_events: NotRequired[DueEvents]
 
 
 class RevisionId(TypedDict):

@@ -1,7 +1,7 @@
 """A site's hooks: registering, changing and removing them, and which hooks an event goes to."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pymongo import ASCENDING, ReturnDocument
@@ -18,6 +18,8 @@ from chalicelib.webhooks.errors import AddressRefused, TooManyHooks, UnknownHook
 from chalicelib.webhooks.kinds import Kind
 from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
 
+# The greatest age of the hooks that an event uses.
+REMEMBERED = timedelta(seconds=5)
 _ATTEMPTS = 5
 
 
@@ -29,7 +31,7 @@ class Listener(NamedTuple):
     made: datetime
 
 
-@remember(seconds=5)
+@remember(seconds=REMEMBERED.seconds)
 def listening(runtime: Runtime, site: str) -> list[Listener]:
     """Return the hooks of a site that are on, as of the last seconds."""
     rows = HOOKS.of(runtime.database).find({"site": site, "state": "on"}, {"kinds": 1, "made": 1})

@@ -18,8 +18,10 @@ CommentKind = Literal[
     "comment.deleted",
     "comment.flagged",
 ]
+OrderKind = Literal["order.paid", "order.shipped", "order.cancelled", "order.refunded"]
+PageKind = Literal["page.published", "page.unpublished"]
 # The kinds that a hook chooses.
-Kind = CommentKind
+Kind = CommentKind | OrderKind | PageKind
 # A trial comes to its hook whatever the hook chose.
 TRIAL: Literal["webhook.trial"] = "webhook.trial"
 EventKindName = Kind | Literal["webhook.trial"]
@@ -46,6 +48,49 @@ class CommentEvent(TypedDict):
     type: CommentKind
     timestamp: Instant
     data: CommentEventData
+
+
+class OrderEventData(TypedDict):
+    """An order at the time of its event, without its buyer and its lines.
+
+    `refunded_micros`: the amount of a refund; 0 in other events.
+    """
+
+    id: Annotated[str, Field(max_length=100)]
+    site: SiteId
+    state: Literal["paid", "done", "declined", "void"]
+    total_micros: Annotated[int, Field(ge=0)]
+    refunded_micros: Annotated[int, Field(ge=0)]
+    currency: Annotated[str, Field(max_length=3)]
+    at: Instant
+
+
+class OrderEvent(TypedDict):
+    """An event of an order; read the order for its lines and its buyer."""
+
+    type: OrderKind
+    timestamp: Instant
+    data: OrderEventData
+
+
+class PageEventData(TypedDict):
+    """A page of content at the time of its event, without its words and its author.
+
+    `version`: of the text that readers see, or saw.
+    """
+
+    id: Annotated[str, Field(max_length=100)]
+    site: SiteId
+    slug: Annotated[str, Field(max_length=300)]
+    version: Annotated[int, Field(ge=1)]
+
+
+class PageEvent(TypedDict):
+    """An event of a page; read the page for its text."""
+
+    type: PageKind
+    timestamp: Instant
+    data: PageEventData
 
 
 class TrialEventData(TypedDict):
@@ -76,6 +121,12 @@ KINDS: Mapping[str, EventKind] = {
     "comment.state_changed": EventKind("A comment was shown, held or hidden", CommentEvent),
     "comment.deleted": EventKind("A comment was deleted", CommentEvent),
     "comment.flagged": EventKind("Moderators have one more flag to decide on", CommentEvent),
+    "order.paid": EventKind("A buyer has paid an order", OrderEvent),
+    "order.shipped": EventKind("The publisher marked an order as sent", OrderEvent),
+    "order.cancelled": EventKind("An order ended without its payment", OrderEvent),
+    "order.refunded": EventKind("Money of an order went back to its buyer", OrderEvent),
+    "page.published": EventKind("Readers see a page, or a new text of it", PageEvent),
+    "page.unpublished": EventKind("Readers see a page no more", PageEvent),
     TRIAL: EventKind("The publisher tries a hook", TrialEvent),
 }
 

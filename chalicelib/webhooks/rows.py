@@ -14,6 +14,8 @@ MAX_HOOKS = 20
 MAX_SECRETS = 2
 # Events that a thing owes at once.
 MAX_OWED = 5
+# Events that a thing keeps for the schedule; beyond them, the oldest go.
+MAX_DUE = 100
 # Longer than the retries of a delivery.
 KEPT = timedelta(days=30)
 # - `on`: gets events;
@@ -120,4 +122,23 @@ TOLD = Collection(
     ToldThing,
     indexes=(IndexModel("expires", expireAfterSeconds=0),),
     shard_key={"_id": "hashed"},
+)
+
+
+class DueEvent(TypedDict):
+    """An event in the document of its thing, until it has deliveries.
+
+    id: the same in every repeat. at: its time, maybe to come.
+    """
+
+    id: str
+    kind: Kind
+    at: datetime
+    data: Document
+
+
+DueEvents = Annotated[list[DueEvent], AtMost(MAX_DUE)]
+# The index of things with due events.
+DUE_EVENTS = IndexModel(
+    "due_events.at", partialFilterExpression={"due_events.at": {"$exists": True}}
 )

@@ -144,6 +144,8 @@ def live(office: Office, author: str, store: str) -> None:
     hooked = root.post("/sites/default/webhooks", **hook)
     assert hooked.status == 201
     assert root.post(f"/sites/default/webhooks/{hooked.json['id']}/trials").status == 202
+    of_steps = {**hook, "kinds": ["order.paid", "page.published"]}
+    assert root.post(f"/sites/{SHOP}/webhooks", **of_steps).status == 201
     office.clock.advance(seconds=6)
     assert client.as_("zed").post("/nodes/moon/comments", text=f"By {author}").status == 201
 

@@ -67,6 +67,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "jobs.resending.sweep: find feed.action",
         "jobs.resending.sweep: find mail.letter",
         "mail.letters.tend: update mail.letter",
+        *(
+            f"webhooks.due.deliver: find {name}"
+            for name in ("content.node", "shop.order", "shop.payment")
+        ),
         "jobs.resending.sweep: find webhooks.delivery",
         "jobs.resending.sweep: update webhooks.delivery",
         "jobs.work.Work._messages: find webhooks.delivery",

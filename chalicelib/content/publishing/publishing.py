@@ -17,6 +17,7 @@ from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions, states
 from chalicelib.content.publishing.discussions import Discussed, Discussions, discussion_of
+from chalicelib.content.publishing.events import events_after
 from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.publishing.states import Publishing, slugs
 from chalicelib.content.rendered import RENDERED, RENDERER, render
@@ -156,6 +157,8 @@ def store(
     if node["discussion"] is not None:
         stored["telling"] = discussions.note(runtime)
     changed_node: ContentNode = {**node, **change}
+    if is_news:
+        stored["due_events"] = events_after(node, changed_node, now)
     stored |= tag_counts.count(runtime.database, node, changed_node, now, session)
     terms.store(runtime.database, changed_node, session)
     changed = NODES.of(runtime.database).find_one_and_update(

@@ -5,7 +5,7 @@ Events are hints: each reading takes the whole statement of a payment, so they m
 or in any order.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypedDict
 
@@ -16,6 +16,7 @@ from chalicelib.errors import Problem, Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import DISPUTES, REFUNDS_FAILED
 from chalicelib.runtime import Runtime
+from chalicelib.shop.orders.events import event_of
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.shapes import ORDERS, Order, charge_of
 from chalicelib.shop.payments import providers, records
@@ -28,6 +29,8 @@ from chalicelib.shop.payments.records import (
     Refund,
     refund_name,
 )
+from chalicelib.webhooks import due
+from chalicelib.webhooks.rows import DueEvent
 
 _ATTEMPTS = 10
 _EACH = timedelta(days=1)
@@ -84,7 +87,7 @@ def reconcile(runtime: Runtime, order: Order) -> None:
         before, after = _sums_of(payment), _sums_in(payment, statement)
         if before == after:
             return
-        if _record(runtime, payment, after):
+        if _record(runtime, payment, after, _events_of(runtime, order, payment, before, after)):
             _report(order, before, after)
             return
     raise Unavailable("The payment changes at this moment")
@@ -216,9 +219,25 @@ def _is_failure(refund: Refund, failed: set[str | None]) -> bool:
     return refund["state"] in _MADE and refund_name(refund) in failed
 
 
-def _record(runtime: Runtime, payment: OrderPayment, sums: _Sums) -> bool:
-    """Store the fields if the payment has not changed; return whether it has not."""
+def _events_of(
+    runtime: Runtime, order: Order, payment: OrderPayment, before: _Sums, after: _Sums
+) -> list[DueEvent]:
+    """Return the event of money that went back by the provider's own hand."""
+    amount = after["elsewhere_micros"] - before["elsewhere_micros"]
+    if amount <= 0:
+        return []
+    number = f"elsewhere-{payment.get('version', 0)}"
+    now = runtime.now()
+    return [event_of(order, "order.refunded", now, number=number, refunded_micros=amount)]
+
+
+def _record(
+    runtime: Runtime, payment: OrderPayment, sums: _Sums, events: Sequence[DueEvent]
+) -> bool:
+    """Store the fields with events if the payment has not changed; return whether it has not."""
     change: Document = {"$set": dict(sums), "$inc": {"version": 1}}
+    for event in events:
+        change["$push"] = due.push(event)
     if not any(each["state"] in _UNFINISHED for each in sums["refunds"]):
         change["$unset"] = {"owed": ""}
     this = records.version_filter(payment)

@@ -17,6 +17,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import OrderNotPaid, RefundRefused, RefundTooLarge
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.allocation import paid_for
+from chalicelib.shop.orders.events import event_of
 from chalicelib.shop.orders.reconciliation import reconcile
 from chalicelib.shop.orders.shapes import Order, charge_of, find
 from chalicelib.shop.payments import providers, records
@@ -31,6 +32,8 @@ from chalicelib.shop.payments.records import (
 )
 from chalicelib.shop.stock import movements
 from chalicelib.shop.stock.movements import NewMovement
+from chalicelib.webhooks import due
+from chalicelib.webhooks.rows import DueEvent
 
 # The key of the refund of a late payment: its order was already over.
 LATE = "paid-late"
@@ -137,9 +140,9 @@ def sweep(runtime: Runtime, until: datetime) -> int:
     """Settle the refunds owed for longest, until a time; return the number of their payments."""
     now, most = runtime.now(), runtime.bounds.shop.tended_at_once
     rows = PAYMENTS.of(runtime.database)
-    due = list(rows.find({"owed": {"$lte": now}}).sort("owed", ASCENDING).limit(most))
+    found = list(rows.find({"owed": {"$lte": now}}).sort("owed", ASCENDING).limit(most))
     swept = 0
-    for payment in due:
+    for payment in found:
         if runtime.now() >= until:
             break
         this = {"_id": payment["_id"], "owed": payment["owed"]}
@@ -187,9 +190,13 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
             if amount:
                 provider.refund(charge, payment["intent"], amount, refund_name(refund))
         except PaymentRefused:
-            _note(runtime, payment, refund, "refused", -amount)
+            _note(runtime, payment, refund, "refused")
             return
-        _note(runtime, payment, refund, "made" if refund["restock"] else "done")
+        number = f"{payment['refunds'].index(refund)}-{refund.get('again', 0)}"
+        event = event_of(
+            order, "order.refunded", runtime.now(), number=number, refunded_micros=amount
+        )
+        _note(runtime, payment, refund, "made" if refund["restock"] else "done", event)
     if refund["restock"]:
         # The keys of publishers' movements have no colons.
         key = f"refund:{order['_id']}:{refund['key']}"
@@ -200,13 +207,20 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
 
 
 def _note(
-    runtime: Runtime, payment: OrderPayment, refund: Refund, state: str, by_micros: int = 0
+    runtime: Runtime,
+    payment: OrderPayment,
+    refund: Refund,
+    state: str,
+    event: DueEvent | None = None,
 ) -> None:
-    """Record the next state of a refund, unless another call has."""
+    """Record the next state of a refund with its event, unless another call has."""
     rows = PAYMENTS.of(runtime.database)
     before = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
+    by_micros = -refund["amount_micros"] if state == "refused" else 0
     counted = {"refunded_micros": by_micros, "version": 1}
-    change = {"$set": {"refunds.$.state": state}, "$inc": counted}
+    change: Document = {"$set": {"refunds.$.state": state}, "$inc": counted}
+    if event is not None:
+        change["$push"] = due.push(event)
     rows.update_one({"_id": payment["_id"], "refunds": before}, change)
     if state in _UNFINISHED:
         return

@@ -14,6 +14,7 @@ from chalicelib.shop.carts import carts
 from chalicelib.shop.errors import RefundRefused
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import refunds
+from chalicelib.shop.orders.events import event_of
 from chalicelib.shop.orders.reconciliation import reconcile
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, charge_of, find
 from chalicelib.shop.payments import providers, records
@@ -89,10 +90,12 @@ def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
     if status in {"pending", "unknown"} and (is_late or cancels):
         status = providers.cancel(runtime, order["provider"], charge)
     if status == "succeeded":
-        advance(runtime, order, "paid")
+        paid = event_of(order, "order.paid", runtime.now())
+        advance(runtime, order, "paid", due_events=[paid])
         return True
     if status in _LET_GO:
-        advance(runtime, order, "declined", reason=_LET_GO[status])
+        cancelled = event_of(order, "order.cancelled", runtime.now())
+        advance(runtime, order, "declined", reason=_LET_GO[status], due_events=[cancelled])
         return True
     return False
 

@@ -32,6 +32,7 @@ from chalicelib.shop.errors import (
     UnknownOrder,
 )
 from chalicelib.shop.orders import checkout, personal_data, reading, refunds, resuming, webhooks
+from chalicelib.shop.orders.events import event_of
 from chalicelib.shop.orders.forms import (
     CartProof,
     Checkout,
@@ -48,6 +49,7 @@ from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.payments import records
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
+from chalicelib.webhooks import due
 
 OrderId = Annotated[str, Id]
 
@@ -201,7 +203,8 @@ def _declare_selling(route: Route) -> None:
         if sold["state"] != "done":
             raise OrderNotPaid
         now, rows = request.runtime.now(), ORDERS.of(request.runtime.database)
-        rows.update_one({"_id": order, "sent": None}, {"$set": {"sent": now}})
+        shipped = due.push(event_of(sold, "order.shipped", now))
+        rows.update_one({"_id": order, "sent": None}, {"$set": {"sent": now}, "$push": shipped})
         found = find(request.runtime.database, order) or sold
         return Ok(order_answer(found, records.find(request.runtime.database, order)))
 

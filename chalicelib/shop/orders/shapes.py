@@ -18,6 +18,7 @@ from chalicelib.database.validators import AtMost
 from chalicelib.shop.carts.shapes import MAX_LINES
 from chalicelib.shop.payments.port import Charge, Name
 from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Adjustment
+from chalicelib.webhooks.rows import DUE_EVENTS, DueEvents
 
 State = Literal["holding", "paying", "paid", "declined", "refused", "done", "void"]
 
@@ -71,6 +72,7 @@ class Order(TypedDict):
     reason: str | None
     sent: datetime | None
     due: NotRequired[datetime]
+    due_events: NotRequired[DueEvents]
 
 
 _NEWEST = (("at", DESCENDING), ("_id", DESCENDING))
@@ -85,6 +87,7 @@ ORDERS = Collection(
         IndexModel([("at", ASCENDING)], partialFilterExpression={"email": {"$gt": ""}}),
         # For the sweep: small, without finished orders.
         IndexModel([("due", ASCENDING)], partialFilterExpression={"due": {"$exists": True}}),
+        DUE_EVENTS,
     ),
     shard_key={"_id": "hashed"},
 )

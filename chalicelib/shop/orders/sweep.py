@@ -17,7 +17,9 @@ from chalicelib.shop.carts.shapes import Cart
 from chalicelib.shop.orders import personal_data, reconciliation, refunds, resuming, strays
 from chalicelib.shop.orders.checkout import order_of
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
+from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.stock import expiry
+from chalicelib.webhooks import due
 
 # The time for new calls to providers in a run: short enough that the function survives a last call
 # without an answer.
@@ -36,6 +38,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         "entries_of_orders": len(overdue),
         "carts_expired": carts.expire_idle(runtime),
         "carts_resumed": carts_found,
+        "events_delivered": due.deliver(runtime, ORDERS) + due.deliver(runtime, PAYMENTS),
         "buyers_forgotten": personal_data.forget_buyers(runtime),
         "refunds_made": refunds.sweep(runtime, until),
         "orders_resumed": _resume_orders(runtime, until),

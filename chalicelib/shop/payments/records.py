@@ -9,6 +9,7 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.shop.payments.port import DisputeState, Name, Status
+from chalicelib.webhooks.rows import DUE_EVENTS, DueEvents
 
 MAX_REFUNDS = 100
 # A payment stores the newest; `disputed_micros` counts all.
@@ -71,6 +72,7 @@ class OrderPayment(TypedDict):
     disputed_micros: NotRequired[int]
     disputes: NotRequired[Annotated[list[Dispute], AtMost(MAX_DISPUTES)]]
     version: NotRequired[int]
+    due_events: NotRequired[DueEvents]
 
 
 PAYMENTS = Collection(
@@ -78,6 +80,7 @@ PAYMENTS = Collection(
     OrderPayment,
     indexes=(
         IndexModel([("owed", ASCENDING)], partialFilterExpression={"owed": {"$exists": True}}),
+        DUE_EVENTS,
         # For hints that name a payment alone, as of refunds in the provider's dashboard.
         IndexModel([("intent", ASCENDING)]),
     ),

@@ -1,0 +1,27 @@
+"""An order's events for the webhooks of its site, each noted by the write of its cause."""
+
+from datetime import datetime
+from typing import Any
+
+from chalicelib.shop.orders.shapes import Order
+from chalicelib.webhooks.kinds import OrderEventData, OrderKind
+from chalicelib.webhooks.rows import DueEvent
+
+
+def event_of(
+    order: Order, kind: OrderKind, at: datetime, *, number: str = "", refunded_micros: int = 0
+) -> DueEvent:
+    """Return an event of an order as read before its cause; `number` tells its refunds apart."""
+    states: dict[OrderKind, Any] = {"order.paid": "paid", "order.cancelled": "declined"}
+    data: OrderEventData = {
+        "id": order["_id"],
+        "site": order["site"],
+        "state": states.get(kind, order["state"]),
+        "total_micros": order["total_micros"],
+        "refunded_micros": refunded_micros,
+        "currency": order["currency"],
+        "at": order["at"],
+    }
+    name = kind.partition(".")[2]
+    event_id = "-".join(filter(None, (order["_id"], name, number)))
+    return {"id": event_id, "kind": kind, "at": at, "data": {**data}}

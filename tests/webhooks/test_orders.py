@@ -1,0 +1,291 @@
+"""What a receiver hears of orders: each step once, whatever becomes of calls and workers."""
+
+import dataclasses
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, get_args
+
+import pytest
+
+from chalicelib.memory import Memory
+from chalicelib.shop.orders import resuming, sweep
+from chalicelib.shop.orders.shapes import ORDERS
+from chalicelib.shop.payments.fake import FAKE_PAYMENTS
+from chalicelib.webhooks import due, hooks
+from chalicelib.webhooks.kinds import OrderKind
+from chalicelib.webhooks.rows import DELIVERIES, MAX_DUE, DueEvent
+from tests.shop.support.buying import (
+    OTHER,
+    SKU,
+    agreement,
+    bought,
+    cart_of,
+    check_out,
+    ordered,
+    paid_late,
+    pay,
+    refund_came_back,
+    stocked,
+    stored_order,
+)
+from tests.shop.support.factories import PRICE, SITE
+from tests.shop.support.knife import Cut, Edge, cut
+from tests.shop.support.threads import in_threads
+from tests.support.http_client import Client
+from tests.webhooks.conftest import Desk
+from tests.webhooks.support.receiver import Received, Receiver
+
+KINDS = ["order.paid", "order.shipped", "order.cancelled", "order.refunded"]
+pytestmark = pytest.mark.usefixtures("workers")
+Heard = Callable[[], list[Received]]
+
+
+def listen(desk: Desk, receiver: Receiver, kinds: list[str] = KINDS) -> None:
+    """Register a hook for the shop's site."""
+    owner = desk.client.as_("paula", roles=["publisher"], sites=[SITE])
+    reply = owner.post(f"/sites/{SITE}/webhooks", url=receiver.url, kinds=kinds)
+    assert reply.status == 201, reply.body
+    desk.clock.advance(seconds=6)
+
+
+@pytest.fixture
+def heard(desk: Desk, receiver: Receiver) -> Heard:
+    """Let the schedule deliver, and return what the receiver got."""
+
+    def calls() -> list[Received]:
+        desk.clock.advance(seconds=6)
+        sweep.sweep(desk.runtime)
+        desk.workers.drain()
+        return receiver.calls
+
+    return calls
+
+
+def told(calls: list[Received]) -> list[tuple[str, str, int]]:
+    """Return kinds, states and refunded amounts."""
+    data = [(each.json["type"], each.json["data"]) for each in calls]
+    return [(kind, each["state"], each["refunded_micros"]) for kind, each in data]
+
+
+def refund(paula: Client, order: str, key: str = "r1", **lines: int) -> None:
+    body: dict[str, Any] = {"restock": True, "key": key}
+    units = {name.replace("_", "-"): qty for name, qty in lines.items()}
+    given = {"lines": units} if units else {}
+    assert paula.post(f"/orders/{order}/refund", **body, **given).status == 200
+
+
+def test_the_life_of_an_order_is_told_once_however_often_its_calls_repeat(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    paula = stocked(desk.client)
+    listen(desk, receiver)
+    cart, order = bought(desk.client, MOBY_HARD=3)
+    pay(desk.client, cart, order)
+    heard()
+    for _ in range(2):
+        assert paula.post(f"/orders/{order}/sent").status == 200
+        heard()
+        refund(paula, order, MOBY_HARD=1)
+        heard()
+    refund(paula, order, "rest")
+
+    assert told(heard()) == [
+        ("order.paid", "paid", 0),
+        ("order.shipped", "done", 0),
+        ("order.refunded", "done", PRICE),
+        ("order.refunded", "done", 2 * PRICE),
+    ]
+    assert len({each.event for each in receiver.calls}) == 4
+    assert stored_order(desk.runtime, order).get("due_events") == []
+
+
+def test_an_event_names_the_order_and_no_person(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    stocked(desk.client)
+    listen(desk, receiver)
+    at = desk.runtime.now()
+    cart, order = bought(desk.client, "ann@example.org", MOBY_HARD=2)
+
+    (call,) = heard()
+
+    assert call.event == f"{order}-paid"
+    stamp = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    assert call.json == {
+        "type": "order.paid",
+        "timestamp": stamp,
+        "data": {
+            "id": order,
+            "site": SITE,
+            "state": "paid",
+            "total_micros": 2 * PRICE,
+            "refunded_micros": 0,
+            "currency": "EUR",
+            "at": stamp,
+        },
+    }
+    assert not any(word in call.body for word in (b"ann@", b"Harbour", b"Quay", cart.encode()))
+
+
+def test_an_order_without_its_payment_is_told_and_a_refused_checkout_is_not(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    stocked(desk.client, 1)
+    listen(desk, receiver)
+    cart = cart_of(desk.client, MOBY_HARD=1)
+    second = cart_of(desk.client, PEQUOD=1)
+    order = ordered(desk.client, cart, agreement(email="slow@example.org"))
+    assert desk.client.put(f"/carts/{second}/lines/{SKU}", qty=1).status == 409
+    desk.runtime.database["shop.cart"].update_one(
+        {"_id": second}, {"$set": {f"lines.{OTHER}.qty": 9}}
+    )
+    assert check_out(desk.client, second, agreement(9)).code == "out_of_stock"
+    assert desk.client.post(f"/orders/{order}/cancel?cart={cart}").status == 200
+
+    assert told(heard()) == [("order.cancelled", "declined", 0)]
+
+
+def test_money_that_came_after_the_end_goes_back_and_is_told(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    listen(desk, receiver)
+    paid_late(desk.client, desk.runtime, desk.clock)
+
+    assert told(heard()) == [
+        ("order.cancelled", "declined", 0),
+        ("order.refunded", "void", PRICE),
+    ]
+
+
+def test_a_refund_that_came_back_and_is_made_again_is_another_event(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    paula = stocked(desk.client)
+    listen(desk, receiver, ["order.refunded"])
+    _, order = refund_came_back(desk.client)
+    heard()
+
+    refund(paula, order, "back", MOBY_HARD=1)
+
+    assert [each.event for each in heard()] == [f"{order}-refunded-0-{n}" for n in (0, 1)]
+
+
+def test_a_refund_at_the_providers_is_told_with_its_own_amount(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    stocked(desk.client)
+    listen(desk, receiver, ["order.refunded"])
+    cart, order = bought(desk.client, MOBY_HARD=2)
+    for amount in (PRICE // 2, PRICE):
+        rows = FAKE_PAYMENTS.of(desk.runtime.database)
+        by_hand = {"key": None, "amount_micros": amount}
+        assert rows.update_one({"_id": order}, {"$push": {"refunds": by_hand}}).matched_count
+        for _ in range(2):
+            pay(desk.client, cart, order)
+
+    assert [each[2] for each in told(heard())] == [PRICE // 2, PRICE]
+
+
+@pytest.mark.parametrize("edge", ["before", "after"])
+def test_a_payment_that_is_cut_at_any_write_is_told_once(
+    desk: Desk, receiver: Receiver, heard: Heard, monkeypatch: pytest.MonkeyPatch, edge: Edge
+) -> None:
+    stocked(desk.client, 100)
+    listen(desk, receiver)
+    orders = []
+    for at in range(30):
+        order = ordered(desk.client, cart_of(desk.client, MOBY_HARD=1))
+        orders.append(order)
+        with suppress(Cut), cut(monkeypatch, at, edge) as knife:
+            resuming.resume(desk.runtime, order)
+        resuming.resume(desk.runtime, order)
+        if knife.writes <= at:
+            break
+    else:
+        pytest.fail("the payment never ended")
+
+    assert sorted(each.event for each in heard()) == sorted(f"{each}-paid" for each in orders)
+
+
+def test_events_of_many_workers_at_once_are_one(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    paula = stocked(desk.client)
+    listen(desk, receiver)
+    order = ordered(desk.client, cart_of(desk.client, MOBY_HARD=1))
+
+    in_threads(lambda _: resuming.resume(desk.runtime, order), 8)
+    in_threads(lambda _: paula.post(f"/orders/{order}/sent"), 8)
+    in_threads(lambda _: refund(paula, order), 8)
+    desk.clock.advance(seconds=6)
+    in_threads(lambda _: due.deliver(desk.runtime, ORDERS), 8)
+
+    assert sorted(each[0] for each in told(heard())) == sorted(set(KINDS) - {"order.cancelled"})
+
+
+def test_a_crash_after_the_deliveries_makes_no_second_ones(
+    desk: Desk, receiver: Receiver, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(desk.client)
+    listen(desk, receiver)
+    bought(desk.client)
+    desk.clock.advance(seconds=6)
+
+    def crash(*_: object, **__: object) -> None:
+        raise Cut
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pymongo.collection.Collection.bulk_write", crash)
+        with pytest.raises(Cut):
+            due.deliver(desk.runtime, ORDERS)
+    first = [each["_id"] for each in desk.rows()]
+    heard()
+
+    assert len(first) == 1
+    assert [each["_id"] for each in desk.rows()] == first
+    assert len(receiver.calls) == 1
+
+
+def test_an_event_waits_until_each_container_knows_the_hooks_of_its_time(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    stocked(desk.client)
+    bought(desk.client)
+    heard()
+    # This container has read that there are no hooks; another registers one.
+    assert hooks.listening(desk.runtime, SITE) == []
+    other = dataclasses.replace(desk.runtime, memory=Memory())
+    hooks.register(other, SITE, receiver.url, [*get_args(OrderKind)])
+    bought(desk.client)
+
+    assert due.deliver(desk.runtime, ORDERS) == 0
+    assert [each[0] for each in told(heard())] == ["order.paid"]
+
+
+def test_events_of_a_site_without_hooks_go_without_a_trace(
+    desk: Desk, receiver: Receiver, heard: Heard
+) -> None:
+    paula = stocked(desk.client)
+    _, order = bought(desk.client)
+    assert paula.post(f"/orders/{order}/sent").status == 200
+    assert heard() == []
+    assert stored_order(desk.runtime, order).get("due_events") == []
+
+    listen(desk, receiver)
+
+    assert heard() == []
+    assert DELIVERIES.of(desk.runtime.database).count_documents({}) == 0
+
+
+def test_a_thing_keeps_its_newest_events_while_no_schedule_runs(desk: Desk) -> None:
+    stocked(desk.client)
+    _, order = bought(desk.client)
+    (event,) = stored_order(desk.runtime, order).get("due_events", [])
+    rows = ORDERS.of(desk.runtime.database)
+    for number in range(MAX_DUE):
+        more: DueEvent = {**event, "id": f"{order}-{number}"}
+        rows.update_one({"_id": order}, {"$push": due.push(more)})
+
+    kept = stored_order(desk.runtime, order).get("due_events", [])
+
+    assert [each["id"] for each in kept] == [f"{order}-{number}" for number in range(MAX_DUE)]
