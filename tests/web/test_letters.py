@@ -44,7 +44,7 @@ def pass_a_day(app: Chalice, clock: Clock, workers: Workers) -> Callable[[], Non
     def passed() -> None:
         workers.drain()
         clock.advance(days=1)
-        run_schedule(app, "tend_comments")
+        run_schedule(app, "mail_notifications")
         workers.drain()
 
     return passed
