@@ -11,6 +11,7 @@ from chalicelib.observability.metrics import (
     FAN_OUTS_FAILED,
     LATE_PAYMENTS,
     LETTERS,
+    OWED,
     REFUNDS_FAILED,
     UNSENT,
 )
@@ -103,6 +104,10 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
         Threshold=0,
         EvaluationPeriods=2,
     )
+    _, waited = OWED.units
+    # A document without a worker is found after 31 minutes, and then every 32.
+    longest = {**_metric(namespace, waited, "Maximum"), "Period": _HOUR_SECONDS}
+    yield _alarm("work", "owed", longest, Threshold=_HOUR_SECONDS)
     (late,) = LATE_PAYMENTS.units
     yield _alarm("orders", "paid-late", _metric(namespace, late, "Sum"), Threshold=0)
     *_, given_up = LETTERS.units

@@ -1,8 +1,9 @@
 """Sending messages again for overdue documents: each lease, or rarer while no worker takes them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import Any, TypeVar
 
 from pymongo import ASCENDING
@@ -11,6 +12,8 @@ from pymongo.collection import Collection as MongoCollection
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.messaging import Message
+from chalicelib.observability import metrics
+from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
@@ -61,7 +64,11 @@ def sweep(
     now, sweep_id = runtime.now(), new_id(runtime.now(), runtime.random)
     overdue = {**kept.where, kept.at: {"$lte": now}}
     most = runtime.bounds.social.swept_at_once
-    found = rows.find(overdue, {"_id": 1}).sort(kept.at, ASCENDING).limit(most)
+    cursor = rows.find(overdue, {kept.at: 1, kept.count: 1}).sort(kept.at, ASCENDING)
+    found = list(cursor.limit(most))
+    if not found:
+        return
+    _log_lag(runtime, rows.name, kept, found)
     ids = {"_id": {"$in": [row["_id"] for row in found]}}
     rows.update_many({**ids, **overdue}, [{"$set": _later(runtime, kept, sweep_id)}])
     mine = {**ids, kept.by: sweep_id}
@@ -83,6 +90,24 @@ def note_taken(
 def lease_end(runtime: Runtime) -> datetime:
     """Return the end of a lease, or of a message's wait, that begins now."""
     return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
+
+
+def _log_lag(runtime: Runtime, name: str, kept: Resending, found: Sequence[Any]) -> None:
+    """Log for how long the oldest of overdue documents has waited for a worker."""
+    lag = max(_lag_of(runtime, kept, row) for row in found)
+    fields = {"work": name, "owed": len(found), "owed_seconds": round(lag.total_seconds())}
+    log.info("owed work", extra={"fields": fields, "metrics": metrics.OWED})
+
+
+def _lag_of(runtime: Runtime, kept: Resending, row: Any) -> timedelta:
+    """Return the time since a document's first message was due, by the pauses after each."""
+    leases = sum(1 << min(sent, MAX_DOUBLINGS) for sent in range(_find(row, kept.count) or 0))
+    due: datetime = _find(row, kept.at)
+    return runtime.now() - due + leases * timedelta(milliseconds=runtime.settings.lease_ms)
+
+
+def _find(row: Any, path: str) -> Any:
+    return reduce(lambda part, name: (part or {}).get(name), path.split("."), row)
 
 
 def _later(runtime: Runtime, kept: Resending, sweep_id: str) -> Document:

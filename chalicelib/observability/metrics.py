@@ -42,6 +42,8 @@ BATCH = Metrics(
 )
 # Messages that SQS did not accept: a schedule sends them again, or their sender did the work.
 UNSENT = Metrics({"unsent_messages": "Count"}, dimensions=(("queue",), ()))
+# Owed work by its collection: overdue documents that a sweep found, and the longest wait of one.
+OWED = Metrics({"owed": "Count", "owed_seconds": "Seconds"}, dimensions=(("work",), ()))
 SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("schedule",),))
 FAN_OUTS_FAILED = Metrics({"fan_outs_failed": "Count"})
 DELIVERIES = Metrics({"deliveries": "Count"})
@@ -73,6 +75,7 @@ ALL = (
     REQUEST,
     BATCH,
     UNSENT,
+    OWED,
     SCHEDULE,
     FAN_OUTS_FAILED,
     DELIVERIES,

@@ -21,6 +21,7 @@ from chalicelib.social.posts.posts import POSTS
 from local.schedules import run_schedule
 from tests.ads.support.events import click, count
 from tests.analytics.support.hits import count as count_hits
+from tests.jobs.test_work import owe
 from tests.mail.support.stand_in import send_to_a_refusal
 from tests.shop.support.buying import bank_takes_back, paid_late, refund_came_back
 from tests.social.support.drivers import follow, try_post
@@ -92,6 +93,8 @@ def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR091
     bank_takes_back(client, runtime, *refund_came_back(client))
     assert not Queues("nowhere-", client=runtime.queues._client).send(MoveNode(node_id="moon"))
     send_to_a_refusal(runtime)
+    owe(runtime)
+    clock.advance(milliseconds=runtime.settings.lease_ms)
     for schedule in ("tend_ads", "tend_comments", "tend_hits"):
         run_schedule(app, schedule)
 
