@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.notifications.rows import ITEMS
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.social.support.drivers import circle, comment, follow, publish, settle
@@ -183,7 +184,7 @@ def test_a_deleted_post_takes_its_notifications_along(client: Client, workers: W
 @pytest.mark.parametrize("owner", ["ann", "bob"])
 @pytest.mark.parametrize("first", ["worker", "block"])
 def test_people_who_are_apart_hear_nothing_of_each_other(
-    client: Client, workers: Workers, owner: str, first: str
+    client: Client, workers: Workers, runtime: Runtime, owner: str, first: str
 ) -> None:
     settle(client, "ann", "bob")
     post = publish(client, "ann")
@@ -198,13 +199,16 @@ def test_people_who_are_apart_hear_nothing_of_each_other(
     assert client.as_(owner).put(f"/users/me/blocked/{other}").status == 204
     if first == "block":
         workers.drain()
+        assert _caused_by(runtime, "bob") == 0
 
     assert told(client, "ann") == []
     assert numbers(client, "ann") == (0, numbers(client, "ann")[1])
 
 
 @pytest.mark.parametrize("first", ["worker", "mute"])
-def test_a_muted_person_notifies_nobody(client: Client, workers: Workers, first: str) -> None:
+def test_a_muted_person_notifies_nobody(
+    client: Client, workers: Workers, runtime: Runtime, first: str
+) -> None:
     settle(client, "ann", "bob", "cy")
     post = publish(client, "ann")
     react(client, "bob", post)
@@ -215,6 +219,11 @@ def test_a_muted_person_notifies_nobody(client: Client, workers: Workers, first:
     workers.drain()
 
     assert told(client, "ann") == [("post.reaction", ["cy"], 1)]
+    assert _caused_by(runtime, "bob") == (first == "worker")
+
+
+def _caused_by(runtime: Runtime, who: str) -> int:
+    return ITEMS.of(runtime.database).count_documents({"by": who})
 
 
 def test_a_wall_post_that_its_owner_may_see_no_longer_is_not_shown(
