@@ -7,10 +7,11 @@ end. So a repeat after a crash is the same letter, which the mail room sends onc
 import hashlib
 
 from chalicelib import deadlines, signing
+from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.mail import letters
 from chalicelib.mail.letters import Draft
-from chalicelib.notifications import groups, inbox, mailing
+from chalicelib.notifications import groups, inbox, mailing, preferences
 from chalicelib.notifications.groups import MOST_COUNTED
 from chalicelib.notifications.inbox import InboxRow, Show
 from chalicelib.notifications.letter import html_of, subject_of, text_of
@@ -30,10 +31,15 @@ def send_due(runtime: Runtime, show: Show) -> int:
     """Write the letters that are due, and return how many; a letter that fails stops no other."""
     if not letters.may_link(runtime):
         return 0
-    written = 0
-    for row in mailing.find_due(runtime, MOST_AT_ONCE):
+    written, due = 0, mailing.find_due(runtime, MOST_AT_ONCE)
+    chosen = preferences.find_all(runtime, [row["_id"] for row in due]) if due else {}
+    for row in due:
         if deadlines.remaining() < _LEAST_SECONDS:
             break
+        own = chosen.get(row["_id"], preferences.NONE)
+        if end := preferences.quiet_until(own, row["time_zone"], runtime.now()):
+            mailing.postpone(runtime, row, end)
+            continue
         leased = mailing.lease(runtime, row)
         if leased is None:
             continue
@@ -46,20 +52,23 @@ def send_due(runtime: Runtime, show: Show) -> int:
 
 def send(runtime: Runtime, show: Show, leased: MailSetting) -> bool:
     """Write the letter of a leased row; return False without news."""
-    shown = _read_items(runtime, show, leased)
+    marks = INBOXES.of(runtime.database).find_one({"_id": leased["_id"]})
+    since = max(leased["since"], marks["seen"]) if marks else leased["since"]
+    unread = {**UNREAD, **preferences.in_letters(preferences.of_row(marks))}
+    span = {**unread, "risen": {"$gt": since, "$lte": leased["until"]}}
+    shown = _read_items(runtime, show, leased, span)
     if shown:
         letters.queue(runtime, _draft(runtime, leased, shown))
-    later = {"user_id": leased["_id"], **UNREAD, "risen": {"$gt": leased["until"]}}
+    later = {"user_id": leased["_id"], **unread, "risen": {"$gt": leased["until"]}}
     has_later = ITEMS.of(runtime.database).find_one(later, {"_id": 1}) is not None
     mailing.finish(runtime, leased, has_later=has_later)
     return bool(shown)
 
 
-def _read_items(runtime: Runtime, show: Show, leased: MailSetting) -> list[InboxRow]:
+def _read_items(
+    runtime: Runtime, show: Show, leased: MailSetting, span: Document
+) -> list[InboxRow]:
     """Return items of a letter's span, neither seen nor read, that the person may see now."""
-    marks = INBOXES.of(runtime.database).find_one({"_id": leased["_id"]})
-    since = max(leased["since"], marks["seen"]) if marks else leased["since"]
-    span = {**UNREAD, "risen": {"$gt": since, "$lte": leased["until"]}}
     found = groups.read(runtime, leased["_id"], span, MOST_COUNTED, None).groups
     items = [item for group in found for item in group]
     if not items:

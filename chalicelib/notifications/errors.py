@@ -1,4 +1,4 @@
-"""Problems of letters of notifications."""
+"""Problems of notifications and of their letters."""
 
 from chalicelib.errors import Problem
 
@@ -9,6 +9,14 @@ class NoMailAddress(Problem):
     status = 409
     code = "no_mail_address"
     title = "Name an address for the letters"
+
+
+class KindAlwaysOn(Problem):
+    """A person cannot switch this kind of notifications off."""
+
+    status = 422
+    code = "notification_always_on"
+    title = "These notifications cannot be off"
 
 
 class UnknownMailLink(Problem):

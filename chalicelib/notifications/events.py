@@ -12,7 +12,7 @@ from pymongo.collection import Collection as MongoCollection
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.messaging import Message
-from chalicelib.notifications import mailing
+from chalicelib.notifications import mailing, preferences
 from chalicelib.notifications.rows import ITEMS, KEPT, Kind, NotificationItem
 from chalicelib.runtime import Runtime
 
@@ -53,11 +53,13 @@ def agree(runtime: Runtime, event: NotificationEvent) -> None:
     if not event.is_new:
         _follow(rows, event)
     if event.at + KEPT > now:
+        off = preferences.find_off(runtime, event.recipients)
+        items = [_item(event, who, kind, now) for who, kind in event.recipients.items()]
         insert_missing(
-            rows, [_item(event, who, kind, now) for who, kind in event.recipients.items()]
+            rows, [_withhold(each) if each["user_id"] in off else each for each in items]
         )
         # After the items: a letter that begins meanwhile finds them, or another follows.
-        mailing.wake(runtime, list(event.recipients))
+        mailing.wake(runtime, [who for who in event.recipients if who not in off])
 
 
 def correct(runtime: Runtime, event: NotificationEvent) -> None:
@@ -77,7 +79,8 @@ def _follow(rows: MongoCollection[NotificationItem], event: NotificationEvent) -
     where: Document = {"key": event.key}
     if event.among is not None:
         where = {"user_id": {"$in": list(event.among)}, "_id": {"$in": _ids(event, event.among)}}
-    there = {each["user_id"]: each["wanted"] for each in rows.find(where, _STATE)}
+    found = rows.find({**where, "withheld": None}, _STATE)
+    there = {each["user_id"]: each["wanted"] for each in found}
     lost = [who for who, is_wanted in there.items() if is_wanted and who not in event.recipients]
     if lost:
         rows.update_many(_of(event, lost), {"$set": {"wanted": False}})
@@ -105,6 +108,10 @@ _STATE = {"user_id": 1, "wanted": 1}
 
 def _of(event: NotificationEvent, people: list[str]) -> Document:
     return {"user_id": {"$in": people}, "_id": {"$in": _ids(event, people)}}
+
+
+def _withhold(item: NotificationItem) -> NotificationItem:
+    return {**item, "wanted": False, "withheld": True}
 
 
 def _ids(event: NotificationEvent, people: Iterable[str]) -> list[str]:

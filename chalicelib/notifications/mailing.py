@@ -226,6 +226,13 @@ def lease(runtime: Runtime, row: MailSetting) -> MailSetting | None:
     return leased
 
 
+def postpone(runtime: Runtime, row: MailSetting, until: datetime) -> None:
+    """Leave the letter of a row as read to a later run; a letter under way keeps its span."""
+    as_read = {name: row.get(name) for name in ("_id", "wakes", "next_due", *UNDER_WAY)}
+    due = "lease" if "lease" in row else "next_due"
+    MAILINGS.of(runtime.database).update_one(as_read, {"$set": {due: until}})
+
+
 def finish(runtime: Runtime, leased: MailSetting, *, has_later: bool) -> None:
     """End a letter; without later items the row rests, unless something woke it meanwhile."""
     rows, until = MAILINGS.of(runtime.database), leased["until"]

@@ -31,7 +31,9 @@ def _show(item: Mapping[str, Any]) -> list[ExportEntry]:
 
 
 def _show_inbox(marks: Mapping[str, Any]) -> list[ExportEntry]:
-    return [entry("inbox", seen=marks["seen"])]
+    fields = ("off", "quiet")
+    chosen = {name: marks[name] for name in fields if name in marks}
+    return [entry("inbox", seen=marks["seen"], **chosen)]
 
 
 def _show_mail(row: Mapping[str, Any]) -> list[ExportEntry]:
@@ -50,12 +52,13 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     `until`: only what was there at that time.
     """
     risen: Document = {"risen": {"$lte": until}} if until else {}
-    seen: Document = {"seen": {"$lte": until}} if until else {}
     items = ITEMS.of(runtime.database)
     items.delete_many({"user_id": user_id, **risen})
     items.delete_many({"by": user_id, **risen})
-    INBOXES.of(runtime.database).delete_one({"_id": user_id, **seen})
     changed: Document = {"changed": {"$lte": until}} if until else {}
+    # A row without choices has no time of them.
+    marks: Document = {"seen": {"$lte": until}, "changed": {"$not": {"$gt": until}}}
+    INBOXES.of(runtime.database).delete_one({"_id": user_id, **(marks if until else {})})
     MAILINGS.of(runtime.database).delete_one({"_id": user_id, **changed})
     return Step.DONE
 

@@ -11,7 +11,7 @@ from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, everybody,
 from chalicelib.http.paging import Cursors, Next, place_of, position_of
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
-from chalicelib.notifications import inbox, mail_routes
+from chalicelib.notifications import inbox, mail_routes, preference_routes
 from chalicelib.notifications.groups import MOST_COUNTED, MOST_NAMED
 from chalicelib.notifications.inbox import (
     EXCERPT_CHARACTERS,
@@ -120,6 +120,7 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Notifications")
     mail_routes.declare(route, verified)
+    preference_routes.declare(route)
 
     @route("GET", "/notifications", of_one_site=everybody)
     def list_notifications(

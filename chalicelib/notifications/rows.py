@@ -1,15 +1,18 @@
 """Stored notifications: an item for each person and event, and the marks of each inbox."""
 
 from datetime import datetime, timedelta
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
 
 Kind = Literal[
     "comment.reply", "comment.mention", "follow", "post.comment", "post.reaction", "post.wall"
 ]
+# Of two channels; another release may have more kinds.
+MAX_OFF = 100
 # Longer than any message can wait: a repeat finds the item, and makes no second.
 KEPT = timedelta(days=90)
 
@@ -20,7 +23,8 @@ class NotificationItem(TypedDict):
     `key` names the event, wherever its thing has moved, and `thing` the thing as its feature finds
     it. `by` is the person who caused the event, at `at`; `risen` is the time of this item.
     `wanted`: False: taken back. A taken item stays, so that no repeat of its event makes a second.
-    `group`: an inbox shows all items of a group as one; missing: the item alone.
+    `group`: an inbox shows all items of a group as one; missing: the item alone. `withheld`: its
+    reader had its kind off; it is not `wanted`, and never will be.
     """
 
     _id: str
@@ -34,6 +38,7 @@ class NotificationItem(TypedDict):
     at: datetime
     risen: datetime
     wanted: bool
+    withheld: NotRequired[bool]
     read: bool
     expires: datetime
 
@@ -78,14 +83,26 @@ ITEMS = Collection(
 )
 
 
-class Inbox(TypedDict):
-    """The marks of a person's inbox; `_id` is the person's id.
+class Quiet(TypedDict):
+    """Hours in which letters wait, by the clock of the person's letters."""
 
-    `seen`: the time up to which the person has seen that there are notifications.
+    begin: int
+    end: int
+
+
+class Inbox(TypedDict):
+    """The marks and the choices of a person's inbox; `_id` is the person's id.
+
+    - `seen`: the time up to which the person has seen that there are notifications.
+    - `off`: kinds that are off, each as `{channel}/{kind}`; missing: none.
+    - `changed`: the last choice.
     """
 
     _id: str
     seen: datetime
+    off: NotRequired[Annotated[list[str], AtMost(MAX_OFF)]]
+    quiet: NotRequired[Quiet]
+    changed: NotRequired[datetime]
 
 
 INBOXES = Collection("notifications.inbox", Inbox, shard_key={"_id": "hashed"})

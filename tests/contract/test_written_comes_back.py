@@ -111,6 +111,20 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
             "closes_at": "2026-03-03T00:00:00Z",
         },
     ),
+    "putNotificationPreferences": (
+        "/notifications/preferences",
+        {
+            "kinds": {
+                "comment.reply": {"in_app": True, "email": True},
+                "comment.mention": {"in_app": True, "email": False},
+                "follow": {"in_app": False, "email": False},
+                "post.comment": {"in_app": True, "email": True},
+                "post.reaction": {"in_app": True, "email": False},
+                "post.wall": {"in_app": True, "email": False},
+            },
+            "quiet": {"from": 22, "to": 7},
+        },
+    ),
     "putNotificationMail": (
         "/notifications/mail",
         {

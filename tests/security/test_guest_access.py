@@ -32,6 +32,8 @@ OWN = {
     "PUT /notifications/read",
     "GET /notifications/mail",
     "PUT /notifications/mail",
+    "GET /notifications/preferences",
+    "PUT /notifications/preferences",
 }
 
 

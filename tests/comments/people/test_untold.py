@@ -272,6 +272,9 @@ def mark(drive: Drive, own: str) -> None:
     drive.call("markNotificationsRead", "PUT", "/notifications/read", until=now)
     drive.call("getNotificationMail", "GET", "/notifications/mail")
     drive.call("putNotificationMail", "PUT", "/notifications/mail", every="off", hour=9)
+    drive.call("getNotificationPreferences", "GET", "/notifications/preferences")
+    chosen = {"follow": {"in_app": False}}
+    drive.call("putNotificationPreferences", "PUT", "/notifications/preferences", kinds=chosen)
 
 
 def differences(one: Drive, other: Drive) -> str:

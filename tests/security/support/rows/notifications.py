@@ -24,6 +24,12 @@ NOTIFICATIONS = (
             "email": "reader@plaza.example",
         },
     ),
+    Row("GET /notifications/preferences", {401: "anonymous", 200: "*"}),
+    Row(
+        "PUT /notifications/preferences",
+        {401: "anonymous", 200: "*"},
+        body={"kinds": {"follow": {"in_app": False}}, "quiet": {"from": 22, "to": 7}},
+    ),
     # Who has the token of a letter's link has read the letter.
     Row("GET /notifications/mail/confirmation", {404: "*"}, query="?token=forged"),
     Row("POST /notifications/mail/confirmation", {404: "*"}, query="?token=forged"),

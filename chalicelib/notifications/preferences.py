@@ -1,0 +1,128 @@
+"""A person's choices: which kinds of events notify them, by which channel, and when letters wait.
+
+A kind that is off in the inbox is withheld: its item is stored and never shown, so that a repeat
+after the person's next choice is no news. A letter reads the choices when it is made.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple, get_args
+from zoneinfo import ZoneInfo
+
+from chalicelib import time_zones
+from chalicelib.database import Document, upsert
+from chalicelib.instants import moment
+from chalicelib.notifications.errors import KindAlwaysOn
+from chalicelib.notifications.rows import INBOXES, Inbox, Kind, Quiet
+from chalicelib.runtime import Runtime
+
+Channel = Literal["in_app", "email"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# Strangers write on a person's own wall: its owner always hears of it here.
+ALWAYS_ON: frozenset[tuple[Channel, Kind]] = frozenset({("in_app", "post.wall")})
+_DAY = timedelta(days=1)
+
+
+class Preferences(NamedTuple):
+    """The kinds that are off by channel, and the hours in which letters wait."""
+
+    off: frozenset[tuple[Channel, Kind]]
+    quiet: Quiet | None
+
+    def has(self, channel: Channel, kind: Kind) -> bool:
+        """Return whether a kind comes by a channel; a letter has what the inbox has."""
+        return ("in_app", kind) not in self.off and (channel, kind) not in self.off
+
+
+NONE = Preferences(frozenset(), None)
+
+
+def of_row(row: Inbox | None) -> Preferences:
+    """Return the choices in a person's row; a kind of another release is left out."""
+    if row is None:
+        return NONE
+    stored = frozenset(row.get("off", []))
+    known: list[tuple[Channel, Kind]] = [
+        (channel, kind)
+        for channel in get_args(Channel)
+        for kind in KINDS
+        if f"{channel}/{kind}" in stored
+    ]
+    return Preferences(frozenset(known), row.get("quiet"))
+
+
+def find(runtime: Runtime, user_id: str) -> Preferences:
+    """Return a person's choices."""
+    return of_row(INBOXES.of(runtime.database).find_one({"_id": user_id}))
+
+
+def find_all(runtime: Runtime, user_ids: Sequence[str]) -> dict[str, Preferences]:
+    """Return the choices of people who have a row."""
+    rows = INBOXES.of(runtime.database).find({"_id": {"$in": list(user_ids)}})
+    return {row["_id"]: of_row(row) for row in rows}
+
+
+def choose(runtime: Runtime, user_id: str, wanted: Preferences) -> None:
+    """Store a person's choices in place of the earlier; raises KindAlwaysOn."""
+    if wanted.off & ALWAYS_ON:
+        raise KindAlwaysOn
+    off = sorted(f"{channel}/{kind}" for channel, kind in wanted.off)
+    fields: Document = {"off": off, "changed": runtime.now()}
+    update: Document = {"$set": fields, "$setOnInsert": {"seen": moment(0)}}
+    if wanted.quiet is None:
+        update["$unset"] = {"quiet": ""}
+    else:
+        fields["quiet"] = wanted.quiet
+    upsert(INBOXES.of(runtime.database), {"_id": user_id}, update)
+
+
+def find_off(runtime: Runtime, recipients: Mapping[str, Kind]) -> frozenset[str]:
+    """Return recipients who have the kind of their notification off in the inbox."""
+    if not recipients:
+        return frozenset()
+    found = find_all(runtime, list(recipients))
+    return frozenset(
+        who for who, chosen in found.items() if not chosen.has("in_app", recipients[who])
+    )
+
+
+def in_letters(chosen: Preferences) -> Document:
+    """Return the filter of items that letters have."""
+    off = [kind for kind in KINDS if not chosen.has("email", kind)]
+    return {"kind": {"$nin": off}} if off else {}
+
+
+def quiet_until(chosen: Preferences, time_zone: str, now: datetime) -> datetime | None:
+    """Return the end of the quiet hours that `now` is in, in UTC; None: it is in none."""
+    if chosen.quiet is None:
+        return None
+    begin, end = chosen.quiet["begin"], chosen.quiet["end"]
+    day = now.astimezone(ZoneInfo(time_zone)).date()
+    # Hours over midnight began the day before.
+    for first in (day - _DAY, day):
+        last = first if begin < end else first + _DAY
+        ends = time_zones.hour_of(last, end, time_zone)
+        if time_zones.hour_of(first, begin, time_zone) <= now < ends:
+            return ends
+    return None
+
+
+def kinds_off(rows: Iterable[tuple[Kind, bool, bool]]) -> frozenset[tuple[Channel, Kind]]:
+    """Return the stored form of choices `(kind, in_app, email)`."""
+    off: set[tuple[Channel, Kind]] = set()
+    for kind, in_app, email in rows:
+        off |= {("in_app", kind)} if not in_app else set()
+        off |= {("email", kind)} if in_app and not email else set()
+    return frozenset(off)
+
+
+def give(runtime: Runtime, giver: str, to: str) -> None:
+    """Give the choices of a person to an account without any; otherwise they go."""
+    rows = INBOXES.of(runtime.database)
+    row = rows.find_one({"_id": giver, "changed": {"$exists": True}})
+    if row is None:
+        return
+    if find(runtime, to) == NONE:
+        choose(runtime, to, of_row(row))
+    gone = dict.fromkeys(("off", "quiet", "changed"), "")
+    rows.update_one({"_id": giver, "changed": row["changed"]}, {"$unset": gone})
