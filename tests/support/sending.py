@@ -2,30 +2,15 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from chalice.app import Chalice
 
-from app import app as declared_app
+from chalicelib.jobs import commands
 from chalicelib.jobs.schedules import run_named
 from chalicelib.outgoing import Way
 from deploy.permissions import SENDS
 
-_ROOT = Path(__file__).parents[2]
-# Where handlers are declared: commands in a file of their own, workers in the features, and the
-# worker of background jobs, which serves several.
-_DECLARING = frozenset(
-    map(
-        str,
-        (
-            _ROOT / "chalicelib" / "jobs" / "commands.py",
-            _ROOT / "chalicelib" / "wiring" / "people.py",
-            *(_ROOT / "chalicelib").glob("*/jobs.py"),
-        ),
-    )
-)
-_HANDLERS = frozenset(declared_app.handler_map)
 Result = TypeVar("Result")
 # In this process SQS answers when it can, also on a machine that is busy.
 PATIENCE_SECONDS = 30.0
@@ -46,10 +31,12 @@ def function_at_work() -> str | None:
     while frame.f_back is not None:
         frame = frame.f_back
         code = frame.f_code
-        if code.co_filename in _DECLARING and code.co_name in _HANDLERS:
-            return code.co_name
+        if code.co_qualname == "declare.<locals>.command":
+            return commands.FUNCTION
         if code is run_named.__code__:
             return str(frame.f_locals["function"])
+        if code.co_qualname == "declare_worker.<locals>.handle_messages":
+            return str(frame.f_locals["worker"].name)
         if code is Chalice.__call__.__code__:
             return "api_handler"
     return None
