@@ -32,10 +32,10 @@ class KindChoice(Input):
 
 
 class QuietHours(Input):
-    """Hours in which letters wait, by the clock of `time_zone` of your letters."""
+    """Hours without letters, by the clock of `time_zone` of your letters."""
 
     begin: Hour = Field(alias="from", description="The first quiet hour.")
-    end: Hour = Field(alias="to", description="The hour in which letters come again.")
+    end: Hour = Field(alias="to", description="Letters come again at this hour.")
 
     @model_validator(mode="after")
     def _check_hours(self) -> Self:
@@ -74,7 +74,7 @@ class KindChoiceAnswer(TypedDict):
 
 
 QuietHoursAnswer = TypedDict("QuietHoursAnswer", {"from": Hour, "to": Hour})
-QuietHoursAnswer.__doc__ = "Hours in which letters wait, by the clock of your letters."
+QuietHoursAnswer.__doc__ = "Hours without letters, by the clock of your letters."
 
 
 class PreferencesAnswer(TypedDict):
@@ -93,14 +93,14 @@ def declare(route: Route) -> None:
 
     @route("GET", "/notifications/preferences", of_one_site=everybody)
     def get_notification_preferences(request: Request, caller: Principal) -> Ok[PreferencesAnswer]:
-        """Return which kinds of notifications you get, by which channels, and your quiet hours."""
+        """Return the channels of each kind of notifications, and your quiet hours."""
         return Ok(_answer(request.runtime, caller.id))
 
     @route("PUT", "/notifications/preferences", of_one_site=everybody, raises=(KindAlwaysOn,))
     def put_notification_preferences(
         request: Request, caller: Principal, body: PreferencesChoice
     ) -> Ok[PreferencesAnswer]:
-        """Choose which kinds of notifications you get, by which channels, and your quiet hours.
+        """Choose the channels of each kind of notifications, and your quiet hours.
 
         An event while its kind is off never notifies you. A letter that is due in quiet hours comes
         at their end, with all that came meanwhile.

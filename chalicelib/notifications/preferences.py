@@ -1,4 +1,4 @@
-"""A person's choices: which kinds of events notify them, by which channel, and when letters wait.
+"""A person's choices: the channels of each kind of notifications, and hours without letters.
 
 A kind that is off in the inbox is withheld: its item is stored and never shown, so that a repeat
 after the person's next choice is no news. A letter reads the choices when it is made.
@@ -24,7 +24,7 @@ _DAY = timedelta(days=1)
 
 
 class Preferences(NamedTuple):
-    """The kinds that are off by channel, and the hours in which letters wait."""
+    """The kinds that are off by channel, and the hours without letters."""
 
     off: frozenset[tuple[Channel, Kind]]
     quiet: Quiet | None

@@ -84,7 +84,7 @@ ITEMS = Collection(
 
 
 class Quiet(TypedDict):
-    """Hours in which letters wait, by the clock of the person's letters."""
+    """Hours without letters, by the clock of the person's letters."""
 
     begin: int
     end: int

@@ -1,7 +1,7 @@
 """Delivery of a post to the news of its readers, and to the walls of its author and owner."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -43,11 +43,12 @@ class PostDelivery(Deliverable[Post]):
         half = len(readers) // 2 if len(readers) >= runtime.bounds.social.halved_from else 0
         with ThreadPoolExecutor(_AT_THE_SAME_TIME) as pool:
             begun = [pool.submit(_add_to_news, runtime, document, readers[:half])] if half else []
-            if is_first:
-                begun.append(pool.submit(_put_on_walls, runtime, document))
+            begun += [pool.submit(_put_on_walls, runtime, document)] if is_first else []
             _add_to_news(runtime, document, readers[half:])
-        for each in begun:
-            each.result()
+        # Raises the first failure.
+        list(map(Future.result, begun))
+        if is_first and document["wall"] != document["by"]["id"]:
+            _tell_owner(runtime, document)
 
     def unchanged_filter(self, document: Post) -> Document:
         """Return the filter of a post that has not changed since the read."""
@@ -90,16 +91,18 @@ def _add_to_news(runtime: Runtime, post: PostBody, user_ids: Sequence[str]) -> N
         view.add([post], user_ids)
 
 
+def _tell_owner(runtime: Runtime, post: PostBody) -> None:
+    """Note that a wall's owner is to be notified, which the delivery owes until then."""
+    act = NotifyFeed(by=post["by"]["id"], kind="post.wall", thing=post["_id"])
+    telling.note(runtime, act)
+    telling.send(runtime, act)
+
+
 def _put_on_walls(runtime: Runtime, post: PostBody) -> None:
     """Copy the post to its author's wall and to its owner's."""
     author, owner = post["by"]["id"], post["wall"]
     if owner != author:
         # A user who may see the post on their own wall may see it in their news.
         _add_to_news(runtime, post, [owner])
-        act = NotifyFeed(by=author, kind="post.wall", thing=post["_id"])
-        # Owed by the delivery until it is noted.
-        telling.note(runtime, act)
-        telling.send(runtime, act)
-    view = walls.stored_design(runtime)
-    if view:
+    if view := walls.stored_design(runtime):
         view.add([post], sorted({author, owner}))
