@@ -275,6 +275,7 @@ def test_a_letter_that_a_worker_left_waits_and_is_written_once(
     clock.advance(minutes=11)
     assert run(runtime) == 0
     assert state_of(runtime)["until"] == left["until"]
+    assert mailing.find_due(runtime, 1) == [], "no run looks at it before their end"
 
     clock.advance(hours=2)
 
