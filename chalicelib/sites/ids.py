@@ -14,7 +14,7 @@ SiteId = Annotated[
     str,
     StringConstraints(pattern=f"^{SITE}$"),
     Field(
-        description="The id of a site, the same for its comments and its ads.",
+        description="A site's id, one for all features.",
         examples=["harbour-post"],
     ),
 ]

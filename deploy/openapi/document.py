@@ -132,6 +132,16 @@ def document(operations: Iterable[Operation], version: str) -> Json:
                 for name, told in _HEADERS.items()
                 if f'"#/components/headers/{name}"' in answers
             },
+            "parameters": {
+                name: {
+                    "name": name,
+                    "in": "header",
+                    "required": True,
+                    "description": told,
+                    "schema": {"type": "string"},
+                }
+                for name, told in _WEBHOOK_HEADERS.items()
+            },
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
             },
@@ -148,14 +158,7 @@ def _webhook(name: str, kind: EventKind, schemas: Schemas) -> Json:
             "summary": kind.summary,
             "tags": ["Webhooks"],
             "parameters": [
-                {
-                    "name": header,
-                    "in": "header",
-                    "required": True,
-                    "description": told,
-                    "schema": {"type": "string"},
-                }
-                for header, told in _WEBHOOK_HEADERS.items()
+                {"$ref": f"#/components/parameters/{name}"} for name in _WEBHOOK_HEADERS
             ],
             "requestBody": {"required": True, "content": content},
             "responses": {

@@ -28,6 +28,8 @@ pytestmark = pytest.mark.processes
 
 SECONDS = float(os.environ.get("PLAZA_TEST_SHOP_SECONDS", "3"))
 UNITS, FEW = 100_000, 12
+# A swarm that does less has shown little; a busy machine takes several.
+LEAST, PATIENCE_SECONDS = 3, 120
 
 
 @pytest.fixture
@@ -51,6 +53,22 @@ def _later(by: timedelta) -> datetime:
     return utc_now() + by
 
 
+def trade_under_kills(runtime: Runtime, uri: str) -> tuple[int, Figures]:
+    """Have buyers trade and die until enough was sold; return their number, and the figures.
+
+    Nothing may be wrong after any of the swarms.
+    """
+    died, until = 0, time.monotonic() + PATIENCE_SECONDS
+    while True:
+        work, name = "tests.shop.support.buyers:trade", runtime.database.name
+        died += run_swarm(work, uri, name, seconds=SECONDS)
+        come_to_rest(runtime.database)
+        found = figures(runtime)
+        assert not any(found.wrong), found
+        if (died > LEAST and found.sold > LEAST) or time.monotonic() > until:
+            return died, found
+
+
 def told(kind: str, died: int, found: Figures, seconds: float) -> None:
     """Print the figures, for a long run."""
     print(f"\n{kind}: {died} killed in {seconds:.0f} s: {found}")  # noqa: T201 - a measurement
@@ -59,16 +77,13 @@ def told(kind: str, died: int, found: Figures, seconds: float) -> None:
 def test_buyers_and_sweeps_that_are_killed_lose_nothing(
     open_shop: Runtime, mongodb_uri: str
 ) -> None:
-    database, begun = open_shop.database, time.monotonic()
+    begun = time.monotonic()
 
-    died = run_swarm("tests.shop.support.buyers:trade", mongodb_uri, database.name, seconds=SECONDS)
+    died, found = trade_under_kills(open_shop, mongodb_uri)
 
-    come_to_rest(database)
-    found = figures(open_shop)
     told("in this order", died, found, time.monotonic() - begun)
-    assert died > 3
-    assert found.sold > 3
-    assert not any(found.wrong), found
+    assert died > LEAST
+    assert found.sold > LEAST
 
 
 def test_buyers_of_the_last_pieces_who_are_killed_lose_nothing(
@@ -79,16 +94,11 @@ def test_buyers_of_the_last_pieces_who_are_killed_lose_nothing(
     SITES.of(runtime.database).update_many({}, {"$set": {"hold_seconds": 2}})
     begun = time.monotonic()
 
-    died = run_swarm(
-        "tests.shop.support.buyers:trade", mongodb_uri, runtime.database.name, seconds=SECONDS
-    )
+    died, found = trade_under_kills(runtime, mongodb_uri)
 
-    come_to_rest(runtime.database)
-    found = figures(runtime)
     told("the last pieces", died, found, time.monotonic() - begun)
-    assert died > 3
-    assert 3 < found.sold <= 2 * FEW
-    assert not any(found.wrong), found
+    assert died > LEAST
+    assert LEAST < found.sold <= 2 * FEW
 
 
 def test_the_sources_order_of_writes_fails_in_the_same_swarm(
