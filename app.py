@@ -1,7 +1,7 @@
 """Plaza's Lambda functions: the HTTP API, the queues' workers, the schedules and the commands.
 
-Lambda finds each handler by its name in this module. Only then the handler imports its own: a
-worker its feature, and the API all routes. `chalicelib/wiring` has the lists of both.
+Lambda finds each handler by its name in this module. Then a worker imports its feature, and the API
+all routes; `chalicelib/wiring` has the lists of both.
 """
 
 import os

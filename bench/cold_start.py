@@ -156,6 +156,7 @@ def _message(worker: Worker) -> str:
     """Return a message of the worker's queue, as this release's recording has it."""
     recording = ROOT / "tests" / "recorded_messages" / f"{__version__}.json"
     queue = str(worker.source.queue)
+    # Loads the worker, and so the classes of its messages.
     getattr(lambdas, worker.name)
     kinds = [kind for kind in _kinds(Message) if queue.endswith(kind.queue)]
     messages = json.loads(recording.read_text())["messages"]

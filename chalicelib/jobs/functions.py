@@ -8,7 +8,6 @@ from typing import Any
 
 from chalice.app import Chalice, SQSEvent
 
-from chalicelib.jobs.schedules import ScheduledJob
 from chalicelib.runtime import Runtime
 
 
@@ -63,9 +62,8 @@ def declare_worker(app: Chalice, runtime: Runtime, worker: Worker) -> None:
     )(handle_messages)
 
 
-def load(function: Worker | tuple[ScheduledJob, ...]) -> None:
+def load(*calls: Callable[..., Any]) -> None:
     """Import the calls of a function, while its container starts."""
-    calls = [function.handle] if isinstance(function, Worker) else [each.run for each in function]
     for call in calls:
         if isinstance(call, Deferred):
             call.load()

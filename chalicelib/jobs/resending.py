@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import reduce
 from typing import Any, TypeVar
 
 from pymongo import ASCENDING
@@ -64,11 +63,11 @@ def sweep(
     now, sweep_id = runtime.now(), new_id(runtime.now(), runtime.random)
     overdue = {**kept.where, kept.at: {"$lte": now}}
     most = runtime.bounds.social.swept_at_once
-    cursor = rows.find(overdue, {kept.at: 1, kept.count: 1}).sort(kept.at, ASCENDING)
-    found = list(cursor.limit(most))
+    waits: Document = {"since": f"${kept.at}", "sent": f"${kept.count}"}
+    found: list[Any] = list(rows.find(overdue, waits).sort(kept.at, ASCENDING).limit(most))
     if not found:
         return
-    _log_lag(runtime, rows.name, kept, found)
+    _log_lag(runtime, rows.name, found)
     ids = {"_id": {"$in": [row["_id"] for row in found]}}
     rows.update_many({**ids, **overdue}, [{"$set": _later(runtime, kept, sweep_id)}])
     mine = {**ids, kept.by: sweep_id}
@@ -92,22 +91,17 @@ def lease_end(runtime: Runtime) -> datetime:
     return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
 
 
-def _log_lag(runtime: Runtime, name: str, kept: Resending, found: Sequence[Any]) -> None:
+def _log_lag(runtime: Runtime, name: str, found: Sequence[Any]) -> None:
     """Log for how long the oldest of overdue documents has waited for a worker."""
-    lag = max(_lag_of(runtime, kept, row) for row in found)
+    lag = max(_lag_of(runtime, row["since"], row.get("sent") or 0) for row in found)
     fields = {"work": name, "owed": len(found), "owed_seconds": round(lag.total_seconds())}
     log.info("owed work", extra={"fields": fields, "metrics": metrics.OWED})
 
 
-def _lag_of(runtime: Runtime, kept: Resending, row: Any) -> timedelta:
-    """Return the time since a document's first message was due, by the pauses after each."""
-    leases = sum(1 << min(sent, MAX_DOUBLINGS) for sent in range(_find(row, kept.count) or 0))
-    due: datetime = _find(row, kept.at)
+def _lag_of(runtime: Runtime, due: datetime, sent: int) -> timedelta:
+    """Return the time since a document's first message was due, by the pauses after each sent."""
+    leases = sum(1 << min(number, MAX_DOUBLINGS) for number in range(sent))
     return runtime.now() - due + leases * timedelta(milliseconds=runtime.settings.lease_ms)
-
-
-def _find(row: Any, path: str) -> Any:
-    return reduce(lambda part, name: (part or {}).get(name), path.split("."), row)
 
 
 def _later(runtime: Runtime, kept: Resending, sweep_id: str) -> Document:

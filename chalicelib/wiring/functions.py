@@ -12,42 +12,53 @@ from chalicelib.jobs.functions import Deferred, Worker, declare_worker, load
 from chalicelib.jobs.schedules import Functions, ScheduledJob
 from chalicelib.runtime import Runtime
 
-_ACTIVITY = Deferred("chalicelib.social.jobs:activity_feed")
-_AD_EVENTS = Deferred("chalicelib.ads.jobs:count_ad_events")
-_ASSETS = Deferred("chalicelib.assets.jobs:move_assets")
-_BATCHES = Deferred("chalicelib.comments.jobs:run_batches")
-_CATALOGUE = Deferred("chalicelib.shop.jobs:catalogue")
-_CONTENT = Deferred(
-    "chalicelib.content.jobs:tell_discussions", "chalicelib.wiring.pages:DISCUSSIONS"
-)
-_ERRANDS = Deferred("chalicelib.wiring.errands:run_errands")
-_FAN_OUT = Deferred("chalicelib.social.jobs:fan_out")
-_HITS = Deferred("chalicelib.analytics.jobs:count_hits", "chalicelib.wiring.hits:PAGES")
-_LETTERS = Deferred("chalicelib.mail.jobs:send_letters")
-_MARKS = Deferred("chalicelib.marks.jobs:count_marks", "chalicelib.wiring.marks:KINDS")
-_MOVES = Deferred("chalicelib.comments.jobs:move_nodes")
-_ORDERS = Deferred("chalicelib.shop.jobs:resume_orders")
-_SPREAD = Deferred("chalicelib.social.jobs:comment_spread")
-_WEBHOOKS = Deferred("chalicelib.webhooks.jobs:send_webhooks")
+
+def _worker(  # noqa: PLR0913, PLR0917 - a row of the table below
+    name: str, queue: str, batch_size: int, handle: str, adapter: str = "", window_seconds: int = 0
+) -> Worker:
+    return Worker(name, queue, Deferred(handle, adapter), batch_size, window_seconds)
+
 
 # Each has its queue, and the most messages of a call. Where a message may take the whole time of a
 # run, it comes alone.
 WORKERS = (
-    Worker("move_nodes", "promotion", _MOVES, batch_size=1),
-    Worker("run_batches", "moderation", _BATCHES, batch_size=1),
-    Worker("count_ad_events", "ad-events", _AD_EVENTS, batch_size=500, window_seconds=1),
-    Worker("fan_out", "fan-out", _FAN_OUT, batch_size=10),
-    Worker("comment_spread", "comment-spread", _SPREAD, batch_size=10),
-    Worker("activity_feed", "activity", _ACTIVITY, batch_size=10),
-    Worker("move_assets", "assets", _ASSETS, batch_size=1),
-    Worker("content", "content", _CONTENT, batch_size=10),
-    Worker("count_hits", "hits", _HITS, batch_size=500, window_seconds=1),
-    Worker("catalogue", "catalogue", _CATALOGUE, batch_size=1),
-    Worker("resume_orders", "orders", _ORDERS, batch_size=10),
-    Worker("count_marks", "marks", _MARKS, batch_size=500, window_seconds=1),
-    Worker("social_errands", "social-errands", _ERRANDS, batch_size=1),
-    Worker("send_letters", "mail", _LETTERS, batch_size=1),
-    Worker("send_webhooks", "webhooks", _WEBHOOKS, batch_size=1),
+    _worker("move_nodes", "promotion", 1, "chalicelib.comments.jobs:move_nodes"),
+    _worker("run_batches", "moderation", 1, "chalicelib.comments.jobs:run_batches"),
+    _worker(
+        "count_ad_events", "ad-events", 500, "chalicelib.ads.jobs:count_ad_events", window_seconds=1
+    ),
+    _worker("fan_out", "fan-out", 10, "chalicelib.social.jobs:fan_out"),
+    _worker("comment_spread", "comment-spread", 10, "chalicelib.social.jobs:comment_spread"),
+    _worker("activity_feed", "activity", 10, "chalicelib.social.jobs:activity_feed"),
+    _worker("move_assets", "assets", 1, "chalicelib.assets.jobs:move_assets"),
+    _worker(
+        "content",
+        "content",
+        10,
+        "chalicelib.content.jobs:tell_discussions",
+        "chalicelib.wiring.pages:DISCUSSIONS",
+    ),
+    _worker(
+        "count_hits",
+        "hits",
+        500,
+        "chalicelib.analytics.jobs:count_hits",
+        "chalicelib.wiring.hits:PAGES",
+        window_seconds=1,
+    ),
+    _worker("catalogue", "catalogue", 1, "chalicelib.shop.jobs:catalogue"),
+    _worker("resume_orders", "orders", 10, "chalicelib.shop.jobs:resume_orders"),
+    _worker(
+        "count_marks",
+        "marks",
+        500,
+        "chalicelib.marks.jobs:count_marks",
+        "chalicelib.wiring.marks:KINDS",
+        window_seconds=1,
+    ),
+    _worker("social_errands", "social-errands", 1, "chalicelib.wiring.errands:run_errands"),
+    _worker("send_letters", "mail", 1, "chalicelib.mail.jobs:send_letters"),
+    _worker("send_webhooks", "webhooks", 1, "chalicelib.webhooks.jobs:send_webhooks"),
 )
 
 
@@ -105,9 +116,9 @@ def declare_one(app: Chalice, runtime: Runtime, name: str) -> None:
     for worker in WORKERS:
         if worker.name == name:
             declare_worker(app, runtime, worker)
-            load(worker)
+            load(worker.handle)
     if name in SCHEDULES:
         schedules.declare(app, runtime, name, SCHEDULES[name])
-        load(SCHEDULES[name])
+        load(*(job.run for job in SCHEDULES[name]))
     if name == commands.FUNCTION:
         commands.declare(app, runtime, COMMANDS)

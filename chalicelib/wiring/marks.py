@@ -1,4 +1,4 @@
-"""The kinds of things that people can vote on or react toand their commands."""
+"""The kinds of things that people can vote on or react to, with their commands."""
 
 from typing import Any
 
