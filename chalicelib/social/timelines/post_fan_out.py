@@ -1,7 +1,7 @@
 """Delivery of a post to the news of its readers, and to the walls of its author and owner."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -43,10 +43,11 @@ class PostDelivery(Deliverable[Post]):
         half = len(readers) // 2 if len(readers) >= runtime.bounds.social.halved_from else 0
         with ThreadPoolExecutor(_AT_THE_SAME_TIME) as pool:
             begun = [pool.submit(_add_to_news, runtime, document, readers[:half])] if half else []
-            begun += [pool.submit(_put_on_walls, runtime, document)] if is_first else []
+            if is_first:
+                begun.append(pool.submit(_put_on_walls, runtime, document))
             _add_to_news(runtime, document, readers[half:])
-        # Raises the first failure.
-        list(map(Future.result, begun))
+        for each in begun:
+            each.result()
         if is_first and document["wall"] != document["by"]["id"]:
             _tell_owner(runtime, document)
 

@@ -104,6 +104,15 @@ def test_a_worker_that_read_before_a_withdrawal_is_corrected(
     assert items(watched.runtime) == [("ann", "bob", False)]
 
 
+def published(town: Town) -> str:
+    """Have Ann publish a post, and Bob make a circle; return the post, which is delivered."""
+    settle(town.client, "ann")
+    circle(town.client, "bob", "club")
+    post = publish(town.client, "ann")
+    town.courier.deliver(town.runtime, random.Random(0))
+    return post
+
+
 def acts(town: Town, post: str) -> dict[str, Callable[[], Any]]:
     here = town.client.as_("bob")
     return {
@@ -118,10 +127,7 @@ def acts(town: Town, post: str) -> dict[str, Callable[[], Any]]:
 def test_the_message_that_never_comes_is_sent_by_the_sweep(
     watched: Town, clock: Clock, act: str
 ) -> None:
-    settle(watched.client, "ann")
-    circle(watched.client, "bob", "club")
-    post = publish(watched.client, "ann")
-    watched.courier.deliver(watched.runtime, random.Random(0))
+    post = published(watched)
     acts(watched, post)[act]()
     watched.courier.take()
     assert items(watched.runtime) == []
@@ -138,10 +144,7 @@ def test_the_message_that_never_comes_is_sent_by_the_sweep(
 def test_a_crash_between_any_two_writes_tells_of_what_is_stored_and_once(
     watched: Town, clock: Clock, act: str
 ) -> None:
-    settle(watched.client, "ann")
-    circle(watched.client, "bob", "club")
-    post = publish(watched.client, "ann")
-    watched.courier.deliver(watched.runtime, random.Random(0))
+    post = published(watched)
 
     def crash_each(step: Callable[[], Any]) -> None:
         """Run a step that ends before each of its writes in turn, until it runs whole."""
