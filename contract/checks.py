@@ -60,7 +60,18 @@ def before_load_schema(_context: schemathesis.HookContext, raw_schema: dict[str,
         for method, operation in methods.items():
             call = _PREPARED["successes"].get(f"{method.upper()} {path}")
             if call is not None:
+                # Of its own: an example of a shared parameter would be of all its operations.
+                operation["parameters"] = [
+                    dict(_resolve(raw_schema, each)) for each in operation["parameters"]
+                ]
                 _exemplify(operation, re.findall(r"{([^}]+)}", path), call)
+
+
+def _resolve(document: dict[str, Any], parameter: dict[str, Any]) -> dict[str, Any]:
+    """Return a parameter, or the shared parameter that it refers to."""
+    name = parameter.get("$ref", "").rpartition("/")[2]
+    shared: dict[str, Any] = document["components"]["parameters"]
+    return shared[name] if name else parameter
 
 
 def _exemplify(operation: dict[str, Any], names: list[str], call: Mapping[str, Any]) -> None:

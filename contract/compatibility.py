@@ -68,6 +68,12 @@ def resolve(document: Json, schema: Json) -> Json:
     return resolve(document, found)
 
 
+def parameters_of(document: Json, operation: Json) -> dict[tuple[str, str], Json]:
+    """Return the parameters of an operation by their places and names."""
+    found = [resolve(document, each) for each in operation.get("parameters", ())]
+    return {(each["in"], each["name"]): each for each in found}
+
+
 def _of_operation(pair: _Pair, old: Json, new: Json) -> Iterator[str]:
     if old["operationId"] != new["operationId"]:
         yield f"its id is now {new['operationId']}"
@@ -78,14 +84,14 @@ def _of_operation(pair: _Pair, old: Json, new: Json) -> Iterator[str]:
             yield f"it refuses the roles {', '.join(gone)} now"
     elif new.get("x-plaza-roles") and not old.get("x-plaza-roles"):
         yield "it needs a role now"
-    yield from _of_parameters(pair, old["parameters"], new["parameters"])
+    yield from _of_parameters(pair, old, new)
     yield from _of_bodies(pair, old.get("requestBody"), new.get("requestBody"))
     yield from _of_answers(pair, old["responses"], new["responses"])
 
 
-def _of_parameters(pair: _Pair, old: list[Json], new: list[Json]) -> Iterator[str]:
-    before = {(each["in"], each["name"]): each for each in old}
-    after = {(each["in"], each["name"]): each for each in new}
+def _of_parameters(pair: _Pair, old: Json, new: Json) -> Iterator[str]:
+    before = parameters_of(pair.old, old)
+    after = parameters_of(pair.new, new)
     for key, each in after.items():
         if each["required"] and not before.get(key, {}).get("required"):
             yield f"the parameter {key[1]} is required now"

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from contract.compatibility import parameters_of
+
 Json = Mapping[str, Any]
 MAX_BYTES = "x-plaza-max-bytes"
 CUT = "x-plaza-cut"
@@ -47,7 +49,7 @@ def answers(document: Json) -> Iterator[Answer]:
     """Yield each successful answer that a document declares, with its largest size."""
     for methods in document["paths"].values():
         for operation in methods.values():
-            limit, rows = _largest_limit(operation), operation.get("x-plaza-rows")
+            limit, rows = _largest_limit(document, operation), operation.get("x-plaza-rows")
             for status, answer in operation["responses"].items():
                 if not status.startswith("2"):
                     continue
@@ -63,12 +65,9 @@ def answers(document: Json) -> Iterator[Answer]:
                     )
 
 
-def _largest_limit(operation: Json) -> int | None:
-    for parameter in operation["parameters"]:
-        if parameter["name"] == "limit" and parameter["in"] == "query":
-            found: int = parameter["schema"]["maximum"]
-            return found
-    return None
+def _largest_limit(document: Json, operation: Json) -> int | None:
+    limit = parameters_of(document, operation).get(("query", "limit"))
+    return None if limit is None else int(limit["schema"]["maximum"])
 
 
 def sent(text: str) -> int:

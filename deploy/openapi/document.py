@@ -8,6 +8,7 @@ added here (docs/decisions/0111).
 import inspect
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
@@ -107,6 +108,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
         )
         examples |= {each.code: _example(each) for each in problems(operation)}
     failures = _share_failures(paths)
+    parameters = _share_parameters(paths)
     answers = json.dumps([paths, failures])
     components = schemas.components
     components["Problem"]["properties"]["code"]["enum"] = sorted(examples)
@@ -132,7 +134,8 @@ def document(operations: Iterable[Operation], version: str) -> Json:
                 for name, told in _HEADERS.items()
                 if f'"#/components/headers/{name}"' in answers
             },
-            "parameters": {
+            "parameters": parameters
+            | {
                 name: {
                     "name": name,
                     "in": "header",
@@ -184,6 +187,34 @@ def _share_failures(paths: Json) -> Json:
                 found[name] = answer
                 operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
     return dict(sorted(found.items()))
+
+
+def _share_parameters(paths: Json) -> Json:
+    """Replace each parameter of several operations by a reference; return these by name.
+
+    A name has the place, and a number from the second parameter of that name and place on.
+    """
+    lists = [each["parameters"] for methods in paths.values() for each in methods.values()]
+    times = Counter(_text(each) for parameters in lists for each in parameters)
+    names: dict[str, str] = {}
+    taken: Counter[str] = Counter()
+    found: Json = {}
+    for parameters in lists:
+        for place, each in enumerate(parameters):
+            text = _text(each)
+            if times[text] == 1:
+                continue
+            if text not in names:
+                name = f"{each['in']}.{each['name']}"
+                taken[name] += 1
+                names[text] = f"{name}.{taken[name]}" if taken[name] > 1 else name
+                found[names[text]] = each
+            parameters[place] = {"$ref": f"#/components/parameters/{names[text]}"}
+    return dict(sorted(found.items()))
+
+
+def _text(parameter: Json) -> str:
+    return json.dumps(parameter, sort_keys=True)
 
 
 def _operation(operation: Operation, schemas: Schemas) -> Json:

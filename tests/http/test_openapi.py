@@ -30,7 +30,7 @@ from chalicelib.http.idempotency import KEY_PATTERN
 from chalicelib.http.responses import Text
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from contract.compatibility import resolve
+from contract.compatibility import parameters_of, resolve
 from deploy.openapi.document import document as document_of
 from deploy.openapi.files import operations
 from deploy.openapi.schemas import Json
@@ -130,14 +130,14 @@ def test_an_operation_is_named_for_its_view_and_told_by_its_docstring(put: Json)
 
 
 def test_a_parameter_has_the_bounds_that_calls_are_held_to(document: Json) -> None:
-    of_path = document["paths"]["/things/{thing}"]["delete"]["parameters"]
-    of_query = document["paths"]["/things"]["get"]["parameters"]
+    of_path = parameters_of(document, document["paths"]["/things/{thing}"]["delete"])
+    of_query = parameters_of(document, document["paths"]["/things"]["get"])
 
     schema = {"type": "string", "pattern": "^[a-z]{1,20}$"}
-    (thing,) = of_path
+    (thing,) = of_path.values()
     assert (thing["name"], thing["in"], thing["required"]) == ("thing", "path", True)
     assert (thing["description"], thing["schema"]) == ("A thing's id.", schema)
-    limit, cursor = of_query
+    limit, cursor = of_query.values()
     assert (limit["name"], limit["in"], limit["required"]) == ("limit", "query", False)
     assert limit["schema"] == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
     assert "next" in cursor["description"]
@@ -156,8 +156,18 @@ def test_the_examples_of_bodies_are_such_bodies() -> None:
             assert fault is None, f"{name}: {fault}"
 
 
-def test_an_idempotency_key_has_the_form_that_calls_are_held_to(put: Json) -> None:
-    (key,) = (each for each in put["parameters"] if each["in"] == "header")
+def test_a_parameter_of_several_operations_is_told_once(document: Json) -> None:
+    methods = document["paths"]["/things/{thing}"]
+    named = [methods[method]["parameters"][0] for method in ("put", "delete")]
+
+    assert named == [{"$ref": "#/components/parameters/path.thing"}] * 2
+    assert document["components"]["parameters"]["path.thing"]["description"] == "A thing's id."
+    # The only operation with a page has its parameters itself.
+    assert document["paths"]["/things"]["get"]["parameters"][0]["name"] == "limit"
+
+
+def test_an_idempotency_key_has_the_form_that_calls_are_held_to(document: Json, put: Json) -> None:
+    key = parameters_of(document, put)["header", "Idempotency-Key"]
 
     assert key["schema"] == {"type": "string", "pattern": KEY_PATTERN}
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from chalicelib.runtime import Runtime
-from contract.compatibility import resolve
+from contract.compatibility import parameters_of, resolve
 from deploy.openapi.files import KEPT
 from tests.security.support.matrix import FEATURES
 from tests.security.support.row import Row, expected_of
@@ -173,15 +173,15 @@ ODD_PARAMETERS = (
 def test_odd_numbers_in_an_address_or_a_header_are_no_failure_of_ours(world: World) -> None:
     wrong = []
     odd = itertools.cycle(ODD_PARAMETERS)
-    operations = json.loads(KEPT.read_bytes())["paths"]
+    document = json.loads(KEPT.read_bytes())
     shapes = {
-        like(f"{method.upper()} {path}"): operation.get("parameters", ())
-        for path, of_path in operations.items()
+        like(f"{method.upper()} {path}"): parameters_of(document, operation)
+        for path, of_path in document["paths"].items()
         for method, operation in of_path.items()
     }
     rows = {row.call: row for feature in FEATURES.values() for row in feature}
     for call, row in rows.items():
-        names = [each["name"] for each in shapes[like(call)] if each.get("in") == "query"]
+        names = [name for place, name in shapes[like(call)] if place == "query"]
         target = target_of(world, row).partition("?")[0]
         targets = [f"{target}?{name}={next(odd)}" for name in names for _ in range(3)]
         start, _, end = target.rpartition("/")
