@@ -32,6 +32,7 @@ ELEMENTS = {
     "plaza-count": "count.js",
     "plaza-feed": "feed.js",
     "plaza-hit": "hit.js",
+    "plaza-watch": "watch.js",
 }
 # What an element loads later, if its reader or its site has need of it.
 LATER = {

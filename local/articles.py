@@ -163,7 +163,8 @@ def _picture(page: Any, name: str, alt: str) -> str:
 def _place(node: str) -> str:
     told = escape(node)
     return (
-        f'<div id="discussion"><plaza-comments node="{told}">'
+        f'<div id="discussion"><plaza-watch node="{told}"></plaza-watch>'
+        f'<plaza-comments node="{told}">'
         f'<a href="/nodes/{told}/comments">Read the discussion</a></plaza-comments></div>'
     )
 

@@ -11,6 +11,7 @@ from chalicelib.comments.shapes import Comment, Node, State
 from chalicelib.comments.spam_check.origins import Origin
 from chalicelib.comments.store import told_state
 from chalicelib.comments.stores.embedded_tree import every_comment
+from chalicelib.comments.watches import Watch
 from chalicelib.people.follows import ExportEntry, entry
 
 
@@ -104,3 +105,9 @@ def link(row: Confirmation) -> list[ExportEntry]:
     """Return a letter's link that its reader has not used: the letter alone has the address."""
     fields = {"site": row["site"], "name": row["name"], "return_to": row["return_to"]}
     return [entry("link_in_letter", **fields, language=row["language"], expires=row["expires"])]
+
+
+def watch(row: Watch) -> list[ExportEntry]:
+    """Return a discussion or thread of which the person wants to hear more or less."""
+    fields = {"node_id": row["node_id"], "thread": row["thread"] or None}
+    return [entry("watch", **fields, level=row["level"], since=row["since"])]

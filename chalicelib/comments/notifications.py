@@ -1,14 +1,14 @@
-"""Comments as causes of notifications: replies, and mentions of people."""
+"""Comments as causes of notifications: of replies, of mentions, and of watched discussions."""
 
 from collections.abc import Mapping, Sequence
 
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, watches
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.happened import name_of
 from chalicelib.comments.latest import rows
 from chalicelib.comments.latest.permalinks import permalink
 from chalicelib.comments.opening import is_public
-from chalicelib.comments.people.blocking import blocked_by
+from chalicelib.comments.people.blocking import blocked_by, find_blockers
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import is_shadow
@@ -16,10 +16,13 @@ from chalicelib.comments.stores import ask
 from chalicelib.identity import Principal
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent, Notify
+from chalicelib.notifications.groups import group_of
 from chalicelib.notifications.inbox import TEXT_CHARACTERS, ShownThing
 from chalicelib.notifications.rows import Kind, NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.terms.plain import plain_text
+
+_PEOPLE_AT_ONCE = 1_000
 
 
 def run(runtime: Runtime, message: Notify) -> None:
@@ -35,6 +38,7 @@ def run(runtime: Runtime, message: Notify) -> None:
     if node is None or comment is None:
         # Deleted with its discussion, or perhaps not stored yet: the sweep looks again.
         events.withdraw(runtime, comment_id)
+        events.withdraw(runtime, _watch_key(comment_id))
         return
     agree(runtime, node, comment)
 
@@ -42,7 +46,37 @@ def run(runtime: Runtime, message: Notify) -> None:
 def agree(runtime: Runtime, node: Node, comment: Comment) -> None:
     """Make the notifications of a comment agree with it, at a site with notifications."""
     if settings.notifies(runtime, node["site"]):
-        events.agree(runtime, _event(runtime, node, comment))
+        event = _event(runtime, node, comment)
+        events.agree(runtime, event)
+        if event.by and _is_shown(runtime, node, comment):
+            _tell_watchers(runtime, node, comment, event)
+        elif not event.is_new:
+            events.withdraw(runtime, _watch_key(comment["id"]))
+
+
+def _tell_watchers(runtime: Runtime, node: Node, comment: Comment, told: NotificationEvent) -> None:
+    """Notify people who watch, of a comment of which nothing else tells them."""
+    group = group_of("comment.watched", node["_id"], comment["posted"])
+    event = told._replace(key=_watch_key(comment["id"]), group=group)
+    after = ""
+    while rows := watches.find_watchers(runtime.database, node, comment, after, _PEOPLE_AT_ONCE):
+        after, people = rows[-1]["_id"], sorted({row["user_id"] for row in rows})
+        levels = watches.levels(runtime.database, node, watches.thread_of(node, comment), people)
+        apart = blocked_by(runtime, node["site"], told.by) | find_blockers(
+            runtime, node["site"], told.by, people
+        )
+        others = {told.by, *told.recipients, *apart}
+        recipients: dict[str, Kind] = {
+            who: "comment.watched"
+            for who in people
+            if levels[who] == "watching" and who not in others
+        }
+        events.agree(runtime, event._replace(recipients=recipients, among=tuple(people)))
+
+
+def _watch_key(comment_id: str) -> str:
+    """Return the key of the event for people who watch."""
+    return f"{comment_id}/watched"
 
 
 def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
@@ -51,7 +85,7 @@ def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
     if author and _is_shown(runtime, node, comment):
         recipients = {each["id"]: "comment.mention" for each in comment.get("mentions", [])}
         answered = _answered(runtime, node, comment)
-        if answered:
+        if answered and not _mutes(runtime, node, comment, answered):
             recipients[answered] = "comment.reply"
         recipients = {
             who: kind for who, kind in recipients.items() if _may_meet(runtime, node, author, who)
@@ -76,6 +110,12 @@ def _answered(runtime: Runtime, node: Node, comment: Comment) -> str:
         return ""
     found = ask(runtime, node, lambda store, now: store.get(now, target))
     return found["author"]["id"] if found and found["author"] else ""
+
+
+def _mutes(runtime: Runtime, node: Node, comment: Comment, who: str) -> bool:
+    """Return whether a person mutes a comment's thread or discussion; mentions come anyway."""
+    thread = watches.thread_of(node, comment)
+    return watches.levels(runtime.database, node, thread, [who]).get(who) == "muted"
 
 
 def _may_meet(runtime: Runtime, node: Node, author: str, other: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
-from chalicelib.comments import exports, nodes
+from chalicelib.comments import exports, nodes, watches
 from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.kind import KIND, thing_id
@@ -83,6 +83,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         *_moderation_traces(database, user_id),
         Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),
         Trace("links in letters", CONFIRMATIONS.of(database), {"person": user_id}, exports.link),
+        Trace("watches", watches.WATCHES.of(database), {"user_id": user_id}, exports.watch),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
         Trace("people of before", PEOPLE.of(database), {"joined": user_id}, exports.past),
         Trace(
@@ -218,6 +219,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     early = {"at": {"$lte": until}} if until else {}
     ORIGINS.of(runtime.database).delete_many({"person": user_id, **early})
     TERMS.of(runtime.database).delete_many({"author_id": user_id, **posted})
+    watches.erase(runtime.database, user_id, until)
     asked = {"expires": {"$lte": until + LIFETIME}} if until else {}
     CONFIRMATIONS.of(runtime.database).delete_many({"person": user_id, **asked})
     _forget(runtime.database, user_id)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import moderation_routes, nodes, reading_routes, search
+from chalicelib.comments import moderation_routes, nodes, reading_routes, search, watch_routes
 from chalicelib.comments.acts import routes as act_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
@@ -117,6 +117,8 @@ def routes(runtime: Runtime, apart: Apart) -> Blueprint:
     moderation_routes.declare(moderating)
     moderation_routes.declare_highlights(moderating)
     flag_routes.declare(route)
+    watch_routes.declare(route)
+    watch_routes.declare_own(plain)
     unforwarded = router(blueprint, runtime, "Moderation")
     act_routes.declare(unforwarded)
     batch_routes.declare(unforwarded)

@@ -19,6 +19,14 @@ class KindAlwaysOn(Problem):
     title = "These notifications cannot be off"
 
 
+class TooManyWatches(Problem):
+    """The caller watches or mutes as many discussions and threads as one may."""
+
+    status = 409
+    code = "too_many_watches"
+    title = "You watch or mute 1,000 discussions already"
+
+
 class UnknownMailLink(Problem):
     """A letter has no such link, or it is too old, or its address is no longer the reader's."""
 

@@ -90,6 +90,7 @@ def _event(words: MailWords, row: InboxRow) -> str:
     said: dict[Kind, str] = {
         "comment.reply": words.replied,
         "comment.mention": words.mentioned,
+        "comment.watched": words.watched,
         "follow": words.followed,
         "post.comment": words.commented,
         "post.reaction": words.reacted,

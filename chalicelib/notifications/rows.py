@@ -9,7 +9,13 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
 Kind = Literal[
-    "comment.reply", "comment.mention", "follow", "post.comment", "post.reaction", "post.wall"
+    "comment.mention",
+    "comment.reply",
+    "comment.watched",
+    "follow",
+    "post.comment",
+    "post.reaction",
+    "post.wall",
 ]
 # Of two channels; another release may have more kinds.
 MAX_OFF = 100

@@ -10,7 +10,7 @@ from chalicelib.notifications.rows import NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.social import notifications as social
 
-_OF_COMMENTS = ("comment.reply", "comment.mention")
+_OF_COMMENTS = ("comment.reply", "comment.mention", "comment.watched")
 
 
 def show(

@@ -26,6 +26,7 @@ from chalicelib.comments.spam_check import origins
 from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.comments.terms import rows as comment_terms
 from chalicelib.comments.transfers import rows as transfer_rows
+from chalicelib.comments.watches import WATCHES
 from chalicelib.content import nodes as content_nodes
 from chalicelib.content import rendered as content_rendered
 from chalicelib.content import settings as content_settings
@@ -99,6 +100,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     comment_settings.SITES,
     search_changes.SEARCH_CHANGES,
     comment_terms.TERMS,
+    WATCHES,
     import_rows.IMPORTS,
     import_rows.THREADS,
     import_rows.STAGED,

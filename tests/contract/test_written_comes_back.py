@@ -117,6 +117,7 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
             "kinds": {
                 "comment.reply": {"in_app": True, "email": True},
                 "comment.mention": {"in_app": True, "email": False},
+                "comment.watched": {"in_app": True, "email": False},
                 "follow": {"in_app": False, "email": False},
                 "post.comment": {"in_app": True, "email": True},
                 "post.reaction": {"in_app": True, "email": False},
@@ -125,6 +126,7 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
             "quiet": {"from": 22, "to": 7},
         },
     ),
+    "putWatch": ("/nodes/alpha:page/watch", {"level": "muted"}),
     "putNotificationMail": (
         "/notifications/mail",
         {

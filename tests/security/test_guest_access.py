@@ -34,6 +34,7 @@ OWN = {
     "PUT /notifications/mail",
     "GET /notifications/preferences",
     "PUT /notifications/preferences",
+    "GET /watches",
 }
 
 

@@ -70,6 +70,7 @@ OPERATIONS = {
     ),
     "bell": ("listNotifications", "markNotificationsSeen", "markNotificationsRead"),
     "letters": ("getNotificationMail", "putNotificationMail"),
+    "watch": ("getWatch", "putWatch", "deleteWatch"),
     "cart": (
         *("openCart", "getCart", "claimCart", "putLine", "deleteLine", "holdCart"),
         *("checkOutCart", "getOrder", "lookAtPayment", "cancelOrder", "listMyOrders"),
@@ -83,12 +84,18 @@ OF = {
     "person": ("common", "form", "comments", "acts", "person"),
     "bell": ("common", "bell"),
     "letters": ("common", "bell", "letters"),
+    "watch": ("common", "watch"),
     "cart": ("common", "cart"),
 }
 # What is told by how much is left, and what only a fault of the element itself would meet.
 TOLD_OTHERWISE = {
     "bell": {"invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"},
     "letters": {"invalid_json", "body_too_large", "unsupported_media_type"},
+    "watch": {
+        *("invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"),
+        # The choice goes.
+        *("not_enabled", "unknown_node"),
+    },
     "cart": {
         "out_of_stock",
         *("invalid_json", "body_too_large", "unsupported_media_type", "idempotency_key_reused"),

@@ -13,7 +13,7 @@ const FILES = /** @type {Record<string, string>} */ (BUILT_FILES);
 /** What all elements share, and what finds out whether the page is light or dark, for those with colours of their own. */
 const BASE = BUILT_BASE;
 const SCHEME = BUILT_SCHEME;
-const COLOURED = /bell|cart|comments|feed/;
+const COLOURED = /bell|cart|comments|feed|watch/;
 /** @type {typeof import("./scheme.js") | null} */
 let scheme = null;
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, watches
 from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES
@@ -157,6 +157,7 @@ def _carry_rows(database: Database[Document], by: ClaimedPast) -> None:
     )
     entries.update_many(mine, {"$set": named})
     terms.give(database, by.site, by.person, by.account)
+    watches.give(database, by.site, by.person, by.account)
     acts = {"site": by.site, "person": by.person}
     LOG.of(database).update_many(acts, {"$set": {"person": by.account, "person_name": by.name}})
     BATCHES.of(database).update_many(acts, {"$set": {"person": by.account}})

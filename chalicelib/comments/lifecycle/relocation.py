@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, watches
 from chalicelib.comments.entries.carrying import carry
 from chalicelib.comments.errors import (
     CommentTooLarge,
@@ -94,6 +94,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     queue.forget(runtime.database, node)
     carry(runtime, node, to)
     terms.carry(runtime, node, to)
+    watches.carry(runtime, node, to)
     log.info("node moved to another id", extra={"fields": {"node": node_id, "to": to}})
     return arrived
 

@@ -13,7 +13,7 @@ from typing import TypedDict
 from pymongo import ASCENDING
 
 from chalicelib import happenings
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, watches
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.carrying import carry
 from chalicelib.comments.moderation import queue
@@ -59,6 +59,7 @@ def clear(runtime: Runtime, left: Node) -> None:
         queue.forget(runtime.database, left, since)
         entries.forget(runtime.database, left, since)
         terms.forget(runtime.database, left, since)
+        watches.forget(runtime.database, left, since)
 
 
 def delete(runtime: Runtime, node_id: str) -> None:
@@ -80,6 +81,7 @@ def delete(runtime: Runtime, node_id: str) -> None:
     queue.forget(runtime.database, node, until)
     entries.forget(runtime.database, node, until)
     terms.forget(runtime.database, node, until)
+    watches.forget(runtime.database, node, until)
     store_of(runtime, node).drop(node, runtime.bounds.comments.removal_step_comments)
     fields = {"node": node_id, "site": node["site"], "comments": node["counts"]}
     log.info("node deleted", extra={"fields": fields})
@@ -103,9 +105,11 @@ def sweep(runtime: Runtime) -> int:
         if moved_to := node["vacant"].get("moved_to"):
             carry(runtime, node, moved_to)
             terms.carry(runtime, node, moved_to)
+            watches.carry(runtime, node, moved_to)
         else:
             entries.forget(runtime.database, node)
             terms.forget(runtime.database, node)
+            watches.forget(runtime.database, node)
         as_read = {"_id": node["_id"], "vacant": node["vacant"]}
         if "moved_to" in node["vacant"]:
             collection.update_one(as_read, {"$set": {"vacant.due": None}})

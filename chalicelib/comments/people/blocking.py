@@ -5,6 +5,8 @@ a person of one site, such as a guest, is in their document there. Such lists of
 from release 0.3.0, and count at their site until `join` moves them.
 """
 
+from collections.abc import Sequence
+
 from pymongo import ASCENDING, ReturnDocument
 from pymongo.database import Database
 
@@ -32,6 +34,18 @@ def read_list(runtime: Runtime, site: str, user_id: str) -> list[str]:
     here: Document = {"$match": {"_id": person_id(site, user_id)}}
     rows = PEOPLE.of(runtime.database).aggregate([here, listed, {"$unionWith": of_person}])
     return sorted({each for row in rows for each in row.get("blocked", ())})
+
+
+def find_blockers(
+    runtime: Runtime, site: str, blocked: str, people: Sequence[str]
+) -> frozenset[str]:
+    """Return the people among these who block a person, as a site counts it."""
+    database = runtime.database
+    here = {"_id": {"$in": [person_id(site, who) for who in people]}, "blocked": blocked}
+    found = {row["user_id"] for row in PEOPLE.of(database).find(here, {"user_id": 1})}
+    everywhere = {"_id": {"$in": list(people)}, "blocked": blocked}
+    found |= {row["_id"] for row in BLOCKS.of(database).find(everywhere, {"_id": 1})}
+    return frozenset(found)
 
 
 def block(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id: str) -> None:

@@ -261,6 +261,11 @@ def mark(drive: Drive, own: str) -> None:
     drive.call("flagComment", "PUT", f"{drive.comments}/{last}/flag", reason="spam")
     drive.call("flagComment", "PUT", f"{drive.comments}/{own}/flag", reason="spam")
     drive.call("withdrawFlag", "DELETE", f"{drive.comments}/{last}/flag")
+    for path, of in ((drive.node, ""), (f"{drive.comments}/{own}", "Thread")):
+        drive.call(f"put{of}Watch", "PUT", f"{path}/watch", level="watching")
+        drive.call("listWatches", "GET", "/watches")
+        drive.call(f"delete{of}Watch", "DELETE", f"{path}/watch")
+    drive.call("getWatch", "GET", f"{drive.node}/watch")
     drive.call("blockPerson", "PUT", f"/sites/{drive.site}/blocked/ann")
     drive.call("listBlocked", "GET", f"/sites/{drive.site}/blocked")
     drive.call("listMyBlocks", "GET", "/users/me/blocked")

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from chalicelib.analytics.sessions import making
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, watches
 from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
 from chalicelib.comments.people.rows import PEOPLE, Person, new_person
 from chalicelib.comments.spam_check import origins
@@ -152,6 +152,7 @@ def react_to_comments(world: World, zed: Client) -> None:
     node = world.names["node"]
     made(zed.put(f"/nodes/{node}/comments/{flagged}/flag", reason="other", note=f"Says {NAME}"))
     found = nodes.find(world.runtime.database, node)
+    watches.put(world.runtime, found, watches.WHOLE, ZED, "watching")
     comment: Any = {"id": flagged, "author": {"id": ZED, "name": NAME}}
     origins.note(world.runtime, found, comment, origins.Sender("192.0.2.7", "A browser"))
     link: Confirmation = {

@@ -294,6 +294,28 @@ COMMENTS = (
         {200: "staff_of_comments", 401: "anonymous", 403: "*"},
         made=worlds.comment,
     ),
+    Row("GET /nodes/{node}/watch", {401: "anonymous", 200: "*"}),
+    Row("PUT /nodes/{node}/watch", {401: "anonymous", 200: "*"}, body={"level": "watching"}),
+    Row("DELETE /nodes/{node}/watch", {401: "anonymous", 204: "*"}),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/watch",
+        {200: "staff_of_comments", 401: "anonymous", 404: "*"},
+        "hidden",
+        body={"level": "muted"},
+        made=worlds.hidden_comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/watch",
+        {401: "anonymous", 200: "*"},
+        body={"level": "muted"},
+        made=worlds.comment,
+    ),
+    Row(
+        "DELETE /nodes/{node}/comments/{comment}/watch",
+        {401: "anonymous", 204: "*"},
+        made=worlds.comment,
+    ),
+    Row("GET /watches", {401: "anonymous", 200: "*"}),
     Row("PUT /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
     Row("DELETE /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
     Row(

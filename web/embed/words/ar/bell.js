@@ -12,6 +12,7 @@ export default {
   unread: "غير مقروء",
   reply: "رد عليك {name}",
   mention: "أشار إليك {name}",
+  watched: "تعليقات جديدة في نقاش تتابعه: {name}",
   follow: "متابعون جدد: {name}",
   comment: "تعليقات على منشورك: {name}",
   reaction: "تفاعلات مع منشورك: {name}",

@@ -8,6 +8,7 @@ export default {
   unread: "ungelesen",
   reply: "{name} hat dir geantwortet",
   mention: "{name} hat dich erwähnt",
+  watched: "Neue Kommentare in einer Diskussion, die du beobachtest: {name}",
   follow: "Folgt dir jetzt: {name}",
   comment: "Kommentare zu deinem Beitrag: {name}",
   reaction: "Reaktionen auf deinen Beitrag: {name}",

@@ -8,6 +8,7 @@ export default {
   unread: "unread",
   reply: "{name} replied to you",
   mention: "{name} mentioned you",
+  watched: "New comments in a discussion you watch: {name}",
   follow: "New followers: {name}",
   comment: "Comments on your post: {name}",
   reaction: "Reactions to your post: {name}",

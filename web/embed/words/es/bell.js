@@ -9,6 +9,7 @@ export default {
   unread: "sin leer",
   reply: "{name} te ha respondido",
   mention: "{name} te ha mencionado",
+  watched: "Comentarios nuevos en una conversación que sigues: {name}",
   follow: "Nuevos seguidores: {name}",
   comment: "Comentarios en tu publicación: {name}",
   reaction: "Reacciones a tu publicación: {name}",

@@ -9,6 +9,7 @@ export default {
   unread: "non lue",
   reply: "{name} vous a répondu",
   mention: "{name} vous a mentionné",
+  watched: "Nouveaux commentaires dans une discussion que vous suivez : {name}",
   follow: "Nouveaux abonnés : {name}",
   comment: "Commentaires sur votre publication : {name}",
   reaction: "Réactions à votre publication : {name}",

@@ -9,6 +9,7 @@ export default {
   unread: "da leggere",
   reply: "{name} ti ha risposto",
   mention: "{name} ti ha menzionato",
+  watched: "Nuovi commenti in una discussione che segui: {name}",
   follow: "Nuovi follower: {name}",
   comment: "Commenti al tuo post: {name}",
   reaction: "Reazioni al tuo post: {name}",

@@ -7,6 +7,7 @@ export default {
   unread: "未読",
   reply: "{name}さんが返信しました",
   mention: "{name}さんがあなたをメンションしました",
+  watched: "ウォッチ中のディスカッションへの新しいコメント：{name}",
   follow: "新しいフォロワー：{name}",
   comment: "あなたの投稿へのコメント：{name}",
   reaction: "あなたの投稿へのリアクション：{name}",

@@ -8,6 +8,7 @@ export default {
   unread: "ongelezen",
   reply: "{name} heeft je geantwoord",
   mention: "{name} heeft je genoemd",
+  watched: "Nieuwe reacties in een discussie die je volgt: {name}",
   follow: "Nieuwe volgers: {name}",
   comment: "Reacties onder je bericht: {name}",
   reaction: "Waarderingen voor je bericht: {name}",

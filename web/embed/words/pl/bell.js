@@ -10,6 +10,7 @@ export default {
   unread: "nieprzeczytane",
   reply: "Odpowiedź od: {name}",
   mention: "Wzmianka od: {name}",
+  watched: "Nowe komentarze w obserwowanej dyskusji: {name}",
   follow: "Nowi obserwujący: {name}",
   comment: "Komentarze do Twojego wpisu: {name}",
   reaction: "Reakcje na Twój wpis: {name}",

@@ -9,6 +9,7 @@ export default {
   unread: "não lida",
   reply: "{name} respondeu a você",
   mention: "{name} mencionou você",
+  watched: "Novos comentários em uma discussão que você acompanha: {name}",
   follow: "Novos seguidores: {name}",
   comment: "Comentários na sua publicação: {name}",
   reaction: "Reações à sua publicação: {name}",

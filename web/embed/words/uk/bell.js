@@ -10,6 +10,7 @@ export default {
   unread: "не прочитано",
   reply: "Вам відповідає {name}",
   mention: "Вас згадує {name}",
+  watched: "Нові коментарі в обговоренні, за яким ви стежите: {name}",
   follow: "Нові підписники: {name}",
   comment: "Коментарі до вашого допису: {name}",
   reaction: "Реакції на ваш допис: {name}",

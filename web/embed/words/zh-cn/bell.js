@@ -7,6 +7,7 @@ export default {
   unread: "未读",
   reply: "{name} 回复了你",
   mention: "{name} 提到了你",
+  watched: "你关注的讨论有新评论：{name}",
   follow: "新的关注者：{name}",
   comment: "你的帖子收到评论：{name}",
   reaction: "你的帖子收到回应：{name}",

@@ -1,0 +1,190 @@
+"""Routes of watches: a reader hears of each comment of a discussion or thread, or of fewer."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.comments import nodes, watches
+from chalicelib.comments.discussion import reading
+from chalicelib.comments.errors import NotEnabled, NotThreaded, UnknownNode
+from chalicelib.comments.forms import CommentId
+from chalicelib.comments.latest.permalinks import permalink
+from chalicelib.comments.latest.rows import visible_nodes
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.shapes import Node
+from chalicelib.comments.sites import settings
+from chalicelib.comments.watches import WHOLE, Watch, WatchLevel
+from chalicelib.errors import UnknownComment
+from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, Route, everybody
+from chalicelib.http.paging import Cursors, Next, page_of, place_of, position_of
+from chalicelib.identity import Principal
+from chalicelib.instants import Instant
+from chalicelib.notifications.errors import TooManyWatches
+from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine, ShownUrl
+
+# Each may need the document of another discussion.
+_MOST = 50
+
+
+class WatchChoice(Input):
+    """The level of a watch."""
+
+    level: WatchLevel = Field(
+        description="`watching`: each comment notifies you. `muted`: mentions alone do."
+    )
+
+
+class WatchLevelAnswer(TypedDict):
+    """The caller's watch of a discussion or thread; null: replies and mentions notify you."""
+
+    level: WatchLevel | None
+    since: Instant | None
+
+
+class WatchesQuery(PageQuery):
+    """The query of a person's watches."""
+
+    limit: int = Field(20, ge=1, le=_MOST, description="How many watches a page has at most.")
+
+
+class WatchedPageAnswer(TypedDict):
+    """The page of a watched discussion."""
+
+    title: ShownLine
+    url: ShownUrl
+
+
+class WatchAnswer(TypedDict):
+    """A watch of the caller."""
+
+    site: SiteId
+    node: NodeId
+    thread: Annotated[
+        CommentId | None,
+        Field(description="The first comment of the thread; null: the whole discussion."),
+    ]
+    level: WatchLevel
+    since: Instant
+    page: Annotated[WatchedPageAnswer | None, Field(description="null: you do not see it now.")]
+    permalink: Annotated[str, Field(max_length=2_100)]
+
+
+class WatchesAnswer(TypedDict):
+    """A page of the caller's watches, the latest first."""
+
+    watches: Annotated[list[WatchAnswer], Field(max_length=_MOST)]
+    next: Next
+
+
+def declare(route: Route) -> None:
+    """Declare the routes of a discussion's and of a thread's watch."""
+    _declare_of_node(route)
+    _declare_of_thread(route)
+
+
+def _declare_of_node(route: Route) -> None:
+    @route("GET", "/nodes/{node}/watch", raises=(UnknownNode, NotEnabled))
+    def get_watch(request: Request, node: NodeId, caller: Principal) -> Ok[WatchLevelAnswer]:
+        """Read your watch of a discussion."""
+        found = _find(request, node, caller)
+        return Ok(_level(watches.find(request.runtime.database, found, WHOLE, caller.id)))
+
+    @route("PUT", "/nodes/{node}/watch", raises=(UnknownNode, NotEnabled, TooManyWatches))
+    def put_watch(
+        request: Request, node: NodeId, caller: Principal, body: WatchChoice
+    ) -> Ok[WatchLevelAnswer]:
+        """Watch a discussion, or mute it; comments from now on are notifications accordingly."""
+        found = _find(request, node, caller)
+        return Ok(_level(watches.put(request.runtime, found, WHOLE, caller.id, body.level)))
+
+    @route("DELETE", "/nodes/{node}/watch", raises=(UnknownNode,))
+    def delete_watch(request: Request, node: NodeId, caller: Principal) -> NoContent:
+        """Hear of replies and mentions in a discussion again; without a watch, nothing changes."""
+        found = nodes.find(request.runtime.database, node)
+        watches.remove(request.runtime.database, found, WHOLE, caller.id)
+        return NoContent()
+
+
+def _declare_of_thread(route: Route) -> None:
+    @route(
+        "PUT",
+        "/nodes/{node}/comments/{comment}/watch",
+        raises=(UnknownNode, UnknownComment, NotThreaded, NotEnabled, TooManyWatches),
+    )
+    def put_thread_watch(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal, body: WatchChoice
+    ) -> Ok[WatchLevelAnswer]:
+        """Watch the thread of a comment, or mute it, whatever your watch of the discussion is."""
+        found = _find(request, node, caller)
+        if not found["threaded"]:
+            raise NotThreaded
+        of_thread = reading.find(request.runtime, found, comment, caller)
+        thread = watches.thread_of(found, of_thread)
+        return Ok(_level(watches.put(request.runtime, found, thread, caller.id, body.level)))
+
+    @route(
+        "DELETE",
+        "/nodes/{node}/comments/{comment}/watch",
+        raises=(UnknownNode,),
+    )
+    def delete_thread_watch(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal
+    ) -> NoContent:
+        """Remove your watch of a thread by its first comment; without one, nothing changes."""
+        found = nodes.find(request.runtime.database, node)
+        watches.remove(request.runtime.database, found, comment, caller.id)
+        return NoContent()
+
+
+def declare_own(route: Route) -> None:
+    """Declare the route of the caller's own watches."""
+
+    @route("GET", "/watches", of_one_site=everybody)
+    def list_watches(request: Request, caller: Principal, query: WatchesQuery) -> Ok[WatchesAnswer]:
+        """List the discussions and threads that you watch or mute, the latest first."""
+        runtime = request.runtime
+        cursors = Cursors(f"watches:{caller.id}", runtime.settings.signing_keys)
+        after = position_of(cursors.position(query))
+        found = watches.find_own(runtime.database, caller.id, query.limit + 1, after)
+        shown, last = page_of(found, query.limit)
+        pages = visible_nodes(runtime, {row["node_id"] for row in shown}, caller)
+        following = place_of((last["since"], last["_id"])) if last else None
+        return Ok(
+            {
+                "watches": [_answer(row, pages.get(row["node_id"])) for row in shown],
+                "next": cursors.following(following),
+            }
+        )
+
+
+def _find(request: Request, node_id: str, caller: Principal) -> Node:
+    """Return a discussion that a caller sees, at a site with notifications."""
+    found = nodes.find_for(request.runtime, node_id, caller)
+    if not settings.notifies(request.runtime, found["site"]):
+        raise NotEnabled
+    return found
+
+
+def _level(found: Watch | None) -> WatchLevelAnswer:
+    if found is None:
+        return {"level": None, "since": None}
+    return {"level": found["level"], "since": found["since"]}
+
+
+def _answer(row: Watch, node: Node | None) -> WatchAnswer:
+    page: WatchedPageAnswer | None = None
+    link = ""
+    if node is not None:
+        page = {"title": node["title"], "url": node["url"]}
+        link = permalink(node["url"], row["thread"]) if row["thread"] else node["url"]
+    return {
+        "site": row["site"],
+        "node": row["node_id"],
+        "thread": row["thread"] or None,
+        "level": row["level"],
+        "since": row["since"],
+        "page": page,
+        "permalink": link,
+    }

@@ -1,0 +1,183 @@
+"""Watches: discussions and threads of which a person wants to hear of each comment, or of fewer.
+
+A watch of a thread goes before the watch of its discussion.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel, UpdateOne
+from pymongo.database import Database
+
+from chalicelib.comments.entries.rows import all_of
+from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.order import root_id
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.database import Collection, Document, upsert
+from chalicelib.http.paging import Position
+from chalicelib.notifications.errors import TooManyWatches
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
+
+WatchLevel = Literal["watching", "muted"]
+MOST = 1_000
+_AT_ONCE = 100
+WHOLE = ""
+
+
+class Watch(TypedDict):
+    """A person's watch; `_id` is `{node}/{thread}/{person}`.
+
+    `thread`: the id of its first comment; empty: the whole discussion. `since`: the last change of
+    the level; earlier comments are no news.
+    """
+
+    _id: str
+    site: str
+    node_id: str
+    thread: str
+    user_id: str
+    level: WatchLevel
+    since: datetime
+
+
+WATCHES = Collection(
+    "comments.watch",
+    Watch,
+    indexes=(
+        IndexModel([("user_id", ASCENDING), ("since", DESCENDING), ("_id", DESCENDING)]),
+        # Finds the people who watch, in pages.
+        IndexModel([("site", ASCENDING), ("_id", ASCENDING)]),
+    ),
+    shard_key={"site": 1, "_id": 1},
+)
+
+
+def thread_of(node: Node, comment: Comment) -> str:
+    """Return the thread of a comment; a flat discussion has none."""
+    return root_id(comment["full_slug"]) if node["threaded"] else WHOLE
+
+
+def watch_id(node_id: str, thread: str, user_id: str) -> str:
+    """Return the id of a person's watch."""
+    return f"{node_id}/{thread}/{user_id}"
+
+
+def _key(node: Node, thread: str, user_id: str) -> Document:
+    return {"_id": watch_id(node["_id"], thread, user_id), "site": node["site"]}
+
+
+def put(runtime: Runtime, node: Node, thread: str, user_id: str, level: WatchLevel) -> Watch:
+    """Set a person's level of a discussion or thread; raises TooManyWatches."""
+    rows, key = WATCHES.of(runtime.database), _key(node, thread, user_id)
+    found = rows.find_one(key)
+    if found is not None and found["level"] == level:
+        return found
+    # Calls at the same time may exceed it by a few.
+    if found is None and rows.count_documents({"user_id": user_id}, limit=MOST) == MOST:
+        raise TooManyWatches
+    watch: Watch = {
+        "_id": key["_id"],
+        "site": node["site"],
+        "node_id": node["_id"],
+        "thread": thread,
+        "user_id": user_id,
+        "level": level,
+        "since": runtime.now(),
+    }
+    upsert(rows, key, {"$set": {name: value for name, value in watch.items() if name not in key}})
+    return watch
+
+
+def remove(database: Database[Document], node: Node, thread: str, user_id: str) -> None:
+    """Remove a person's watch; without one, nothing changes."""
+    WATCHES.of(database).delete_one(_key(node, thread, user_id))
+
+
+def find(database: Database[Document], node: Node, thread: str, user_id: str) -> Watch | None:
+    """Return a person's watch of a discussion or of a thread."""
+    return WATCHES.of(database).find_one(_key(node, thread, user_id))
+
+
+def find_own(
+    database: Database[Document], user_id: str, limit: int, after: Position | None
+) -> list[Watch]:
+    """Return a person's watches, the latest first."""
+    where: Document = {"user_id": user_id}
+    if after is not None:
+        since, last = after
+        where["$or"] = [{"since": {"$lt": since}}, {"since": since, "_id": {"$lt": last}}]
+    rows = WATCHES.of(database).find(where).sort([("since", DESCENDING), ("_id", DESCENDING)])
+    return list(rows.limit(limit))
+
+
+def levels(
+    database: Database[Document], node: Node, thread: str, people: Iterable[str]
+) -> dict[str, WatchLevel]:
+    """Return the levels of people for a comment of a thread; who has none is left out."""
+    ids = [watch_id(node["_id"], each, who) for who in people for each in {WHOLE, thread}]
+    if not ids:
+        return {}
+    found = list(WATCHES.of(database).find({"site": node["site"], "_id": {"$in": ids}}))
+    # That of the thread comes last.
+    return {row["user_id"]: row["level"] for row in sorted(found, key=lambda row: row["thread"])}
+
+
+def find_watchers(
+    database: Database[Document], node: Node, comment: Comment, after: str, most: int
+) -> Sequence[Watch]:
+    """Return watches of a comment's discussion and thread from before the comment, by id."""
+    ranges = []
+    for thread in {WHOLE, thread_of(node, comment)}:
+        # "0" is the character after "/".
+        first, end = f"{node['_id']}/{thread}/", f"{node['_id']}/{thread}0"
+        if after < end:
+            ranges.append({"_id": {"$gt": max(first, after), "$lt": end}})
+    if not ranges:
+        return []
+    until = {"level": "watching", "since": {"$lte": comment["posted"]}}
+    found = WATCHES.of(database).find({"site": node["site"], "$or": ranges, **until})
+    return list(found.sort("_id", ASCENDING).limit(most))
+
+
+def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
+    """Remove the watches of a node; `until`: the latest time of them, None: all."""
+    since: Document = {"since": {"$lte": until}} if until else {}
+    WATCHES.of(database).delete_many({**all_of(node, node["site"]), **since})
+
+
+def erase(database: Database[Document], user_id: str, until: datetime | None) -> None:
+    """Remove a person's watches; `until`: the latest time of them, None: all."""
+    since: Document = {"since": {"$lte": until}} if until else {}
+    WATCHES.of(database).delete_many({"user_id": user_id, **since})
+
+
+def carry(runtime: Runtime, node: Node, to: str) -> None:
+    """Carry the watches of a moved node to its new id.
+
+    A watch at the new id stays. A repeated call carries what a crash left.
+    """
+    rows, site = WATCHES.of(runtime.database), site_of(to) or DEFAULT_SITE
+    while found := list(rows.find(all_of(node, node["site"])).limit(_AT_ONCE)):
+        rows.bulk_write(
+            [_insertion_of_watch(row, to, site, row["user_id"]) for row in found], ordered=False
+        )
+        ids = [row["_id"] for row in found]
+        rows.delete_many({"site": node["site"], "_id": {"$in": ids}})
+
+
+def give(database: Database[Document], site: str, giver: str, to: str) -> None:
+    """Give the watches of a person at a site to an account, which keeps its own."""
+    rows = WATCHES.of(database)
+    for row in list(rows.find({"user_id": giver, "site": site})):
+        rows.bulk_write([_insertion_of_watch(row, row["node_id"], site, to)])
+        rows.delete_one({"_id": row["_id"], "site": site})
+
+
+def _insertion_of_watch(row: Watch, node_id: str, site: str, user_id: str) -> UpdateOne:
+    """Return the write of a watch at another node, or of another person."""
+    moved = {"node_id": node_id, "user_id": user_id}
+    kept = {"thread": row["thread"], "level": row["level"], "since": row["since"]}
+    key = {"_id": watch_id(node_id, row["thread"], user_id), "site": site}
+    return UpdateOne(key, {"$setOnInsert": {**moved, **kept}}, upsert=True)

@@ -1,0 +1,113 @@
+// @ts-check
+/** <plaza-watch node="harbour:moon">: of which comments of a discussion its reader wants to hear. */
+import { call, Problem, readerId } from "./api.js";
+import { apiOf, h, sheet, tell } from "./element.js";
+import { Live } from "./live.js";
+import { followReader, retry } from "./states.js";
+import { wordsFor } from "./words.js";
+import watch from "./words/en/watch.js";
+import css from "./watch.css";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]["WatchLevelAnswer"]} Watch */
+
+const STYLES = [sheet(css)];
+/** Of a guest, and where a site has no notifications. */
+const AWAY = [sheet(":host { display: none; }")];
+/** What the API has no row for. */
+const NORMAL = "normal";
+const LEVELS = [NORMAL, "watching", "muted"];
+
+/** Whether there is no choice: the page's token was refused, the site has no notifications, or there is no discussion. @param {unknown} error */
+const isNone = (error) => error instanceof Problem && ["unauthenticated", "not_enabled", "unknown_node"].includes(error.code);
+
+export default class PlazaWatch extends Live {
+  static needs = ["node"];
+  static reads = ["lang", "api"];
+
+  #root = this.attachShadow({ mode: "open" });
+  #reader = "";
+  #select = /** @type {HTMLSelectElement} */ (h("select", { part: "input", onchange: () => this.#chosen() }));
+  #status = h("span", { role: "status" });
+  #refusal = h("span", { role: "alert" });
+  /** What the API has. */
+  #stored = NORMAL;
+  #isSending = false;
+  /** @type {import("./words.js").Words} */
+  #words = /** @type {any} */ (null);
+
+  /** @param {AbortSignal} alive */
+  connected(alive) {
+    followReader(() => this.#reader, () => this.restart(), alive);
+  }
+
+  get #path() {
+    return `/nodes/${this.getAttribute("node")}/watch`;
+  }
+
+  /** @param {AbortSignal} now */
+  async start(now) {
+    const reader = await readerId();
+    if (now.aborted) return;
+    this.#reader = reader || "";
+    if (!reader) return this.#leave();
+    const words = await wordsFor(this, { watch });
+    /** @type {Watch} */
+    const found = await call(apiOf(this), this.#path, { signal: now, anew: true });
+    if (now.aborted) return;
+    this.#words = words;
+    const { isRtl, language, t } = words;
+    this.#select.replaceChildren(...LEVELS.map((value) => h("option", { value }, t(`watch_${value}`))));
+    this.#show(found);
+    this.#status.textContent = this.#refusal.textContent = "";
+    const label = h("label", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language }, t("watch"), this.#select);
+    this.#root.adoptedStyleSheets = STYLES;
+    this.#root.replaceChildren(label, this.#status, this.#refusal);
+    tell(this, "ready");
+  }
+
+  /** @param {Watch} found */
+  #show({ level }) {
+    this.#select.value = this.#stored = level || NORMAL;
+  }
+
+  /** Send what the reader has chosen last; a choice meanwhile follows. */
+  async #chosen() {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    const { now } = this;
+    this.#status.textContent = this.#refusal.textContent = "";
+    try {
+      while (!now.aborted && this.#select.value !== this.#stored) {
+        const level = this.#select.value;
+        const wanted = level === NORMAL ? { method: "DELETE" } : { method: "PUT", body: { level } };
+        await call(apiOf(this), this.#path, { ...wanted, signal: now });
+        this.#stored = level;
+      }
+      if (!now.aborted) this.#status.textContent = this.#words.t("watchSaved");
+    } catch (error) {
+      if (isNone(error)) this.restart();
+      else if (!now.aborted) {
+        this.#select.value = this.#stored;
+        this.#refusal.textContent = this.#words.reason(error);
+      }
+    }
+    this.#isSending = false;
+  }
+
+  /** Show nothing, as to a guest. */
+  #leave() {
+    this.#root.adoptedStyleSheets = AWAY;
+    this.#root.replaceChildren();
+  }
+
+  /** @param {unknown} error */
+  async fail(error) {
+    if (isNone(error)) return this.#leave();
+    tell(this, "error", error);
+    const { now } = this;
+    const words = await wordsFor(this, { watch });
+    if (now.aborted) return;
+    this.#root.adoptedStyleSheets = STYLES;
+    this.#root.replaceChildren(retry(error, words, () => this.restart()));
+  }
+}
