@@ -41,6 +41,7 @@ class WatchLevelAnswer(TypedDict):
 
     level: WatchLevel | None
     since: Instant | None
+    available: Annotated[bool, Field(description="Whether the site has notifications.")]
 
 
 class WatchesQuery(PageQuery):
@@ -85,11 +86,13 @@ def declare(route: Route) -> None:
 
 
 def _declare_of_node(route: Route) -> None:
-    @route("GET", "/nodes/{node}/watch", raises=(UnknownNode, NotEnabled))
+    @route("GET", "/nodes/{node}/watch", raises=(UnknownNode,))
     def get_watch(request: Request, node: NodeId, caller: Principal) -> Ok[WatchLevelAnswer]:
         """Read your watch of a discussion."""
-        found = _find(request, node, caller)
-        return Ok(_level(watches.find(request.runtime.database, found, WHOLE, caller.id)))
+        found = nodes.find_for(request.runtime, node, caller)
+        watch = watches.find(request.runtime.database, found, WHOLE, caller.id)
+        is_available = settings.notifies(request.runtime, found["site"])
+        return Ok(_level(watch, is_available=is_available))
 
     @route("PUT", "/nodes/{node}/watch", raises=(UnknownNode, NotEnabled, TooManyWatches))
     def put_watch(
@@ -167,10 +170,9 @@ def _find(request: Request, node_id: str, caller: Principal) -> Node:
     return found
 
 
-def _level(found: Watch | None) -> WatchLevelAnswer:
-    if found is None:
-        return {"level": None, "since": None}
-    return {"level": found["level"], "since": found["since"]}
+def _level(found: Watch | None, *, is_available: bool = True) -> WatchLevelAnswer:
+    level, since = (found["level"], found["since"]) if found else (None, None)
+    return {"level": level, "since": since, "available": is_available}
 
 
 def _answer(row: Watch, node: Node | None) -> WatchAnswer:

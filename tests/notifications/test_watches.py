@@ -136,7 +136,7 @@ def test_without_the_watch_nothing_more_comes(client: Client, tell: Tell) -> Non
     tell("It is.", by="ben")
 
     assert told_to(client, "zoe") == [("comment.watched", "The moon is up.", 1)]
-    assert client.as_("zoe").get(f"/nodes/{NODE}/watch").json == {"level": None, "since": None}
+    assert client.as_("zoe").get(f"/nodes/{NODE}/watch").json["level"] is None
 
 
 @pytest.mark.parametrize(("owner", "blocked"), [("zoe", "ann"), ("ann", "zoe")])
@@ -330,6 +330,8 @@ def test_a_site_without_notifications_has_no_watches(client: Client) -> None:
 
     refused = watch(client, "zoe", at="/nodes/quay:moon")
 
+    told = client.as_("zoe").get("/nodes/quay:moon/watch").json
+    assert told == {"level": None, "since": None, "available": False}
     assert (refused.status, refused.code) == (409, "not_enabled")
 
 

@@ -17,7 +17,7 @@ const AWAY = [sheet(":host { display: none; }")];
 const NORMAL = "normal";
 const LEVELS = [NORMAL, "watching", "muted"];
 
-/** Whether there is no choice: the page's token was refused, the site has no notifications, or there is no discussion. @param {unknown} error */
+/** Whether there is no choice: the page's token was refused, the site's notifications are off by now, or there is no discussion. @param {unknown} error */
 const isNone = (error) => error instanceof Problem && ["unauthenticated", "not_enabled", "unknown_node"].includes(error.code);
 
 export default class PlazaWatch extends Live {
@@ -54,6 +54,7 @@ export default class PlazaWatch extends Live {
     /** @type {Watch} */
     const found = await call(apiOf(this), this.#path, { signal: now, anew: true });
     if (now.aborted) return;
+    if (!found.available) return this.#leave();
     this.#words = words;
     const { isRtl, language, t } = words;
     this.#select.replaceChildren(...LEVELS.map((value) => h("option", { value }, t(`watch_${value}`))));
