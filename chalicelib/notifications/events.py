@@ -28,7 +28,8 @@ class Notify(Message):
 class NotificationEvent(NamedTuple):
     """The event of a thing. `key` outlives each move of the thing.
 
-    `recipients` are the people whom it concerns now, each with the kind of their notification.
+    `by`: empty if no person caused it. `recipients` are the people whom it concerns now, each with
+    the kind of their notification.
     `is_new`: nothing changed its thing, and so there is nothing to take back. `group`: as in
     items. `among`: the only people whom the event can concern; None: anyone.
     """
@@ -44,12 +45,13 @@ class NotificationEvent(NamedTuple):
     among: tuple[str, ...] | None = None
 
 
-def agree(runtime: Runtime, event: NotificationEvent) -> None:
+def agree(runtime: Runtime, event: NotificationEvent, read_at: datetime | None = None) -> None:
     """Make the items of an event agree with it; a repeat changes nothing.
 
-    An event that is older than items are kept makes none.
+    An event that is older than items are kept makes none. `read_at`: a time before the read of the
+    recipients, so that a late erasure of a person who was erased meanwhile finds the item.
     """
-    rows, now = ITEMS.of(runtime.database), runtime.now()
+    rows, now = ITEMS.of(runtime.database), read_at or runtime.now()
     if not event.is_new:
         _follow(rows, event)
     if event.at + KEPT > now:

@@ -17,7 +17,10 @@ EXCERPT_CHARACTERS, TEXT_CHARACTERS = 140, 1_000
 
 
 class ShownThing(NamedTuple):
-    """The thing of a notification as its reader sees it now; `text`: its beginning."""
+    """The thing of a notification as its reader sees it now; `text`: its beginning.
+
+    `by_name`: empty if no person caused its event.
+    """
 
     by_name: str
     text: str
@@ -34,7 +37,8 @@ Show = Callable[[Runtime, Principal, Sequence[NotificationItem]], Mapping[str, S
 class InboxRow(NamedTuple):
     """A group as its reader sees it: its newest item with its thing, and its people.
 
-    `people`: the number of them, up to 100; `actors`: the newest.
+    `people`: the number of them, up to 100, and 0 if no person caused the event; `actors`: the
+    newest.
     """
 
     item: NotificationItem
@@ -101,7 +105,8 @@ def rows_of(
         # By their newest item first.
         names: dict[str, str] = {}
         for item, thing in seen:
-            names.setdefault(item["by"], thing.by_name)
+            if item["by"]:
+                names.setdefault(item["by"], thing.by_name)
         actors = tuple(GroupActor(*each) for each in names.items())[:MOST_NAMED]
         is_read = all(item["read"] for item, _thing in seen)
         rows.append(InboxRow(*seen[0], len(names), actors, is_read))

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from chalicelib.languages import direction
+from chalicelib.notifications.event_words import EVENT_WORDS
 from chalicelib.notifications.groups import MOST_COUNTED
 from chalicelib.notifications.inbox import InboxRow
 from chalicelib.notifications.mailing import MailSetting
-from chalicelib.notifications.rows import Kind
-from chalicelib.notifications.words import MAIL_WORDS, MailWords
+from chalicelib.notifications.words import MAIL_WORDS
 
 # A letter lists so many; its subject counts all.
 MOST_LISTED = 20
@@ -29,7 +29,7 @@ def subject_of(row: MailSetting, shown: Sequence[InboxRow]) -> str:
     """Return the subject: the event and its page, or the number of several."""
     words = MAIL_WORDS[row["language"]]
     if len(shown) == 1:
-        head, title = _head(words, shown[0], "{}"), _line(shown[0].thing.page_title)
+        head, title = _head(row, shown[0], "{}"), _line(shown[0].thing.page_title)
         text = f"{head}: {title}" if title else head
     else:
         text = f"{words.notifications} ({_number(len(shown))})"
@@ -40,25 +40,25 @@ def subject_of(row: MailSetting, shown: Sequence[InboxRow]) -> str:
 def text_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
     """Return the letter as text."""
     words = MAIL_WORDS[row["language"]]
-    parts = [_item_text(words, each) for each in shown[:MOST_LISTED]]
+    parts = [_item_text(row, each) for each in shown[:MOST_LISTED]]
     if len(shown) > MOST_LISTED:
         parts.append(words.more)
     parts.append(f"{words.why}\n{words.stop}: {stop_url}")
     return "\n\n".join(parts) + "\n"
 
 
-def _item_text(words: MailWords, row: InboxRow) -> str:
-    lines = [_head(words, row, _ISOLATED)]
-    if title := _line(row.thing.page_title):
+def _item_text(row: MailSetting, shown: InboxRow) -> str:
+    lines = [_head(row, shown, _ISOLATED)]
+    if title := _line(shown.thing.page_title):
         lines.append(_ISOLATED.format(title))
-    quoted = [f"> {_line(each)}" for each in row.thing.text.splitlines() if each.strip()]
-    return "\n".join([*lines, *quoted, *_links(row)])
+    quoted = [f"> {_line(each)}" for each in shown.thing.text.splitlines() if each.strip()]
+    return "\n".join([*lines, *quoted, *_links(shown)])
 
 
 def html_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
     """Return the letter as HTML."""
     language, words = row["language"], MAIL_WORDS[row["language"]]
-    items = "\n".join(_item_html(words, each) for each in shown[:MOST_LISTED])
+    items = "\n".join(_item_html(row, each) for each in shown[:MOST_LISTED])
     more = f"\n<p>{escape(words.more)}</p>" if len(shown) > MOST_LISTED else ""
     stop = f'<a href="{escape(stop_url)}">{escape(words.stop)}</a>'
     return f"""<!doctype html>
@@ -72,12 +72,13 @@ def html_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
 """
 
 
-def _item_html(words: MailWords, row: InboxRow) -> str:
-    names = _names(row, lambda name: f"<bdi>{escape(name)}</bdi>")
-    head = escape(_event(words, row)).format(name=names)
-    title = escape(_line(row.thing.page_title))
-    lines = (escape(_line(each)) for each in row.thing.text.splitlines() if each.strip())
-    links = (f'<p><a href="{escape(each)}">{escape(words.open)}</a></p>' for each in _links(row))
+def _item_html(row: MailSetting, shown: InboxRow) -> str:
+    names = _names(shown, lambda name: f"<bdi>{escape(name)}</bdi>")
+    head = escape(_sentence(row, shown)).format(name=names)
+    title = escape(_line(shown.thing.page_title))
+    lines = (escape(_line(each)) for each in shown.thing.text.splitlines() if each.strip())
+    opens = escape(MAIL_WORDS[row["language"]].open)
+    links = (f'<p><a href="{escape(each)}">{opens}</a></p>' for each in _links(shown))
     page = f"<br><bdi>{title}</bdi>" if title else ""
     quoted = "<br>".join(lines)
     return (
@@ -86,21 +87,12 @@ def _item_html(words: MailWords, row: InboxRow) -> str:
     )
 
 
-def _event(words: MailWords, row: InboxRow) -> str:
-    said: dict[Kind, str] = {
-        "comment.reply": words.replied,
-        "comment.mention": words.mentioned,
-        "comment.watched": words.watched,
-        "follow": words.followed,
-        "post.comment": words.commented,
-        "post.reaction": words.reacted,
-        "post.wall": words.on_wall,
-    }
-    return said[row.item["kind"]]
+def _sentence(row: MailSetting, shown: InboxRow) -> str:
+    return EVENT_WORDS[row["language"]][shown.item["kind"]]
 
 
-def _head(words: MailWords, row: InboxRow, around: str) -> str:
-    return _event(words, row).format(name=_names(row, around.format))
+def _head(row: MailSetting, shown: InboxRow, around: str) -> str:
+    return _sentence(row, shown).format(name=_names(shown, around.format))
 
 
 def _names(row: InboxRow, around: Callable[[str], str]) -> str:
@@ -116,7 +108,7 @@ def _number(counted: int) -> str:
 
 
 def _links(row: InboxRow) -> list[str]:
-    """Return the address of a comment, if a browser opens it."""
+    """Return the address of a thing, if a browser opens it."""
     url = row.thing.permalink
     is_link = url.startswith(_SCHEMES) and not re.search(r"\s", url)
     return [url] if is_link else []

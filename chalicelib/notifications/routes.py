@@ -71,7 +71,8 @@ class NotifiedByAnswer(TypedDict):
 class NotifiedPageAnswer(TypedDict):
     """The page that the thing of a notification is on.
 
-    Of the social feed it is the post, or the person who follows you; both have no title and no URL.
+    Of the social feed it is the post, or the person who follows you, of a shop the order; these
+    have no title and no URL.
     """
 
     id: Annotated[str, Field(max_length=MAX_ID_CHARACTERS)]
@@ -92,13 +93,13 @@ class NotificationAnswer(TypedDict):
     at: Instant
     risen: Annotated[Instant, Field(description="Its place in the inbox.")]
     read: bool
-    by: NotifiedByAnswer
+    by: Annotated[NotifiedByAnswer | None, Field(description="null: no person caused it.")]
     actors: Annotated[
         list[NotifiedByAnswer],
-        Field(min_length=1, max_length=MOST_NAMED, description="The newest people of it."),
+        Field(max_length=MOST_NAMED, description="The newest people of it."),
     ]
     count: Annotated[
-        int, Field(ge=1, le=MOST_COUNTED, description="All people of it; 100: a hundred or more.")
+        int, Field(ge=0, le=MOST_COUNTED, description="All people of it; 100: a hundred or more.")
     ]
     excerpt: Annotated[str, Field(max_length=EXCERPT_CHARACTERS)]
     page: NotifiedPageAnswer
@@ -126,7 +127,7 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
     def list_notifications(
         request: Request, caller: Principal, query: InboxQuery
     ) -> Ok[InboxAnswer]:
-        """List replies to your comments, mentions, reactions and new followers, the newest first.
+        """List notifications of comments, the social feed and your orders, the newest first.
 
         Each shows its thing as you see it now, and goes with it. A page may have fewer than its
         `limit` while `next` is there. Notifications stay for 90 days.
@@ -178,7 +179,7 @@ def _answer(row: InboxRow) -> NotificationAnswer:
         "at": item["at"],
         "risen": item["risen"],
         "read": row.is_read,
-        "by": {"id": item["by"], "name": thing.by_name},
+        "by": {"id": item["by"], "name": thing.by_name} if item["by"] else None,
         "actors": [{"id": each.id, "name": each.name} for each in row.actors],
         "count": row.people,
         "excerpt": thing.text[:EXCERPT_CHARACTERS],

@@ -16,6 +16,10 @@ Kind = Literal[
     "post.comment",
     "post.reaction",
     "post.wall",
+    "order.paid",
+    "order.shipped",
+    "order.cancelled",
+    "order.refunded",
 ]
 # Of two channels; another release may have more kinds.
 MAX_OFF = 100
@@ -27,7 +31,8 @@ class NotificationItem(TypedDict):
     """A notification of a person; `_id` is `{person}:{key}`.
 
     `key` names the event, wherever its thing has moved, and `thing` the thing as its feature finds
-    it. `by` is the person who caused the event, at `at`; `risen` is the time of this item.
+    it. `by` is the person who caused the event, at `at`; empty: no person did. `risen` is the time
+    of this item.
     `wanted`: False: taken back. A taken item stays, so that no repeat of its event makes a second.
     `group`: an inbox shows all items of a group as one; missing: the item alone. `withheld`: its
     reader had its kind off; it is not `wanted`, and never will be.

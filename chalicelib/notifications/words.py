@@ -9,18 +9,10 @@ from chalicelib.languages import Language
 class MailWords(NamedTuple):
     """A letter, the letter that confirms an address, and the pages of both.
 
-    `{name}` stands in `replied` and the words of other events, `{link}` in `letter`, and `{email}`
-    in `question`.
+    `{link}` stands in `letter`, and `{email}` in `question`.
     """
 
     notifications: str
-    replied: str
-    mentioned: str
-    watched: str
-    followed: str
-    commented: str
-    reacted: str
-    on_wall: str
     open: str
     more: str
     why: str
@@ -38,14 +30,7 @@ class MailWords(NamedTuple):
 MAIL_WORDS: dict[Language, MailWords] = {
     "ar": MailWords(
         "الإشعارات",
-        "رد عليك {name}",
-        "أشار إليك {name}",
-        "تعليقات جديدة في نقاش تتابعه: {name}",
-        "متابعون جدد: {name}",
-        "تعليقات على منشورك: {name}",
-        "تفاعلات مع منشورك: {name}",
-        "منشور على حائطك: {name}",
-        "افتح التعليق",
+        "افتح",
         "هناك المزيد في صندوق إشعاراتك.",
         "تصلك هذه الرسالة لأنك طلبتها.",
         "أكّد عنوانك",
@@ -61,14 +46,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "de": MailWords(
         "Benachrichtigungen",
-        "{name} hat dir geantwortet",
-        "{name} hat dich erwähnt",
-        "Neue Kommentare in einer Diskussion, die du beobachtest: {name}",
-        "Folgt dir jetzt: {name}",
-        "Kommentare zu deinem Beitrag: {name}",
-        "Reaktionen auf deinen Beitrag: {name}",
-        "Ein Beitrag auf deiner Pinnwand: {name}",
-        "Kommentar öffnen",
+        "Öffnen",
         "Weitere stehen bei deinen Benachrichtigungen.",
         "Du bekommst diesen Brief, weil du ihn bestellt hast.",
         "Bestätige deine Adresse",
@@ -84,14 +62,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "en": MailWords(
         "Notifications",
-        "{name} replied to you",
-        "{name} mentioned you",
-        "New comments in a discussion you watch: {name}",
-        "New followers: {name}",
-        "Comments on your post: {name}",
-        "Reactions to your post: {name}",
-        "A post on your wall: {name}",
-        "Open the comment",
+        "Open",
         "There are more among your notifications.",
         "You get this letter because you asked for it.",
         "Confirm your address",
@@ -107,14 +78,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "es": MailWords(
         "Notificaciones",
-        "{name} te ha respondido",
-        "{name} te ha mencionado",
-        "Comentarios nuevos en una conversación que sigues: {name}",
-        "Nuevos seguidores: {name}",
-        "Comentarios en tu publicación: {name}",
-        "Reacciones a tu publicación: {name}",
-        "Una publicación en tu muro: {name}",
-        "Abrir el comentario",
+        "Abrir",
         "Hay más entre tus notificaciones.",
         "Recibes esta carta porque la has pedido.",
         "Confirma tu dirección",
@@ -130,14 +94,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "fr": MailWords(
         "Notifications",
-        "{name} vous a répondu",
-        "{name} vous a mentionné",
-        "Nouveaux commentaires dans une discussion que vous suivez : {name}",
-        "Nouveaux abonnés : {name}",
-        "Commentaires sur votre publication : {name}",
-        "Réactions à votre publication : {name}",
-        "Une publication sur votre mur : {name}",
-        "Ouvrir le commentaire",
+        "Ouvrir",
         "Il y en a d’autres parmi vos notifications.",
         "Vous recevez cette lettre parce que vous l’avez demandée.",
         "Confirmez votre adresse",
@@ -153,14 +110,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "it": MailWords(
         "Notifiche",
-        "{name} ti ha risposto",
-        "{name} ti ha menzionato",
-        "Nuovi commenti in una discussione che segui: {name}",
-        "Nuovi follower: {name}",
-        "Commenti al tuo post: {name}",
-        "Reazioni al tuo post: {name}",
-        "Un post sulla tua bacheca: {name}",
-        "Apri il commento",
+        "Apri",
         "Ce ne sono altre tra le tue notifiche.",
         "Ricevi questa lettera perché l’hai chiesta.",
         "Conferma il tuo indirizzo",
@@ -176,14 +126,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "ja": MailWords(
         "通知",
-        "{name}さんが返信しました",
-        "{name}さんがあなたをメンションしました",
-        "ウォッチ中のディスカッションへの新しいコメント：{name}",
-        "新しいフォロワー：{name}",
-        "あなたの投稿へのコメント：{name}",
-        "あなたの投稿へのリアクション：{name}",
-        "あなたのウォールへの投稿：{name}",
-        "コメントを開く",
+        "開く",
         "ほかにも通知があります。",
         "このメールは、ご希望によりお送りしています。",
         "アドレスの確認",
@@ -199,14 +142,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "nl": MailWords(
         "Meldingen",
-        "{name} heeft je geantwoord",
-        "{name} heeft je genoemd",
-        "Nieuwe reacties in een discussie die je volgt: {name}",
-        "Nieuwe volgers: {name}",
-        "Reacties onder je bericht: {name}",
-        "Waarderingen voor je bericht: {name}",
-        "Een bericht op je prikbord: {name}",
-        "Reactie openen",
+        "Openen",
         "Er staan er meer bij je meldingen.",
         "Je krijgt deze brief omdat je erom hebt gevraagd.",
         "Bevestig je adres",
@@ -222,14 +158,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "pl": MailWords(
         "Powiadomienia",
-        "Odpowiedź od: {name}",
-        "Wzmianka od: {name}",
-        "Nowe komentarze w obserwowanej dyskusji: {name}",
-        "Nowi obserwujący: {name}",
-        "Komentarze do Twojego wpisu: {name}",
-        "Reakcje na Twój wpis: {name}",
-        "Wpis na Twojej tablicy: {name}",
-        "Otwórz komentarz",
+        "Otwórz",
         "Pozostałe znajdziesz wśród powiadomień.",
         "Otrzymujesz ten list na własną prośbę.",
         "Potwierdź swój adres",
@@ -245,14 +174,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "pt-br": MailWords(
         "Notificações",
-        "{name} respondeu a você",
-        "{name} mencionou você",
-        "Novos comentários em uma discussão que você acompanha: {name}",
-        "Novos seguidores: {name}",
-        "Comentários na sua publicação: {name}",
-        "Reações à sua publicação: {name}",
-        "Uma publicação no seu mural: {name}",
-        "Abrir o comentário",
+        "Abrir",
         "Há mais entre as suas notificações.",
         "Você recebe esta carta porque a pediu.",
         "Confirme seu endereço",
@@ -268,14 +190,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "ru": MailWords(
         "Уведомления",
-        "Вам отвечает {name}",
-        "Вас упоминает {name}",
-        "Новые комментарии в обсуждении, за которым вы следите: {name}",
-        "Новые подписчики: {name}",
-        "Комментарии к вашей записи: {name}",
-        "Реакции на вашу запись: {name}",
-        "Запись на вашей стене: {name}",
-        "Открыть комментарий",
+        "Открыть",
         "Остальные — среди ваших уведомлений.",
         "Вы получаете это письмо по вашей просьбе.",
         "Подтвердите свой адрес",
@@ -291,14 +206,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "uk": MailWords(
         "Сповіщення",
-        "Вам відповідає {name}",
-        "Вас згадує {name}",
-        "Нові коментарі в обговоренні, за яким ви стежите: {name}",
-        "Нові підписники: {name}",
-        "Коментарі до вашого допису: {name}",
-        "Реакції на ваш допис: {name}",
-        "Допис на вашій стіні: {name}",
-        "Відкрити коментар",
+        "Відкрити",
         "Решта — серед ваших сповіщень.",
         "Ви отримуєте цей лист на ваше прохання.",
         "Підтвердьте свою адресу",
@@ -314,14 +222,7 @@ MAIL_WORDS: dict[Language, MailWords] = {
     ),
     "zh-cn": MailWords(
         "通知",
-        "{name} 回复了你",
-        "{name} 提到了你",
-        "你关注的讨论有新评论：{name}",
-        "新的关注者：{name}",
-        "你的帖子收到评论：{name}",
-        "你的帖子收到回应：{name}",
-        "你的留言墙上的帖子：{name}",
-        "打开评论",
+        "打开",
         "更多内容请查看你的通知。",
         "你收到此邮件，是因为你要求接收。",
         "请确认你的地址",

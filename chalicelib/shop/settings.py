@@ -1,9 +1,9 @@
 """The settings of shops, stored by site; almost every call reads them."""
 
 from datetime import datetime
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -15,8 +15,19 @@ from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import CurrencyFixed, UnknownShop
 from chalicelib.shop.money import Currency
+from chalicelib.texts import Url
 
 HOLD_PERCENT = 50
+_ORDER = "{order}"
+
+
+def _check_order(url: str) -> str:
+    if _ORDER not in url:
+        raise ValueError("the address must have {order} in place of the id")
+    return url
+
+
+OrderPage = Annotated[Url, AfterValidator(_check_order)]
 
 
 class ShopSettings(Input):
@@ -43,6 +54,12 @@ class ShopSettings(Input):
     payments: Literal["fake", "stripe"] = Field(
         "fake", description="Who takes the money: `fake` takes none."
     )
+    order_page: OrderPage | None = Field(
+        None,
+        description="The address of an order's page, with `{order}` for its id. With it, buyers "
+        "with an account are notified of their orders.",
+        examples=["https://harbour-shop.example/orders/{order}"],
+    )
 
 
 LayoutName = Literal["details", "attributes"]
@@ -62,6 +79,7 @@ class ShopSite(TypedDict):
     is_rewriting: NotRequired[bool]
     layout_chosen: NotRequired[datetime]
     hold_percent: NotRequired[int]
+    order_page: NotRequired[str | None]
 
 
 SITES = Collection("shop.site", ShopSite)
@@ -100,3 +118,9 @@ def recall(runtime: Runtime, site: str) -> ShopSite:
 def hold_percent(shop: ShopSite) -> int:
     """Return the percentage of a SKU that carts may hold; shops of earlier releases have 50."""
     return shop.get("hold_percent", HOLD_PERCENT)
+
+
+def order_url(shop: ShopSite, order_id: str) -> str | None:
+    """Return the address of an order's page; None: the shop has none."""
+    page = shop.get("order_page")
+    return page.replace(_ORDER, order_id) if page else None

@@ -13,6 +13,7 @@ from chalicelib.shop.money import Currency
 from chalicelib.shop.settings import LayoutName, ShopSettings, ShopSite, hold_percent
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
+from chalicelib.texts import ShownUrl
 
 
 class ShopAnswer(TypedDict):
@@ -25,6 +26,7 @@ class ShopAnswer(TypedDict):
         int, Field(description="The share of a SKU that carts hold together without an order.")
     ]
     payments: Literal["fake", "stripe"]
+    order_page: ShownUrl | None
     layout: Annotated[LayoutName, Field(description="How its products keep their details.")]
     is_rewriting: Annotated[
         bool, Field(description="Whether some products may be kept in another layout yet.")
@@ -39,6 +41,7 @@ def shop_answer(settings: ShopSite) -> ShopAnswer:
         "hold_seconds": settings["hold_seconds"],
         "hold_percent": hold_percent(settings),
         "payments": settings["payments"],
+        "order_page": settings.get("order_page"),
         "layout": settings["layout"],
         "is_rewriting": settings.get("is_rewriting", False),
     }

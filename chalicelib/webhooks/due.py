@@ -1,10 +1,10 @@
-"""Events that a thing stores with their cause, until a schedule has made their deliveries.
+"""Events that a thing stores with their cause, until a schedule has told of them.
 
 The write of the cause notes the event, so that a crash loses none, and costs no trip of its own. An
 event has its id and its body from that write on: a repeat makes the same deliveries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pymongo import ASCENDING, UpdateOne
@@ -17,6 +17,8 @@ from chalicelib.webhooks.hooks import REMEMBERED
 from chalicelib.webhooks.kinds import body_of
 from chalicelib.webhooks.rows import MAX_DUE, DueEvent
 
+# Notifies people of due events; a repeat must change nothing.
+Notify = Callable[[Runtime, Sequence[DueEvent]], None]
 # Things of one run; the next run goes on.
 MOST_AT_ONCE = 500
 
@@ -26,29 +28,36 @@ def push(event: DueEvent) -> Document:
     return {"due_events": {"$each": [event], "$slice": -MAX_DUE}}
 
 
-def deliver(runtime: Runtime, things: Collection[Any], key: Sequence[str] = ("_id",)) -> int:
-    """Make the deliveries of due events, and return their number; `key`: fields of the shard key.
+def deliver(
+    runtime: Runtime,
+    things: Collection[Any],
+    notify: Notify | None = None,
+    key: Sequence[str] = ("_id",),
+) -> int:
+    """Tell webhooks and people of due events; return the number of events.
 
-    Without hooks an event just goes. A crash before the end leaves events that have deliveries: the
-    next run makes no second ones.
+    `key`: fields of the shard key. Without hooks an event just goes. A crash before the end leaves
+    events that have deliveries: the next run makes no second ones.
     """
     # By then each container knows the hooks that were there at the event.
     until = runtime.now() - REMEMBERED
     rows = things.of(runtime.database)
     due = rows.find({"due_events.at": {"$lte": until}}, dict.fromkeys((*key, "due_events"), 1))
     done: list[UpdateOne] = []
-    count = 0
+    told: list[DueEvent] = []
     for thing in due.sort("due_events.at", ASCENDING).limit(MOST_AT_ONCE):
         come = [each for each in thing["due_events"] if each["at"] <= until]
         for event in come:
             _make(runtime, event)
-        count += len(come)
+        told += come
         this = {name: thing[name] for name in key}
         ids = [each["id"] for each in come]
         done.append(UpdateOne(this, {"$pull": {"due_events": {"id": {"$in": ids}}}}))
+    if notify is not None and told:
+        notify(runtime, told)
     if done:
         rows.bulk_write(done, ordered=False)
-    return count
+    return len(told)
 
 
 def _make(runtime: Runtime, event: DueEvent) -> None:

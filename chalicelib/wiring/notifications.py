@@ -5,22 +5,32 @@ from collections.abc import Mapping, Sequence
 from chalicelib.comments import notifications as comments
 from chalicelib.identity import Principal
 from chalicelib.notifications import digests
-from chalicelib.notifications.inbox import ShownThing
+from chalicelib.notifications.inbox import Show, ShownThing
 from chalicelib.notifications.rows import NotificationItem
 from chalicelib.runtime import Runtime
+from chalicelib.shop.orders import notifications as orders
 from chalicelib.social import notifications as social
 
-_OF_COMMENTS = ("comment.reply", "comment.mention", "comment.watched")
+# By the first word of a kind.
+_SHOWN_BY: Mapping[str, Show] = {
+    "comment": comments.show,
+    "follow": social.show,
+    "post": social.show,
+    "order": orders.show,
+}
 
 
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
     """Return the things of notifications that a reader sees now, by the ids of the items."""
-    of_comments = [each for each in items if each["kind"] in _OF_COMMENTS]
-    of_feed = [each for each in items if each["kind"] not in _OF_COMMENTS]
-    shown = {**comments.show(runtime, reader, of_comments)} if of_comments else {}
-    return shown | {**social.show(runtime, reader, of_feed)}
+    parts: dict[Show, list[NotificationItem]] = {}
+    for item in items:
+        parts.setdefault(_SHOWN_BY[item["kind"].partition(".")[0]], []).append(item)
+    shown: dict[str, ShownThing] = {}
+    for show_part, part in parts.items():
+        shown |= show_part(runtime, reader, part)
+    return shown
 
 
 def send_letters(runtime: Runtime) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from chalicelib.notifications.preferences import KINDS
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from contract.compatibility import resolve
@@ -115,13 +116,9 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
         "/notifications/preferences",
         {
             "kinds": {
+                **{kind: {"in_app": True, "email": False} for kind in KINDS},
                 "comment.reply": {"in_app": True, "email": True},
-                "comment.mention": {"in_app": True, "email": False},
-                "comment.watched": {"in_app": True, "email": False},
                 "follow": {"in_app": False, "email": False},
-                "post.comment": {"in_app": True, "email": True},
-                "post.reaction": {"in_app": True, "email": False},
-                "post.wall": {"in_app": True, "email": False},
             },
             "quiet": {"from": 22, "to": 7},
         },
@@ -162,7 +159,13 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "putShop": (
         "/shops/delta",
-        {"currency": "JPY", "hold_seconds": 600, "hold_percent": 20, "payments": "fake"},
+        {
+            "currency": "JPY",
+            "hold_seconds": 600,
+            "hold_percent": 20,
+            "payments": "fake",
+            "order_page": "https://shop.example/orders/{order}",
+        },
     ),
     "putSite": ("/sites/alpha", {"revenue_share": 0.25}),
     "putUserOrg": (

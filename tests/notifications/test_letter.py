@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from chalicelib.languages import Language, direction
 from chalicelib.mail.letters import Draft
 from chalicelib.mail.mime import PostedLetter, message_of
+from chalicelib.notifications.event_words import EVENT_WORDS
 from chalicelib.notifications.groups import GroupActor
 from chalicelib.notifications.inbox import InboxRow
 from chalicelib.notifications.letter import html_of, subject_of, text_of
@@ -122,7 +123,7 @@ def test_each_language_has_all_words_in_their_places(language: Language) -> None
     heads = set()
     for kind in get_args(Kind):
         subject, text, html = made([row(kind)], language)
-        assert "Ben" in subject
+        assert ("Ben" in subject) == ("{name}" in EVENT_WORDS[language][kind])
         assert URL in text
         heads.add(subject)
         assert f'<html lang="{language}" dir="{direction(language)}">' in html
@@ -151,5 +152,20 @@ def test_a_name_in_a_group_is_text(hostile: str) -> None:
         assert not any(mark in each for mark in "\u202e\u2066\u200f\x00\x1b\x85\u2028\u2029")
 
 
-def test_there_are_words_for_every_language() -> None:
-    assert set(MAIL_WORDS) == set(get_args(Language))
+def test_there_are_words_for_every_language_and_kind() -> None:
+    assert set(MAIL_WORDS) == set(EVENT_WORDS) == set(get_args(Language))
+    for language, words in EVENT_WORDS.items():
+        assert list(words) == list(get_args(Kind))
+        named = {kind for kind, sentence in words.items() if "{name}" in sentence}
+        assert named == {kind for kind, text in EVENT_WORDS["en"].items() if "{name}" in text}, (
+            language
+        )
+
+
+def test_an_event_that_no_person_caused_names_none() -> None:
+    shown = InboxRow(
+        {**row().item, "kind": "order.paid", "by": ""}, thing("1"), 0, (), is_read=False
+    )
+
+    assert made([shown])[0] == "Your order is paid: Moon"
+    assert "Ben" not in made([shown])[2]

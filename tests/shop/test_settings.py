@@ -31,6 +31,7 @@ def test_a_shop_is_opened_and_changed(client: Client) -> None:
         "hold_seconds": 900,
         "hold_percent": 50,
         "payments": "fake",
+        "order_page": None,
         "layout": "details",
         "is_rewriting": False,
     }

@@ -86,6 +86,29 @@ def test_a_mention_says_so_and_all_are_marked_as_read(
     assert page.evaluate("told") == {"unread": 0, "unseen": 0}
 
 
+def test_an_event_that_no_person_caused_has_its_sentence_alone(
+    host: Site, open_page: OpenPage, replied: Callable[..., str]
+) -> None:
+    replied()
+    page = open_page(host)
+    expect(badge(page)).to_have_text("1")
+    url = "https://a.example/orders/1"
+    step: dict[str, Any] = {
+        "kind": "order.shipped",
+        "by": None,
+        "actors": [],
+        "count": 0,
+        "permalink": url,
+    }
+    answering(page, item(0, **step), item(1, **{**step, "kind": "order.paid"}))
+
+    bell(page).click()
+
+    expect(rows(page).nth(0)).to_contain_text(re.compile(r"^Your order is on its wayComment 0\."))
+    expect(rows(page).nth(1)).to_contain_text("Your order is paid")
+    expect(rows(page).nth(0).get_by_role("link")).to_have_attribute("href", url)
+
+
 def test_an_empty_inbox_says_what_comes_there(host: Site, open_page: OpenPage) -> None:
     page = open_page(host)
     bell(page).click()

@@ -142,15 +142,16 @@ export class Inbox {
   /** @param {Item} item @param {HTMLElement} link */
   #paint(item, link) {
     const { t, language } = this.#desk.words;
-    const { actors = [item.by], count = 1 } = item;
-    // A release may know more kinds than this page, or fewer: of those the people are shown alone.
+    const { by, actors = by ? [by] : [], count = actors.length } = item;
+    // A release may know more kinds than this page, or fewer: of those the people are shown alone. An
+    // event that no person caused has no names.
     const [before, after] = t(/** @type {string} */ (item.kind.split(".").pop()), { name: NAME }).split(NAME);
     const names = actors.flatMap(({ name }) => [", ", h("bdi", { part: "author" }, name)]).slice(1);
     this.#shown.set(item.id, { item, link });
     link.className = item.read ? "" : "unread";
     link.setAttribute("part", item.read ? "link" : "link unread");
     link.replaceChildren(
-      h("span", { class: "said" }, after != null && before, ...names, count > actors.length && ` (${this.#desk.number(count)})`, after),
+      h("span", { class: "said" }, (after != null || !count) && before, ...names, count > actors.length && ` (${this.#desk.number(count)})`, after),
       h("span", { class: "text", part: "text", dir: "auto" }, item.excerpt),
       h("small", {}, !item.read && h("b", {}, t("unread")), h("bdi", {}, item.page.title), when(item.at, language)));
   }

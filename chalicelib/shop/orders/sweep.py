@@ -14,7 +14,14 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import Cart
-from chalicelib.shop.orders import personal_data, reconciliation, refunds, resuming, strays
+from chalicelib.shop.orders import (
+    notifications,
+    personal_data,
+    reconciliation,
+    refunds,
+    resuming,
+    strays,
+)
 from chalicelib.shop.orders.checkout import order_of
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.payments.records import PAYMENTS
@@ -38,7 +45,9 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         "entries_of_orders": len(overdue),
         "carts_expired": carts.expire_idle(runtime),
         "carts_resumed": carts_found,
-        "events_delivered": due.deliver(runtime, ORDERS) + due.deliver(runtime, PAYMENTS),
+        "events_delivered": sum(
+            due.deliver(runtime, each, notifications.notify) for each in (ORDERS, PAYMENTS)
+        ),
         "buyers_forgotten": personal_data.forget_buyers(runtime),
         "refunds_made": refunds.sweep(runtime, until),
         "orders_resumed": _resume_orders(runtime, until),

@@ -1,0 +1,73 @@
+"""Orders as causes of notifications: their buyers hear of each step, where a shop has order pages.
+
+The events are those of webhooks, noted by the write of their cause.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from chalicelib.identity import Principal
+from chalicelib.notifications import events
+from chalicelib.notifications.events import NotificationEvent
+from chalicelib.notifications.inbox import ShownThing
+from chalicelib.notifications.rows import NotificationItem
+from chalicelib.runtime import Runtime
+from chalicelib.shop import settings
+from chalicelib.shop.errors import UnknownShop
+from chalicelib.shop.orders.shapes import ORDERS, Order
+from chalicelib.webhooks.kinds import OrderKind
+from chalicelib.webhooks.rows import DueEvent
+
+
+def notify(runtime: Runtime, due: Sequence[DueEvent]) -> None:
+    """Notify buyers with an account of due events; a repeat changes nothing."""
+    told = [each for each in due if _page_of(runtime, each["data"]["site"], each["data"]["id"])]
+    read_at = runtime.now()
+    orders = _find(runtime, {each["data"]["id"] for each in told})
+    for event in told:
+        order = orders.get(event["data"]["id"])
+        if order is not None and order["user"] is not None:
+            events.agree(runtime, _notification(event, order["user"]), read_at)
+
+
+def _notification(event: DueEvent, buyer: str) -> NotificationEvent:
+    return NotificationEvent(
+        key=f"order/{event['id']}",
+        site=event["data"]["site"],
+        thing=event["data"]["id"],
+        by="",
+        at=event["at"],
+        # Orders and payments have no events of other things.
+        recipients={buyer: cast("OrderKind", event["kind"])},
+        # No step of an order is undone.
+        is_new=True,
+    )
+
+
+def show(
+    runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
+) -> Mapping[str, ShownThing]:
+    """Return the orders of notifications that a buyer sees now, by the ids of the items."""
+    orders = _find(runtime, {each["thing"] for each in items})
+    shown: dict[str, ShownThing] = {}
+    for item in items:
+        order = orders.get(item["thing"])
+        if order is not None and order["user"] == reader.id:
+            page = _page_of(runtime, order["site"], order["_id"]) or ""
+            lines = ", ".join(f"{each['title']} ({each['qty']})" for each in order["lines"])
+            shown[item["_id"]] = ShownThing("", lines, order["_id"], "", "", page)
+    return shown
+
+
+def _page_of(runtime: Runtime, site: str, order_id: str) -> str | None:
+    try:
+        return settings.order_url(settings.recall(runtime, site), order_id)
+    except UnknownShop:
+        return None
+
+
+def _find(runtime: Runtime, ids: set[str]) -> dict[str, Order]:
+    if not ids:
+        return {}
+    found = ORDERS.of(runtime.database).find({"_id": {"$in": sorted(ids)}})
+    return {each["_id"]: each for each in found}
