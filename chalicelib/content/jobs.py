@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from chalicelib.content import tag_counts, terms
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing import discussions as publishing_discussions
-from chalicelib.content.publishing import tending
+from chalicelib.content.publishing import notifications, tending
 from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
@@ -18,7 +18,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
     """Tidy up after instants that have passed, and send messages again; return counts of pages."""
     done = {"made_live": tending.make_live(runtime), "ended": tending.end(runtime)}
     tending.give_date(runtime)
-    due.deliver(runtime, NODES, key=("site", "_id"))
+    due.deliver(runtime, NODES, notifications.notify, key=("site", "_id"))
     tag_counts.count_due(runtime)
     tag_counts.repair(runtime)
     publishing_discussions.sweep(runtime)

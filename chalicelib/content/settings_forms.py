@@ -53,6 +53,10 @@ class ContentSettings(Input):
         "open", description="Whether a page that is published gets a discussion."
     )
     feed_items: int = Field(30, ge=1, le=MAX_FEED_ITEMS, description="Entries of a feed's page.")
+    notifications: bool = Field(
+        default=False,
+        description="Whether an author is notified when another person publishes their page.",
+    )
 
 
 class ContentSettingsAnswer(TypedDict):
@@ -65,6 +69,7 @@ class ContentSettingsAnswer(TypedDict):
     author: ShownLine
     comments: Literal["open", "off"]
     feed_items: int
+    notifications: bool
     feed_host: Annotated[
         Annotated[str, Field(max_length=2_000)],
         Field(description="The ids in its feeds begin with it; it never changes."),
@@ -81,5 +86,6 @@ def settings_answer(settings: ContentSite) -> ContentSettingsAnswer:
         "author": settings["author"],
         "comments": settings["comments"],
         "feed_items": settings["feed_items"],
+        "notifications": settings.get("notifications", False),
         "feed_host": settings["feed_host"],
     }

@@ -165,3 +165,4 @@ class ContentSite(TypedDict):
     feed_host: str
     version: int
     changed: datetime
+    notifications: NotRequired[bool]

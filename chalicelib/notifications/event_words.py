@@ -19,6 +19,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "طلبك في الطريق",
         "order.cancelled": "انتهى طلبك دون دفع",
         "order.refunded": "سيعود إليك مبلغ من طلبك",
+        "page.published": "صفحتك منشورة الآن",
     },
     "de": {
         "comment.mention": "{name} hat dich erwähnt",
@@ -32,6 +33,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Deine Bestellung ist unterwegs",
         "order.cancelled": "Deine Bestellung endete ohne Zahlung",
         "order.refunded": "Geld für deine Bestellung kommt zurück",
+        "page.published": "Deine Seite ist online",
     },
     "en": {
         "comment.mention": "{name} mentioned you",
@@ -45,6 +47,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Your order is on its way",
         "order.cancelled": "Your order ended without a payment",
         "order.refunded": "Money for your order is on its way back",
+        "page.published": "Your page is online",
     },
     "es": {
         "comment.mention": "{name} te ha mencionado",
@@ -58,6 +61,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Tu pedido está en camino",
         "order.cancelled": "Tu pedido terminó sin pago",
         "order.refunded": "Se te devuelve dinero de tu pedido",
+        "page.published": "Tu página está en línea",
     },
     "fr": {
         "comment.mention": "{name} vous a mentionné",
@@ -71,6 +75,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Votre commande est en route",
         "order.cancelled": "Votre commande s’est terminée sans paiement",
         "order.refunded": "De l’argent de votre commande vous est remboursé",
+        "page.published": "Votre page est en ligne",
     },
     "it": {
         "comment.mention": "{name} ti ha menzionato",
@@ -84,6 +89,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Il tuo ordine è in viaggio",
         "order.cancelled": "Il tuo ordine è terminato senza pagamento",
         "order.refunded": "Ti viene rimborsato denaro del tuo ordine",
+        "page.published": "La tua pagina è online",
     },
     "ja": {
         "comment.mention": "{name}さんがあなたをメンションしました",
@@ -97,6 +103,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "ご注文の商品を発送しました",
         "order.cancelled": "ご注文は支払いがないまま終了しました",
         "order.refunded": "ご注文の代金を返金します",
+        "page.published": "あなたのページが公開されました",
     },
     "nl": {
         "comment.mention": "{name} heeft je genoemd",
@@ -110,6 +117,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Je bestelling is onderweg",
         "order.cancelled": "Je bestelling eindigde zonder betaling",
         "order.refunded": "Geld van je bestelling komt terug",
+        "page.published": "Je pagina staat online",
     },
     "pl": {
         "comment.mention": "Wzmianka od: {name}",
@@ -123,6 +131,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Twoje zamówienie jest w drodze",
         "order.cancelled": "Twoje zamówienie zakończyło się bez płatności",
         "order.refunded": "Pieniądze za Twoje zamówienie wracają do Ciebie",
+        "page.published": "Twoja strona jest już w sieci",
     },
     "pt-br": {
         "comment.mention": "{name} mencionou você",
@@ -136,6 +145,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Seu pedido está a caminho",
         "order.cancelled": "Seu pedido terminou sem pagamento",
         "order.refunded": "Um valor do seu pedido está sendo devolvido",
+        "page.published": "Sua página está no ar",
     },
     "ru": {
         "comment.mention": "Вас упоминает {name}",
@@ -149,6 +159,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Ваш заказ в пути",
         "order.cancelled": "Ваш заказ завершён без оплаты",
         "order.refunded": "Деньги за ваш заказ возвращаются",
+        "page.published": "Ваша страница опубликована",
     },
     "uk": {
         "comment.mention": "Вас згадує {name}",
@@ -162,6 +173,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "Ваше замовлення в дорозі",
         "order.cancelled": "Ваше замовлення завершено без оплати",
         "order.refunded": "Гроші за ваше замовлення повертаються",
+        "page.published": "Вашу сторінку опубліковано",
     },
     "zh-cn": {
         "comment.mention": "{name} 提到了你",
@@ -175,5 +187,6 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.shipped": "你的订单已发货",
         "order.cancelled": "你的订单未付款，已结束",
         "order.refunded": "你的订单有退款",
+        "page.published": "你的页面已发布",
     },
 }

@@ -127,7 +127,7 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
     def list_notifications(
         request: Request, caller: Principal, query: InboxQuery
     ) -> Ok[InboxAnswer]:
-        """List notifications of comments, the social feed and your orders, the newest first.
+        """List notifications of comments, the feed, your orders and pages, the newest first.
 
         Each shows its thing as you see it now, and goes with it. A page may have fewer than its
         `limit` while `next` is there. Notifications stay for 90 days.

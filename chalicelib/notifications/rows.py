@@ -20,6 +20,7 @@ Kind = Literal[
     "order.shipped",
     "order.cancelled",
     "order.refunded",
+    "page.published",
 ]
 # Of two channels; another release may have more kinds.
 MAX_OFF = 100

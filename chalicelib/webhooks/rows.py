@@ -128,13 +128,15 @@ TOLD = Collection(
 class DueEvent(TypedDict):
     """An event in the document of its thing, until it has deliveries.
 
-    id: the same in every repeat. at: its time, maybe to come.
+    id: the same in every repeat. at: its time, maybe to come. by_author: the author of the thing
+    caused it, and hears nothing of it.
     """
 
     id: str
     kind: Kind
     at: datetime
     data: Document
+    by_author: NotRequired[bool]
 
 
 DueEvents = Annotated[list[DueEvent], AtMost(MAX_DUE)]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from chalicelib.comments import notifications as comments
+from chalicelib.content.publishing import notifications as pages
 from chalicelib.identity import Principal
 from chalicelib.notifications import digests
 from chalicelib.notifications.inbox import Show, ShownThing
@@ -17,6 +18,7 @@ _SHOWN_BY: Mapping[str, Show] = {
     "follow": social.show,
     "post": social.show,
     "order": orders.show,
+    "page": pages.show,
 }
 
 

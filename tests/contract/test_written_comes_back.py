@@ -78,6 +78,7 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
             "author": "Ann",
             "comments": "off",
             "feed_items": 7,
+            "notifications": True,
         },
     ),
     "putMe": (

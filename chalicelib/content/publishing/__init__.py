@@ -1,4 +1,5 @@
 """Publication of pages at an instant, their addresses, and the end of both.
 
-Public face: `addresses`, `discussions`, `forms`, `publishing`, `routes`, `tending`.
+Public face: `addresses`, `discussions`, `forms`, `notifications`, `publishing`, `routes`,
+`tending`.
 """

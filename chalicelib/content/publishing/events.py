@@ -1,4 +1,4 @@
-"""A page's events for the webhooks of its site: also those of instants to come.
+"""A page's events for the webhooks of its site and for its author: also events to come.
 
 A change of a page notes the events that follow from it, at the instants at which readers see them.
 Events to come follow from the last change alone.
@@ -12,14 +12,24 @@ from chalicelib.webhooks.kinds import PageEventData, PageKind
 from chalicelib.webhooks.rows import MAX_DUE, DueEvent
 
 
-def events_after(before: ContentNode, after: ContentNode, now: datetime) -> list[DueEvent]:
-    """Return the due events of a page after a change: earlier events, and what readers will see."""
-    found = [each for each in before.get("due_events", []) if each["at"] <= now]
+def events_after(
+    before: ContentNode, after: ContentNode, now: datetime, *, by_author: bool | None = None
+) -> list[DueEvent]:
+    """Return the due events of a page after a change: earlier events, and what readers will see.
+
+    by_author: whether the page's author made the change; None: the clock did, and an event to come
+    keeps its cause.
+    """
+    noted = before.get("due_events", [])
+    found = [each for each in noted if each["at"] <= now]
+    own = {each["data"]["version"] for each in noted if each.get("by_author")}
     shown, at = edition_at(before, now), now
     for number in range(MAX_DUE):
         seen = edition_at(after, at)
         if _version(seen) != _version(shown):
-            found.append(_event(before, seen, shown, at, number))
+            event = _event(before, seen, shown, at, number)
+            is_own = event["data"]["version"] in own if by_author is None else by_author
+            found.append({**event, "by_author": True} if is_own else event)
         shown, following = seen, next_change(after, at)
         if following is None:
             break

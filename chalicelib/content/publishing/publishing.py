@@ -47,14 +47,15 @@ def publish(
     discussions: Discussions,
     node: ContentNode,
     given: Publication,
-    arrival: Arrival | None = None,
+    by: Principal | Arrival,
 ) -> ContentNode:
-    """Publish a page's draft from an instant on.
+    """Publish a page's draft from an instant on; an arrival is no news.
 
     Raises InvalidRequest, EditConflict, SiteNotSetUp, AddressTaken, PageTooLarge, UnreadableText,
     UnknownContent and ContentGone.
     """
     drafts.check_version(node, given.version)
+    arrival = by if isinstance(by, Arrival) else None
     now, draft = runtime.now(), _draft(node)
     shown_from = max(given.at or now, now)
     _check_date(node, given, shown_from, now)
@@ -77,8 +78,10 @@ def publish(
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
         begun = _discussion(runtime, discussions, current, change, session, arrival)
-        is_news = arrival is None
-        return store(runtime, current, change, session, is_news=is_news, discussion=begun)
+        if isinstance(by, Arrival):
+            return store(runtime, current, change, session, is_news=False, discussion=begun)
+        is_own = current["author"] is not None and current["author"]["id"] == by.id
+        return store(runtime, current, change, session, by_author=is_own, discussion=begun)
 
     return notify(runtime, in_transaction(runtime.database, work), is_news=arrival is None)
 
@@ -131,18 +134,20 @@ def new_preview_key(runtime: Runtime, node: ContentNode) -> ContentNode:
     return changed or nodes.find(runtime.database, node["site"], node["_id"])
 
 
-def store(
+def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
     runtime: Runtime,
     node: ContentNode,
     change: Publishing,
     session: ClientSession,
     *,
     is_news: bool = True,
+    by_author: bool | None = None,
     **others: object,
 ) -> ContentNode:
     """Store a publishing change with a note for the page's discussion, and its happening.
 
     Also updates the uses of the page's assets, the numbers of its tags, and its words for searches.
+    `by_author`: as in `events_after`.
     """
     now = runtime.now()
     stored: Document = {**change, **others, "updated": now}
@@ -158,7 +163,7 @@ def store(
         stored["telling"] = discussions.note(runtime)
     changed_node: ContentNode = {**node, **change}
     if is_news:
-        stored["due_events"] = events_after(node, changed_node, now)
+        stored["due_events"] = events_after(node, changed_node, now, by_author=by_author)
     stored |= tag_counts.count(runtime.database, node, changed_node, now, session)
     terms.store(runtime.database, changed_node, session)
     changed = NODES.of(runtime.database).find_one_and_update(

@@ -62,7 +62,8 @@ def _declare_publishing(route: Route, discussions: Discussions) -> None:
         """
         check_publisher(publisher, site)
         node = nodes.find(request.runtime.database, site, content)
-        return _answer(request, publishing.publish(request.runtime, discussions, node, body))
+        published = publishing.publish(request.runtime, discussions, node, body, publisher)
+        return _answer(request, published)
 
 
 def _declare_ends(route: Route) -> None:

@@ -17,6 +17,7 @@ export default {
   shipped: "Deine Bestellung ist unterwegs",
   cancelled: "Deine Bestellung endete ohne Zahlung",
   refunded: "Geld für deine Bestellung kommt zurück",
+  published: "Deine Seite ist online",
   readAll: "Alle als gelesen markieren",
   byMail: "Per E-Mail",
   noneYet: "Noch nichts: Hier stehen Antworten auf deine Kommentare und Kommentare, die dich erwähnen.",

@@ -18,6 +18,7 @@ export default {
   shipped: "Tu pedido está en camino",
   cancelled: "Tu pedido terminó sin pago",
   refunded: "Se te devuelve dinero de tu pedido",
+  published: "Tu página está en línea",
   readAll: "Marcar todo como leído",
   byMail: "Por correo",
   noneYet: "Nada por ahora: aquí aparecen las respuestas a tus comentarios y los comentarios que te mencionan.",

@@ -17,6 +17,7 @@ export default {
   shipped: "Je bestelling is onderweg",
   cancelled: "Je bestelling eindigde zonder betaling",
   refunded: "Geld van je bestelling komt terug",
+  published: "Je pagina staat online",
   readAll: "Alles als gelezen markeren",
   byMail: "Per e-mail",
   noneYet: "Nog niets: hier staan antwoorden op je reacties en reacties die je noemen.",
