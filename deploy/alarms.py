@@ -9,6 +9,7 @@ from chalicelib.observability.metrics import (
     AD_EVENTS,
     DISPUTES,
     FAN_OUTS_FAILED,
+    HOOKS_STOPPED,
     LATE_PAYMENTS,
     LETTERS,
     OWED,
@@ -112,6 +113,8 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     yield _alarm("orders", "paid-late", _metric(namespace, late, "Sum"), Threshold=0)
     *_, given_up = LETTERS.units
     yield _alarm("letters", "not-sent", _metric(namespace, given_up, "Sum"), Threshold=0)
+    (stopped,) = HOOKS_STOPPED.units
+    yield _alarm("webhooks", "stopped", _metric(namespace, stopped, "Sum"), Threshold=0)
     (came_back,) = REFUNDS_FAILED.units
     yield _alarm("refunds", "came-back", _metric(namespace, came_back, "Sum"), Threshold=0)
     (disputed,) = DISPUTES.units

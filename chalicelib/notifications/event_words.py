@@ -20,6 +20,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "انتهى طلبك دون دفع",
         "order.refunded": "سيعود إليك مبلغ من طلبك",
         "page.published": "صفحتك منشورة الآن",
+        "webhook.stopped": "أُوقف خطاف ويب",
     },
     "de": {
         "comment.mention": "{name} hat dich erwähnt",
@@ -34,6 +35,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Deine Bestellung endete ohne Zahlung",
         "order.refunded": "Geld für deine Bestellung kommt zurück",
         "page.published": "Deine Seite ist online",
+        "webhook.stopped": "Ein Webhook wurde abgeschaltet",
     },
     "en": {
         "comment.mention": "{name} mentioned you",
@@ -48,6 +50,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Your order ended without a payment",
         "order.refunded": "Money for your order is on its way back",
         "page.published": "Your page is online",
+        "webhook.stopped": "A webhook was switched off",
     },
     "es": {
         "comment.mention": "{name} te ha mencionado",
@@ -62,6 +65,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Tu pedido terminó sin pago",
         "order.refunded": "Se te devuelve dinero de tu pedido",
         "page.published": "Tu página está en línea",
+        "webhook.stopped": "Se ha desactivado un webhook",
     },
     "fr": {
         "comment.mention": "{name} vous a mentionné",
@@ -76,6 +80,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Votre commande s’est terminée sans paiement",
         "order.refunded": "De l’argent de votre commande vous est remboursé",
         "page.published": "Votre page est en ligne",
+        "webhook.stopped": "Un webhook a été désactivé",
     },
     "it": {
         "comment.mention": "{name} ti ha menzionato",
@@ -90,6 +95,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Il tuo ordine è terminato senza pagamento",
         "order.refunded": "Ti viene rimborsato denaro del tuo ordine",
         "page.published": "La tua pagina è online",
+        "webhook.stopped": "Un webhook è stato disattivato",
     },
     "ja": {
         "comment.mention": "{name}さんがあなたをメンションしました",
@@ -104,6 +110,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "ご注文は支払いがないまま終了しました",
         "order.refunded": "ご注文の代金を返金します",
         "page.published": "あなたのページが公開されました",
+        "webhook.stopped": "Webhook が無効になりました",
     },
     "nl": {
         "comment.mention": "{name} heeft je genoemd",
@@ -118,6 +125,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Je bestelling eindigde zonder betaling",
         "order.refunded": "Geld van je bestelling komt terug",
         "page.published": "Je pagina staat online",
+        "webhook.stopped": "Een webhook is uitgeschakeld",
     },
     "pl": {
         "comment.mention": "Wzmianka od: {name}",
@@ -132,6 +140,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Twoje zamówienie zakończyło się bez płatności",
         "order.refunded": "Pieniądze za Twoje zamówienie wracają do Ciebie",
         "page.published": "Twoja strona jest już w sieci",
+        "webhook.stopped": "Webhook został wyłączony",
     },
     "pt-br": {
         "comment.mention": "{name} mencionou você",
@@ -146,6 +155,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Seu pedido terminou sem pagamento",
         "order.refunded": "Um valor do seu pedido está sendo devolvido",
         "page.published": "Sua página está no ar",
+        "webhook.stopped": "Um webhook foi desativado",
     },
     "ru": {
         "comment.mention": "Вас упоминает {name}",
@@ -160,6 +170,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Ваш заказ завершён без оплаты",
         "order.refunded": "Деньги за ваш заказ возвращаются",
         "page.published": "Ваша страница опубликована",
+        "webhook.stopped": "Вебхук отключён",
     },
     "uk": {
         "comment.mention": "Вас згадує {name}",
@@ -174,6 +185,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "Ваше замовлення завершено без оплати",
         "order.refunded": "Гроші за ваше замовлення повертаються",
         "page.published": "Вашу сторінку опубліковано",
+        "webhook.stopped": "Вебхук вимкнено",
     },
     "zh-cn": {
         "comment.mention": "{name} 提到了你",
@@ -188,5 +200,6 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.cancelled": "你的订单未付款，已结束",
         "order.refunded": "你的订单有退款",
         "page.published": "你的页面已发布",
+        "webhook.stopped": "一个 Webhook 已停用",
     },
 }

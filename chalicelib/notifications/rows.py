@@ -21,6 +21,7 @@ Kind = Literal[
     "order.cancelled",
     "order.refunded",
     "page.published",
+    "webhook.stopped",
 ]
 # Of two channels; another release may have more kinds.
 MAX_OFF = 100

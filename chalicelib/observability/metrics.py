@@ -68,6 +68,8 @@ DISPUTES = Metrics({"disputes": "Count"})
 LETTERS = Metrics(
     {"letters_sent": "Count", "letters_refused": "Count", "letters_given_up": "Count"}
 )
+# Webhooks that Plaza has switched off.
+HOOKS_STOPPED = Metrics({"webhooks_stopped": "Count"})
 # Letters that came back, and that readers called spam.
 MAIL_EVENTS = Metrics({"letters_bounced": "Count", "letters_complained_of": "Count"})
 
@@ -87,5 +89,6 @@ ALL = (
     REFUNDS_FAILED,
     DISPUTES,
     LETTERS,
+    HOOKS_STOPPED,
     MAIL_EVENTS,
 )

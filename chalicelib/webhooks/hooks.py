@@ -51,8 +51,8 @@ def find(runtime: Runtime, site: str, hook_id: str) -> Hook:
     return found
 
 
-def register(runtime: Runtime, site: str, url: str, kinds: list[Kind]) -> tuple[Hook, str]:
-    """Store a hook; return it with its secret, which no other call returns.
+def register(runtime: Runtime, site: str, url: str, kinds: list[Kind], by: str) -> tuple[Hook, str]:
+    """Store a hook of a publisher; return it with its secret, which no other call returns.
 
     Raises AddressRefused, TooManyHooks and Misconfigured.
     """
@@ -69,6 +69,7 @@ def register(runtime: Runtime, site: str, url: str, kinds: list[Kind]) -> tuple[
         "made": now,
         "failing_since": None,
         "quiet_until": None,
+        "by": by,
     }
     rows = HOOKS.of(runtime.database)
     # Another call may take a slot first, at most once for each slot.
@@ -157,6 +158,8 @@ def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> Non
     """Note a failure, with further fields, at a hook that the publisher left as it was."""
     since = hook["failing_since"] or runtime.now()
     failed = {"failing_since": since, **fields}
+    if "state" in fields:
+        failed["stopped"] = runtime.now()
     HOOKS.of(runtime.database).update_one(_as_tried(hook), {"$set": failed})
     if "state" in fields:
         listening.forget(runtime, hook["site"])

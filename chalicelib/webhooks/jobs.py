@@ -1,4 +1,4 @@
-"""The worker that sends events, and the sweep of due deliveries."""
+"""The worker that sends events, and the schedule of due deliveries and of hooks that ended."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-from chalicelib.webhooks import deliveries
+from chalicelib.webhooks import deliveries, notifications
 from chalicelib.webhooks.messages import SendEvent
 
 
@@ -20,5 +20,6 @@ def send_webhooks(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
 
 
 def resend_overdue(runtime: Runtime) -> None:
-    """Send the messages of due deliveries."""
+    """Send the messages of due deliveries, and tell of hooks that Plaza has switched off."""
     deliveries.WORK.sweep(runtime)
+    notifications.report_ends(runtime)

@@ -87,7 +87,7 @@ def _declare_hooks(route: Route, note: NoteHooks) -> None:
         check_publisher(publisher, site)
         # Before the hook, for a crash between; after it, for a call that removes the last one.
         note(request.runtime, site, are_there=True)
-        hook, secret = hooks.register(request.runtime, site, body.url, body.kinds)
+        hook, secret = hooks.register(request.runtime, site, body.url, body.kinds, publisher.id)
         note(request.runtime, site, are_there=True)
         request.details["webhook"] = hook["_id"]
         return Created({**hook_answer(hook), "secret": secret})

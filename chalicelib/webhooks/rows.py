@@ -38,6 +38,7 @@ class Hook(TypedDict):
 
     failing_since: the first failure after the last success.
     quiet_until: the receiver did not answer, and gets nothing before.
+    by: the publisher who registered it. stopped: Plaza switched it off, and has not told yet.
     """
 
     _id: str
@@ -50,12 +51,21 @@ class Hook(TypedDict):
     made: datetime
     failing_since: datetime | None
     quiet_until: datetime | None
+    by: NotRequired[str | None]
+    stopped: NotRequired[datetime]
 
 
+# The condition of the index of hooks to tell of; a query repeats it to use the index.
+STOPPED: Document = {"stopped": {"$exists": True}}
 HOOKS = Collection(
     "webhooks.hook",
     Hook,
-    indexes=(IndexModel([("site", ASCENDING), ("slot", ASCENDING)], unique=True),),
+    indexes=(
+        IndexModel([("site", ASCENDING), ("slot", ASCENDING)], unique=True),
+        IndexModel("stopped", partialFilterExpression=STOPPED),
+        # For an erasure.
+        IndexModel("by", partialFilterExpression={"by": {"$gt": ""}}),
+    ),
     shard_key={"site": 1},
 )
 

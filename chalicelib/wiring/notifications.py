@@ -11,6 +11,7 @@ from chalicelib.notifications.rows import NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import notifications as orders
 from chalicelib.social import notifications as social
+from chalicelib.webhooks import notifications as webhooks
 
 # By the first word of a kind.
 _SHOWN_BY: Mapping[str, Show] = {
@@ -19,6 +20,7 @@ _SHOWN_BY: Mapping[str, Show] = {
     "post": social.show,
     "order": orders.show,
     "page": pages.show,
+    "webhook": webhooks.show,
 }
 
 

@@ -12,6 +12,7 @@ from chalicelib.shop.orders import personal_data as shop_personal_data
 from chalicelib.social import personal_data
 from chalicelib.social.activity import personal_data as activity
 from chalicelib.social.graph import users
+from chalicelib.webhooks import personal_data as webhooks
 from chalicelib.wiring.marks import marks
 
 # The social feed comes last of the features: it deletes the document with the person's name. The
@@ -27,6 +28,7 @@ PEOPLE = People(
         shop_personal_data,
         marks,
         notifications,
+        webhooks,
         activity,
         personal_data,
         blocks,

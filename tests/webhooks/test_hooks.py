@@ -60,11 +60,11 @@ def test_a_hook_of_another_site_is_unknown(desk: Desk) -> None:
 
 def test_twenty_calls_at_once_make_no_twenty_first(desk: Desk) -> None:
     for _ in range(15):
-        hooks.register(desk.runtime, "harbour", URL, ["comment.created"])
+        hooks.register(desk.runtime, "harbour", URL, ["comment.created"], "paul")
 
     def register(_: int) -> bool:
         try:
-            hooks.register(desk.runtime, "harbour", URL, ["comment.created"])
+            hooks.register(desk.runtime, "harbour", URL, ["comment.created"], "paul")
         except TooManyHooks:
             return False
         return True

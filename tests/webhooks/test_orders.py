@@ -255,7 +255,7 @@ def test_an_event_waits_until_each_container_knows_the_hooks_of_its_time(
     # This container has read that there are no hooks; another registers one.
     assert hooks.listening(desk.runtime, SITE) == []
     other = dataclasses.replace(desk.runtime, memory=Memory())
-    hooks.register(other, SITE, receiver.url, [*get_args(OrderKind)])
+    hooks.register(other, SITE, receiver.url, [*get_args(OrderKind)], "paula")
     bought(desk.client)
 
     assert due.deliver(desk.runtime, ORDERS) == 0

@@ -144,6 +144,8 @@ def be_known(world: World, zed: Client) -> None:
     made(admin.post("/moderation/batches", site=OWN_SITE, person=ZED, **later))
     react_to_comments(world, zed)
     read_everywhere(world, zed)
+    hook = {"url": "https://hooks.example/", "kinds": ["order.shipped"]}
+    made(zed.post(f"/sites/{OWN_SITE}/webhooks", **hook))
 
 
 def react_to_comments(world: World, zed: Client) -> None:

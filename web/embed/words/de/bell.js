@@ -18,6 +18,7 @@ export default {
   cancelled: "Deine Bestellung endete ohne Zahlung",
   refunded: "Geld für deine Bestellung kommt zurück",
   published: "Deine Seite ist online",
+  stopped: "Ein Webhook wurde abgeschaltet",
   readAll: "Alle als gelesen markieren",
   byMail: "Per E-Mail",
   noneYet: "Noch nichts: Hier stehen Antworten auf deine Kommentare und Kommentare, die dich erwähnen.",

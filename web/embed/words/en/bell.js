@@ -18,6 +18,7 @@ export default {
   cancelled: "Your order ended without a payment",
   refunded: "Money for your order is on its way back",
   published: "Your page is online",
+  stopped: "A webhook was switched off",
   readAll: "Mark all as read",
   byMail: "By e-mail",
   noneYet: "Nothing yet: replies to your comments and comments that mention you are listed here.",

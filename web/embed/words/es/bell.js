@@ -19,6 +19,7 @@ export default {
   cancelled: "Tu pedido terminó sin pago",
   refunded: "Se te devuelve dinero de tu pedido",
   published: "Tu página está en línea",
+  stopped: "Se ha desactivado un webhook",
   readAll: "Marcar todo como leído",
   byMail: "Por correo",
   noneYet: "Nada por ahora: aquí aparecen las respuestas a tus comentarios y los comentarios que te mencionan.",

@@ -19,6 +19,7 @@ export default {
   cancelled: "Votre commande s’est terminée sans paiement",
   refunded: "De l’argent de votre commande vous est remboursé",
   published: "Votre page est en ligne",
+  stopped: "Un webhook a été désactivé",
   readAll: "Tout marquer comme lu",
   byMail: "Par e-mail",
   noneYet: "Rien pour le moment : les réponses à vos commentaires et les commentaires qui vous mentionnent apparaîtront ici.",

@@ -19,6 +19,7 @@ export default {
   cancelled: "Il tuo ordine è terminato senza pagamento",
   refunded: "Ti viene rimborsato denaro del tuo ordine",
   published: "La tua pagina è online",
+  stopped: "Un webhook è stato disattivato",
   readAll: "Segna tutto come letto",
   byMail: "Per e-mail",
   noneYet: "Ancora niente: qui compaiono le risposte ai tuoi commenti e i commenti che ti menzionano.",

@@ -17,6 +17,7 @@ export default {
   cancelled: "ご注文は支払いがないまま終了しました",
   refunded: "ご注文の代金を返金します",
   published: "あなたのページが公開されました",
+  stopped: "Webhook が無効になりました",
   readAll: "すべて既読にする",
   byMail: "メール",
   noneYet: "まだ何もありません。あなたのコメントへの返信や、あなたへのメンションがここに表示されます。",

@@ -18,6 +18,7 @@ export default {
   cancelled: "Je bestelling eindigde zonder betaling",
   refunded: "Geld van je bestelling komt terug",
   published: "Je pagina staat online",
+  stopped: "Een webhook is uitgeschakeld",
   readAll: "Alles als gelezen markeren",
   byMail: "Per e-mail",
   noneYet: "Nog niets: hier staan antwoorden op je reacties en reacties die je noemen.",

@@ -20,6 +20,7 @@ export default {
   cancelled: "Twoje zamówienie zakończyło się bez płatności",
   refunded: "Pieniądze za Twoje zamówienie wracają do Ciebie",
   published: "Twoja strona jest już w sieci",
+  stopped: "Webhook został wyłączony",
   readAll: "Oznacz wszystkie jako przeczytane",
   byMail: "E-mailem",
   noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi na Twoje komentarze i komentarze, w których jest o Tobie wzmianka.",

@@ -19,6 +19,7 @@ export default {
   cancelled: "Seu pedido terminou sem pagamento",
   refunded: "Um valor do seu pedido está sendo devolvido",
   published: "Sua página está no ar",
+  stopped: "Um webhook foi desativado",
   readAll: "Marcar tudo como lido",
   byMail: "Por e-mail",
   noneYet: "Nada ainda: aqui aparecem as respostas aos seus comentários e os comentários que mencionam você.",

@@ -17,6 +17,7 @@ export default {
   cancelled: "你的订单未付款，已结束",
   refunded: "你的订单有退款",
   published: "你的页面已发布",
+  stopped: "一个 Webhook 已停用",
   readAll: "全部标为已读",
   byMail: "邮件通知",
   noneYet: "还没有通知:对你评论的回复和提到你的评论会显示在这里。",
