@@ -21,6 +21,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "سيعود إليك مبلغ من طلبك",
         "page.published": "صفحتك منشورة الآن",
         "webhook.stopped": "أُوقف خطاف ويب",
+        "batch.done": "انتهت المهمة التي بدأتها",
     },
     "de": {
         "comment.mention": "{name} hat dich erwähnt",
@@ -36,6 +37,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Geld für deine Bestellung kommt zurück",
         "page.published": "Deine Seite ist online",
         "webhook.stopped": "Ein Webhook wurde abgeschaltet",
+        "batch.done": "Dein Auftrag ist fertig",
     },
     "en": {
         "comment.mention": "{name} mentioned you",
@@ -51,6 +53,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Money for your order is on its way back",
         "page.published": "Your page is online",
         "webhook.stopped": "A webhook was switched off",
+        "batch.done": "The job that you began is done",
     },
     "es": {
         "comment.mention": "{name} te ha mencionado",
@@ -66,6 +69,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Se te devuelve dinero de tu pedido",
         "page.published": "Tu página está en línea",
         "webhook.stopped": "Se ha desactivado un webhook",
+        "batch.done": "El trabajo que iniciaste ha terminado",
     },
     "fr": {
         "comment.mention": "{name} vous a mentionné",
@@ -81,6 +85,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "De l’argent de votre commande vous est remboursé",
         "page.published": "Votre page est en ligne",
         "webhook.stopped": "Un webhook a été désactivé",
+        "batch.done": "La tâche que vous avez lancée est terminée",
     },
     "it": {
         "comment.mention": "{name} ti ha menzionato",
@@ -96,6 +101,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Ti viene rimborsato denaro del tuo ordine",
         "page.published": "La tua pagina è online",
         "webhook.stopped": "Un webhook è stato disattivato",
+        "batch.done": "L’attività che hai avviato è terminata",
     },
     "ja": {
         "comment.mention": "{name}さんがあなたをメンションしました",
@@ -111,6 +117,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "ご注文の代金を返金します",
         "page.published": "あなたのページが公開されました",
         "webhook.stopped": "Webhook が無効になりました",
+        "batch.done": "開始した処理が完了しました",
     },
     "nl": {
         "comment.mention": "{name} heeft je genoemd",
@@ -126,6 +133,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Geld van je bestelling komt terug",
         "page.published": "Je pagina staat online",
         "webhook.stopped": "Een webhook is uitgeschakeld",
+        "batch.done": "De taak die je begon is klaar",
     },
     "pl": {
         "comment.mention": "Wzmianka od: {name}",
@@ -141,6 +149,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Pieniądze za Twoje zamówienie wracają do Ciebie",
         "page.published": "Twoja strona jest już w sieci",
         "webhook.stopped": "Webhook został wyłączony",
+        "batch.done": "Rozpoczęte przez Ciebie zadanie jest gotowe",
     },
     "pt-br": {
         "comment.mention": "{name} mencionou você",
@@ -156,6 +165,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Um valor do seu pedido está sendo devolvido",
         "page.published": "Sua página está no ar",
         "webhook.stopped": "Um webhook foi desativado",
+        "batch.done": "A tarefa que você iniciou terminou",
     },
     "ru": {
         "comment.mention": "Вас упоминает {name}",
@@ -171,6 +181,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Деньги за ваш заказ возвращаются",
         "page.published": "Ваша страница опубликована",
         "webhook.stopped": "Вебхук отключён",
+        "batch.done": "Начатая вами задача завершена",
     },
     "uk": {
         "comment.mention": "Вас згадує {name}",
@@ -186,6 +197,7 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "Гроші за ваше замовлення повертаються",
         "page.published": "Вашу сторінку опубліковано",
         "webhook.stopped": "Вебхук вимкнено",
+        "batch.done": "Розпочате вами завдання завершено",
     },
     "zh-cn": {
         "comment.mention": "{name} 提到了你",
@@ -201,5 +213,6 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "order.refunded": "你的订单有退款",
         "page.published": "你的页面已发布",
         "webhook.stopped": "一个 Webhook 已停用",
+        "batch.done": "你启动的任务已完成",
     },
 }

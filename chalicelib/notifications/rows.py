@@ -22,6 +22,7 @@ Kind = Literal[
     "order.refunded",
     "page.published",
     "webhook.stopped",
+    "batch.done",
 ]
 # Of two channels; another release may have more kinds.
 MAX_OFF = 100

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from chalicelib.comments import notifications as comments
+from chalicelib.comments.batches import notifications as batches
 from chalicelib.content.publishing import notifications as pages
 from chalicelib.identity import Principal
 from chalicelib.notifications import digests
@@ -21,6 +22,7 @@ _SHOWN_BY: Mapping[str, Show] = {
     "order": orders.show,
     "page": pages.show,
     "webhook": webhooks.show,
+    "batch": batches.show,
 }
 
 

@@ -1,4 +1,4 @@
 """Decisions on many comments at once: a call notes a batch, and a worker goes through it.
 
-Public face: `routes`, `running`.
+Public face: `notifications`, `routes`, `running`.
 """

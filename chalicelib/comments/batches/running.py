@@ -12,6 +12,7 @@ from pymongo import ASCENDING, DESCENDING
 
 from chalicelib.comments import nodes
 from chalicelib.comments.acts import undoing, upkeep
+from chalicelib.comments.batches import notifications
 from chalicelib.comments.discussion import editing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import (
@@ -128,6 +129,7 @@ def run(runtime: Runtime, batch_id: str) -> None:
         if not WORK.renew(runtime, batch, {"$set": {"after": item.after}, "$inc": {outcome: 1}}):
             return
     if done < most:
+        notifications.tell_done(runtime, batch)
         _end(runtime, batch, {"status": "done"})
     elif WORK.release(runtime, batch):
         runtime.queues.send(RunBatch(batch=batch_id))

@@ -19,6 +19,7 @@ export default {
   refunded: "Geld für deine Bestellung kommt zurück",
   published: "Deine Seite ist online",
   stopped: "Ein Webhook wurde abgeschaltet",
+  done: "Dein Auftrag ist fertig",
   readAll: "Alle als gelesen markieren",
   byMail: "Per E-Mail",
   noneYet: "Noch nichts: Hier stehen Antworten auf deine Kommentare und Kommentare, die dich erwähnen.",

@@ -19,6 +19,7 @@ export default {
   refunded: "Money for your order is on its way back",
   published: "Your page is online",
   stopped: "A webhook was switched off",
+  done: "The job that you began is done",
   readAll: "Mark all as read",
   byMail: "By e-mail",
   noneYet: "Nothing yet: replies to your comments and comments that mention you are listed here.",

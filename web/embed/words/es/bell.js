@@ -20,6 +20,7 @@ export default {
   refunded: "Se te devuelve dinero de tu pedido",
   published: "Tu página está en línea",
   stopped: "Se ha desactivado un webhook",
+  done: "El trabajo que iniciaste ha terminado",
   readAll: "Marcar todo como leído",
   byMail: "Por correo",
   noneYet: "Nada por ahora: aquí aparecen las respuestas a tus comentarios y los comentarios que te mencionan.",

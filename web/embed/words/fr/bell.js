@@ -20,6 +20,7 @@ export default {
   refunded: "De l’argent de votre commande vous est remboursé",
   published: "Votre page est en ligne",
   stopped: "Un webhook a été désactivé",
+  done: "La tâche que vous avez lancée est terminée",
   readAll: "Tout marquer comme lu",
   byMail: "Par e-mail",
   noneYet: "Rien pour le moment : les réponses à vos commentaires et les commentaires qui vous mentionnent apparaîtront ici.",

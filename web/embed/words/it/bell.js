@@ -20,6 +20,7 @@ export default {
   refunded: "Ti viene rimborsato denaro del tuo ordine",
   published: "La tua pagina è online",
   stopped: "Un webhook è stato disattivato",
+  done: "L’attività che hai avviato è terminata",
   readAll: "Segna tutto come letto",
   byMail: "Per e-mail",
   noneYet: "Ancora niente: qui compaiono le risposte ai tuoi commenti e i commenti che ti menzionano.",

@@ -18,6 +18,7 @@ export default {
   refunded: "ご注文の代金を返金します",
   published: "あなたのページが公開されました",
   stopped: "Webhook が無効になりました",
+  done: "開始した処理が完了しました",
   readAll: "すべて既読にする",
   byMail: "メール",
   noneYet: "まだ何もありません。あなたのコメントへの返信や、あなたへのメンションがここに表示されます。",

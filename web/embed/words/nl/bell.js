@@ -19,6 +19,7 @@ export default {
   refunded: "Geld van je bestelling komt terug",
   published: "Je pagina staat online",
   stopped: "Een webhook is uitgeschakeld",
+  done: "De taak die je begon is klaar",
   readAll: "Alles als gelezen markeren",
   byMail: "Per e-mail",
   noneYet: "Nog niets: hier staan antwoorden op je reacties en reacties die je noemen.",

@@ -21,6 +21,7 @@ export default {
   refunded: "Pieniądze za Twoje zamówienie wracają do Ciebie",
   published: "Twoja strona jest już w sieci",
   stopped: "Webhook został wyłączony",
+  done: "Rozpoczęte przez Ciebie zadanie jest gotowe",
   readAll: "Oznacz wszystkie jako przeczytane",
   byMail: "E-mailem",
   noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi na Twoje komentarze i komentarze, w których jest o Tobie wzmianka.",

@@ -20,6 +20,7 @@ export default {
   refunded: "Um valor do seu pedido está sendo devolvido",
   published: "Sua página está no ar",
   stopped: "Um webhook foi desativado",
+  done: "A tarefa que você iniciou terminou",
   readAll: "Marcar tudo como lido",
   byMail: "Por e-mail",
   noneYet: "Nada ainda: aqui aparecem as respostas aos seus comentários e os comentários que mencionam você.",

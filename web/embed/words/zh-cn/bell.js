@@ -18,6 +18,7 @@ export default {
   refunded: "你的订单有退款",
   published: "你的页面已发布",
   stopped: "一个 Webhook 已停用",
+  done: "你启动的任务已完成",
   readAll: "全部标为已读",
   byMail: "邮件通知",
   noneYet: "还没有通知:对你评论的回复和提到你的评论会显示在这里。",
