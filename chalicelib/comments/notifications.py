@@ -7,6 +7,8 @@ from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.happened import name_of
 from chalicelib.comments.latest import rows
 from chalicelib.comments.latest.permalinks import permalink
+from chalicelib.comments.log import decisions
+from chalicelib.comments.log.decisions import DECIDED
 from chalicelib.comments.opening import is_public
 from chalicelib.comments.people.blocking import blocked_by, find_blockers
 from chalicelib.comments.shapes import Comment, Node
@@ -52,6 +54,7 @@ def agree(runtime: Runtime, node: Node, comment: Comment) -> None:
             _tell_watchers(runtime, node, comment, event)
         elif not event.is_new:
             events.withdraw(runtime, _watch_key(comment["id"]))
+        decisions.tell_author(runtime, node, comment, event.thing)
 
 
 def _tell_watchers(runtime: Runtime, node: Node, comment: Comment, told: NotificationEvent) -> None:
@@ -140,10 +143,11 @@ def show(
         if node_id in found
     }
     comments = rows.read(runtime, list(wanted.values()))
+    kinds = {each["_id"]: each["kind"] for each in items}
     shown: dict[str, ShownThing] = {}
     for item_id, (node, comment_id) in wanted.items():
         comment = comments.get((node["_id"], comment_id))
-        if comment is not None and _is_seen(runtime, reader, node, comment):
+        if comment is not None and _is_seen(runtime, reader, node, comment, kinds[item_id]):
             shown[item_id] = _thing(node, comment)
     return shown
 
@@ -162,8 +166,11 @@ def _nodes(runtime: Runtime, ids: set[str], reader: Principal) -> dict[str, Node
     return found
 
 
-def _is_seen(runtime: Runtime, reader: Principal, node: Node, comment: Comment) -> bool:
+def _is_seen(runtime: Runtime, reader: Principal, node: Node, comment: Comment, kind: Kind) -> bool:
     author = comment["author"]
+    if kind in DECIDED:
+        is_own = author is not None and author["id"] == reader.id
+        return is_own and decisions.is_true(comment, kind)
     is_shown = comment["state"] == "visible" and not is_shadow(comment)
     return (
         is_shown

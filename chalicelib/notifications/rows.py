@@ -12,6 +12,8 @@ Kind = Literal[
     "comment.mention",
     "comment.reply",
     "comment.watched",
+    "comment.approved",
+    "comment.rejected",
     "follow",
     "post.comment",
     "post.reaction",

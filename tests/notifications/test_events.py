@@ -10,6 +10,7 @@ import pytest
 from chalicelib.comments import jobs as comment_jobs
 from chalicelib.comments import notifications as comment_notifications
 from chalicelib.comments.entries import upkeep
+from chalicelib.comments.log.decisions import DECIDED
 from chalicelib.messaging import Queues
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent, Notify
@@ -41,7 +42,8 @@ def post(client: Client, text: str, by: str = "ann", **body: Any) -> str:
 
 
 def items(runtime: Runtime) -> list[tuple[str, bool]]:
-    found = ITEMS.of(runtime.database).find({}, {"user_id": 1, "wanted": 1})
+    others = {"kind": {"$nin": [*DECIDED]}}
+    found = ITEMS.of(runtime.database).find(others, {"user_id": 1, "wanted": 1})
     return sorted((each["user_id"], each["wanted"]) for each in found)
 
 

@@ -171,7 +171,8 @@ def test_a_held_comment_is_told_once_it_is_shown_and_goes_with_it(
         workers.drain()
 
         # Before a list is read, which leaves out what its reader does not see.
-        assert ITEMS.of(runtime.database).count_documents({"wanted": True}) == number
+        of_zoe = {"user_id": "zoe", "wanted": True}
+        assert ITEMS.of(runtime.database).count_documents(of_zoe) == number
         assert len(told_to(client, "zoe")) == number
 
 

@@ -20,8 +20,10 @@ export default {
   published: "Deine Seite ist online",
   stopped: "Ein Webhook wurde abgeschaltet",
   done: "Dein Auftrag ist fertig",
+  approved: "Dein Kommentar ist online",
+  rejected: "Dein Kommentar wurde nicht angenommen",
   readAll: "Alle als gelesen markieren",
   byMail: "Per E-Mail",
-  noneYet: "Noch nichts: Hier stehen Antworten auf deine Kommentare und Kommentare, die dich erwähnen.",
+  noneYet: "Noch nichts: Hier stehen Antworten, Erwähnungen und Neues zu deinen Beiträgen, Seiten und Bestellungen.",
   too_fast: "Das war schneller, als es hier erlaubt ist. Warte einen Moment.",
 };

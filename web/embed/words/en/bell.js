@@ -20,8 +20,10 @@ export default {
   published: "Your page is online",
   stopped: "A webhook was switched off",
   done: "The job that you began is done",
+  approved: "Your comment is online",
+  rejected: "Your comment was not accepted",
   readAll: "Mark all as read",
   byMail: "By e-mail",
-  noneYet: "Nothing yet: replies to your comments and comments that mention you are listed here.",
+  noneYet: "Nothing yet: replies, mentions and news of your posts, pages and orders are listed here.",
   too_fast: "That was faster than is allowed here. Wait a moment.",
 };

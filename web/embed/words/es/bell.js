@@ -21,8 +21,10 @@ export default {
   published: "Tu página está en línea",
   stopped: "Se ha desactivado un webhook",
   done: "El trabajo que iniciaste ha terminado",
+  approved: "Tu comentario está publicado",
+  rejected: "Tu comentario no fue aceptado",
   readAll: "Marcar todo como leído",
   byMail: "Por correo",
-  noneYet: "Nada por ahora: aquí aparecen las respuestas a tus comentarios y los comentarios que te mencionan.",
+  noneYet: "Nada por ahora: aquí aparecen respuestas, menciones y novedades de tus publicaciones, páginas y pedidos.",
   too_fast: "Eso fue demasiado rápido. Espera un momento.",
 };

@@ -21,8 +21,10 @@ export default {
   published: "Votre page est en ligne",
   stopped: "Un webhook a été désactivé",
   done: "La tâche que vous avez lancée est terminée",
+  approved: "Votre commentaire est en ligne",
+  rejected: "Votre commentaire n’a pas été accepté",
   readAll: "Tout marquer comme lu",
   byMail: "Par e-mail",
-  noneYet: "Rien pour le moment : les réponses à vos commentaires et les commentaires qui vous mentionnent apparaîtront ici.",
+  noneYet: "Rien pour le moment : réponses, mentions et nouvelles de vos publications, pages et commandes apparaîtront ici.",
   too_fast: "C’était trop rapide. Attendez un instant.",
 };

@@ -21,8 +21,10 @@ export default {
   published: "La tua pagina è online",
   stopped: "Un webhook è stato disattivato",
   done: "L’attività che hai avviato è terminata",
+  approved: "Il tuo commento è online",
+  rejected: "Il tuo commento non è stato accettato",
   readAll: "Segna tutto come letto",
   byMail: "Per e-mail",
-  noneYet: "Ancora niente: qui compaiono le risposte ai tuoi commenti e i commenti che ti menzionano.",
+  noneYet: "Ancora niente: qui compaiono risposte, menzioni e novità sui tuoi post, sulle tue pagine e sui tuoi ordini.",
   too_fast: "Troppo veloce. Aspetta un momento.",
 };

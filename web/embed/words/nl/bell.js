@@ -20,8 +20,10 @@ export default {
   published: "Je pagina staat online",
   stopped: "Een webhook is uitgeschakeld",
   done: "De taak die je begon is klaar",
+  approved: "Je reactie staat online",
+  rejected: "Je reactie is niet geaccepteerd",
   readAll: "Alles als gelezen markeren",
   byMail: "Per e-mail",
-  noneYet: "Nog niets: hier staan antwoorden op je reacties en reacties die je noemen.",
+  noneYet: "Nog niets: hier staan antwoorden, vermeldingen en nieuws over je berichten, pagina’s en bestellingen.",
   too_fast: "Dat ging sneller dan hier mag. Wacht even.",
 };

@@ -22,8 +22,10 @@ export default {
   published: "Twoja strona jest już w sieci",
   stopped: "Webhook został wyłączony",
   done: "Rozpoczęte przez Ciebie zadanie jest gotowe",
+  approved: "Twój komentarz jest już widoczny",
+  rejected: "Twój komentarz nie został przyjęty",
   readAll: "Oznacz wszystkie jako przeczytane",
   byMail: "E-mailem",
-  noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi na Twoje komentarze i komentarze, w których jest o Tobie wzmianka.",
+  noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi, wzmianki i nowości o Twoich wpisach, stronach i zamówieniach.",
   too_fast: "To było za szybko. Poczekaj chwilę.",
 };

@@ -21,8 +21,10 @@ export default {
   published: "Sua página está no ar",
   stopped: "Um webhook foi desativado",
   done: "A tarefa que você iniciou terminou",
+  approved: "Seu comentário está no ar",
+  rejected: "Seu comentário não foi aceito",
   readAll: "Marcar tudo como lido",
   byMail: "Por e-mail",
-  noneYet: "Nada ainda: aqui aparecem as respostas aos seus comentários e os comentários que mencionam você.",
+  noneYet: "Nada ainda: aqui aparecem respostas, menções e novidades das suas publicações, páginas e pedidos.",
   too_fast: "Isso foi rápido demais. Espere um momento.",
 };

@@ -19,8 +19,10 @@ export default {
   published: "你的页面已发布",
   stopped: "一个 Webhook 已停用",
   done: "你启动的任务已完成",
+  approved: "你的评论已发布",
+  rejected: "你的评论未获通过",
   readAll: "全部标为已读",
   byMail: "邮件通知",
-  noneYet: "还没有通知:对你评论的回复和提到你的评论会显示在这里。",
+  noneYet: "还没有通知:回复、提到你的内容，以及你的帖子、页面和订单的消息会显示在这里。",
   too_fast: "操作太快了，请稍候。",
 };

@@ -1,0 +1,61 @@
+"""Moderators' decisions as causes of notifications, for the authors of comments.
+
+An author hears of the states that they are told alone: of spam they see that it waits, and a
+shadowed comment is what it would be without the shadow.
+"""
+
+from typing import cast
+
+from chalicelib.comments.log.rows import LOG, Act, key_of
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import told_state
+from chalicelib.notifications import events
+from chalicelib.notifications.events import NotificationEvent
+from chalicelib.notifications.rows import Kind
+from chalicelib.runtime import Runtime
+
+DECIDED: frozenset[Kind] = frozenset({"comment.approved", "comment.rejected"})
+
+
+def kind_of(before: Comment, after: Comment) -> Kind | None:
+    """Return the kind of a decision, by the states that the author is told; None: no news."""
+    was, now = told_state(before), told_state(after)
+    if now == "visible" and was in {"pending", "hidden"}:
+        return "comment.approved"
+    if now == "hidden" and was in {"pending", "visible"}:
+        return "comment.rejected"
+    return None
+
+
+def is_true(comment: Comment, kind: Kind) -> bool:
+    """Return whether a notification of a decision agrees with the comment as it is now."""
+    return told_state(comment) == ("visible" if kind == "comment.approved" else "hidden")
+
+
+def tell_author(runtime: Runtime, node: Node, comment: Comment, thing: str) -> None:
+    """Notify the author of a comment of the last decision on it; a repeat changes nothing."""
+    author, act_id = comment["author"], comment.get("act")
+    if author is None or act_id is None:
+        return
+    act = LOG.of(runtime.database).find_one(key_of(act_id))
+    if act is None or act["by"] in {None, author["id"]}:
+        return
+    kind = kind_of(_as_before(comment, act), comment)
+    if kind is None:
+        return
+    event = NotificationEvent(
+        key=f"decided/{comment['id']}/{act_id}",
+        site=node["site"],
+        thing=thing,
+        by="",
+        at=act["at"],
+        recipients={author["id"]: kind},
+        # A page shows the decisions alone that are true by then.
+        is_new=True,
+    )
+    events.agree(runtime, event)
+
+
+def _as_before(comment: Comment, act: Act) -> Comment:
+    """Return a comment with the fields that an act found."""
+    return cast("Comment", {**comment, "shadow": None, **act["before"]})
