@@ -1,7 +1,7 @@
 """Processes that do one work until they are killed: by another, and at their own commands.
 
 Run as a process of its own, so that forking meets neither pytest's threads nor its client:
-`python -m tests.ads.support.crash_workers MODULE:FUNCTION URI DATABASE SECONDS`.
+`python -m tests.ads.support.crash_workers MODULE:FUNCTION URI DATABASE SECONDS PROCESSES`.
 """
 
 import contextlib
@@ -35,9 +35,11 @@ DEATH_RATE = 0.002
 SECONDS_BETWEEN_KILLS = 0.2
 
 
-def run_swarm(work: str, uri: str, database: str, *, seconds: float) -> int:
-    """Keep 8 processes at `work` ("module:function") for some time; return how many died."""
-    arguments = [work, uri, database, str(seconds)]
+def run_swarm(
+    work: str, uri: str, database: str, *, seconds: float, processes: int = PROCESSES
+) -> int:
+    """Keep processes at `work` ("module:function") for some time; return how many died."""
+    arguments = [work, uri, database, str(seconds), str(processes)]
     command = [sys.executable, "-m", "tests.ads.support.crash_workers", *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return int(json.loads(done.stdout)["died"])
@@ -83,7 +85,7 @@ def _spawn(work: Work, uri: str, database: str, seed: int) -> int:
         os._exit(70)
 
 
-def _main(name: str, uri: str, database: str, seconds: str) -> None:
+def _main(name: str, uri: str, database: str, seconds: str, processes: str) -> None:
     module, _, function = name.partition(":")
     work: Work = getattr(importlib.import_module(module), function)
     rng = random.Random(SEED)
@@ -91,7 +93,7 @@ def _main(name: str, uri: str, database: str, seconds: str) -> None:
     died = 0
     deadline = time.monotonic() + float(seconds)
     while time.monotonic() < deadline:
-        while len(alive) < PROCESSES:
+        while len(alive) < int(processes):
             alive.add(_spawn(work, uri, database, rng.getrandbits(32)))
         time.sleep(SECONDS_BETWEEN_KILLS * rng.random())
         os.kill(rng.choice(sorted(alive)), signal.SIGKILL)
