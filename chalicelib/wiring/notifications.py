@@ -29,10 +29,14 @@ _SHOWN_BY: Mapping[str, Show] = {
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return the things of notifications that a reader sees now, by the ids of the items."""
+    """Return the things of notifications that a reader sees now, by the ids of the items.
+
+    The kinds of a later release, which was taken back, have none.
+    """
     parts: dict[Show, list[NotificationItem]] = {}
     for item in items:
-        parts.setdefault(_SHOWN_BY[item["kind"].partition(".")[0]], []).append(item)
+        if show_part := _SHOWN_BY.get(item["kind"].partition(".")[0]):
+            parts.setdefault(show_part, []).append(item)
     shown: dict[str, ShownThing] = {}
     for show_part, part in parts.items():
         shown |= show_part(runtime, reader, part)

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.notifications.rows import ITEMS
+from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -59,6 +61,19 @@ def test_an_author_is_told_of_a_reply(client: Client, tell: Any) -> None:
     assert shown["permalink"] == f"https://a.example/moon#plaza-{reply}"
     assert shown["read"] is False
     assert told_to(client, "ben") == []
+
+
+def test_an_inbox_leaves_out_kinds_of_a_later_release(
+    client: Client, tell: Any, runtime: Runtime
+) -> None:
+    first = tell("The moon is up.")
+    tell("So it is.", by="ben", parent=first)
+    rows = ITEMS.of(runtime.database)
+    (item,) = rows.find({"user_id": "ann"})
+    later: Any = {**item, "_id": "ann:later", "key": "later", "kind": "later.kind"}
+    rows.insert_one(later, bypass_document_validation=True)
+
+    assert told_to(client, "ann") == [("comment.reply", "ben", "So it is.")]
 
 
 def test_a_person_is_told_of_a_mention_and_of_a_reply_with_a_mention_once(
