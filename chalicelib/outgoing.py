@@ -75,7 +75,7 @@ class HttpRequest(NamedTuple):
     url: SplitResult
     method: str
     path: str
-    body: str
+    body: str | bytes
     headers: Mapping[str, str]
 
 
@@ -207,10 +207,10 @@ def ask(
 
 
 class OutgoingPost(NamedTuple):
-    """A POST to an address that a stranger named; `body` is ASCII, `is_near` as of its address."""
+    """A POST to an address that a stranger named; a text is ASCII, `is_near` as of its address."""
 
     url: str
-    body: str
+    body: str | bytes
     headers: Mapping[str, str]
     is_near: bool
 

@@ -1,5 +1,7 @@
 """Types of settings, each read from the text of a variable."""
 
+import base64
+import binascii
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -48,6 +50,23 @@ def _check_database(database: str) -> str:
     return database
 
 
+# The order of the group of P-256 (NIST SP 800-186, section 3.2.1.3).
+P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+_SCALAR_BYTES = 32
+
+
+def _check_scalar(key: SecretStr) -> SecretStr:
+    """Return a private key of P-256 in base64url; raises ValueError."""
+    text = key.get_secret_value()
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except (binascii.Error, ValueError):
+        raise ValueError("this must be 32 bytes in base64url") from None
+    if len(data) != _SCALAR_BYTES or not 0 < int.from_bytes(data) < P256_ORDER:
+        raise ValueError("this must be a private key of P-256: 32 bytes in base64url")
+    return key
+
+
 # HS256 requires a key of at least 256 bits (RFC 7518, section 3.2).
 Secret = Annotated[SecretStr, Field(min_length=32)]
 Secrets = Annotated[tuple[Secret, ...], BeforeValidator(_split)]
@@ -61,5 +80,7 @@ Factor = Annotated[
     Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)] | None,
     BeforeValidator(_parse_off),
 ]
+# As `web-push generate-vapid-keys` and RFC 7518, section 6.2.2, write it.
+PrivateKey = Annotated[SecretStr, AfterValidator(_check_scalar)]
 ConfidentialUrl = Annotated[str, AfterValidator(_check_confidential)]
 DatabaseName = Annotated[str, AfterValidator(_check_database)]

@@ -12,6 +12,7 @@ from chalicelib.setting_types import (
     Factor,
     Listed,
     OpenSites,
+    PrivateKey,
     Secret,
     Secrets,
     WebhookSecrets,
@@ -269,6 +270,24 @@ class Settings(BaseModel):
         "sent, for trying; only without `PLAZA_MAIL_FROM`.",
     )
 
+    vapid_public_key: str = Field(
+        default="",
+        # An uncompressed point of P-256, in base64url.
+        pattern=r"^(B[A-Za-z0-9_-]{86})?$",
+        description="The public key of [web push](operations/features.md#web-push); unset, "
+        "browsers get none.",
+    )
+    vapid_private_key: PrivateKey | None = Field(
+        default=None,
+        description="The private key of web push: 32 bytes in base64url. The function "
+        "`send_webhooks` alone needs it, and `PLAZA_VAPID_CONTACT` with it.",
+    )
+    vapid_contact: str = Field(
+        default="",
+        pattern=r"^(mailto:[^\s@]{1,64}@[a-z0-9.-]{1,63}|https://[^\s]{1,120})?$",
+        description="Whom a push service may write to: `mailto:` and an address, or an https URL.",
+    )
+
     wall: Literal["copies", "posts"] = Field(
         default="copies",
         description="How walls are made: "
@@ -366,6 +385,15 @@ class Settings(BaseModel):
             raise ValueError(
                 "PLAZA_JWKS_URL needs PLAZA_JWT_AUDIENCE: without it, a token that the provider "
                 "issued to any other application would be taken"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_push(self) -> Self:
+        if self.vapid_private_key and not self.vapid_contact:
+            raise ValueError(
+                "PLAZA_VAPID_PRIVATE_KEY needs PLAZA_VAPID_CONTACT: push services refuse senders "
+                "without one"
             )
         return self
 

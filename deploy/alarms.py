@@ -13,6 +13,7 @@ from chalicelib.observability.metrics import (
     LATE_PAYMENTS,
     LETTERS,
     OWED,
+    PUSHES,
     REFUNDS_FAILED,
     UNSENT,
 )
@@ -115,6 +116,8 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     yield _alarm("letters", "not-sent", _metric(namespace, given_up, "Sum"), Threshold=0)
     (stopped,) = HOOKS_STOPPED.units
     yield _alarm("webhooks", "stopped", _metric(namespace, stopped, "Sum"), Threshold=0)
+    _, refused, *_ = PUSHES.units
+    yield _alarm("pushes", "refused", _metric(namespace, refused, "Sum"), Threshold=0)
     (came_back,) = REFUNDS_FAILED.units
     yield _alarm("refunds", "came-back", _metric(namespace, came_back, "Sum"), Threshold=0)
     (disputed,) = DISPUTES.units

@@ -14,10 +14,12 @@ from deploy.parameters import (
     IMPORTING,
     NOTIFYING,
     PAYING,
+    PUSHING,
     api_variables,
     import_variables,
     notifier_variables,
     payment_variables,
+    push_variables,
     sender_variables,
     spam_variables,
 )
@@ -81,6 +83,8 @@ def function_additions(function: Function) -> dict[str, Any]:
         properties["Environment"] = {"Variables": notifier_variables()}
     if function.name in ASKING:
         properties["Environment"] = {"Variables": spam_variables()}
+    if function.name in PUSHING:
+        properties["Environment"] = {"Variables": push_variables()}
     if function.name == MAIL_WORKER:
         properties["Environment"] = {"Variables": sender_variables()}
     if isinstance(function, Scheduled):

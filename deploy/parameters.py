@@ -22,6 +22,10 @@ NOTIFYING = frozenset({"comments_schedules"})
 PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
 # With `Akismet` alone.
 SPAM_SECRETS = ("akismet_key",)
+# With `VapidPublicKey` alone, and of the sender alone: all others know the public key.
+PUSH_SECRETS = ("vapid_private_key",)
+# The functions that send push messages.
+PUSHING = frozenset({"send_webhooks"})
 # The functions beside the API's that ask about spam, which it has to know of.
 ASKING = frozenset({"run_batches"})
 # The functions beside the API's that ask the payments' provider.
@@ -51,16 +55,18 @@ SETTINGS = {
     "image_sites": "Sites whose comments may show images, by commas",
     "stripe_sites": "Sites whose shops the secret's Stripe account is for, by commas; * for all",
     "open_nodes": "Sites where the first comment makes a page's node, by commas",
+    "vapid_public_key": "The public key of web push; empty for none, else with VapidContact",
 }
 
 # The most characters of a setting: with all of them, a function's variables fit into Lambda's 4 KB.
 # CloudFormation would notice only after it has changed other resources.
 MOST_CHARACTERS = {
     "database": 63,
-    "allowed_origins": 1_500,
+    "allowed_origins": 1_400,
     "reserved_names": 200,
     **dict.fromkeys(("image_sites", "open_nodes"), 100),
     **dict.fromkeys(("public_url", "frame_url", "jwks_url", "jwt_issuer", "jwt_audience"), 128),
+    "vapid_public_key": 87,
 }
 _MOST_CHARACTERS_OF_A_NUMBER = 12
 
@@ -109,6 +115,11 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
             ),
             "AllowedPattern": "([A-Za-z0-9._+-]{1,64}@[a-z0-9.-]{1,63})?",
             "MaxLength": 64,
+        },
+        "VapidContact": {
+            **_text("Whom push services may write to: mailto: and an address, or an https URL"),
+            "AllowedPattern": "(mailto:[^@]+@[a-z0-9.-]+|https://.+)?",
+            "MaxLength": 128,
         },
         **_watching(),
     }
@@ -211,6 +222,7 @@ CONDITIONS: dict[str, Any] = {
     "MakesAssetBucket": {"Fn::Equals": [reference("MakeAssetBucket"), "true"]},
     "SendsMail": {"Fn::Not": [{"Fn::Equals": [reference("MailFrom"), ""]}]},
     "AsksAkismet": {"Fn::Equals": [reference("Akismet"), "true"]},
+    "SendsPush": {"Fn::Not": [{"Fn::Equals": [reference("VapidPublicKey"), ""]}]},
     "TakesPayments": {"Fn::Equals": [reference("Payments"), "stripe"]},
     "HasCdn": {"Fn::Equals": [reference("Cdn"), "true"]},
     "HasCdnDomain": {"Fn::Not": [{"Fn::Equals": [reference("CdnCertificateArn"), ""]}]},
@@ -244,6 +256,7 @@ RULES: dict[str, Any] = {
     "KeySetNeedsAudience": _needs("JwksUrl", "JwtAudience", ", or any application's tokens count"),
     "DomainNeedsCertificate": _needs("CdnDomain", "CdnCertificateArn", ""),
     "CertificateNeedsDomain": _needs("CdnCertificateArn", "CdnDomain", ""),
+    "PushNeedsContact": _needs("VapidPublicKey", "VapidContact", ""),
     "FakeTakesNoMoney": {
         "RuleCondition": {"Fn::Equals": [reference("Payments"), "fake"]},
         "Assertions": [
@@ -292,6 +305,13 @@ def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[st
 def spam_variables() -> dict[str, Any]:
     """Return the variables of a function that asks about spam, if anybody is asked."""
     return {name: when("AsksAkismet", value) for name, value in _resolved(SPAM_SECRETS).items()}
+
+
+def push_variables() -> dict[str, Any]:
+    """Return the variables of a function that sends push messages."""
+    secrets = _resolved(PUSH_SECRETS)
+    contact = {_variable("vapid_contact"): reference(_parameter("vapid_contact"))}
+    return {**contact, **{name: when("SendsPush", value) for name, value in secrets.items()}}
 
 
 def import_variables() -> dict[str, Any]:

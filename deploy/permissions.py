@@ -16,6 +16,7 @@ from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message, Queues
+from chalicelib.notifications.push_rows import SendPush
 from chalicelib.people.jobs import Erase
 from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -42,7 +43,7 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "move_nodes": (RunTransfer,),
     "run_batches": (RunBatch, CheckSpam),
     "social_schedules": (
-        *(Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter, SendEvent),
+        *(Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter, SendEvent, SendPush),
     ),
     "comments_schedules": (*(MoveNode, RunTransfer, RunBatch, CheckSpam, SendEvent, SendLetter),),
     "assets_schedules": (MoveAssets,),

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -26,11 +26,15 @@ from chalicelib.mail import couriers
 from chalicelib.mail.couriers import SesCourier
 from chalicelib.mail.mime import PostedLetter
 from chalicelib.messaging import Queues
+from chalicelib.push import sending as pushing
+from chalicelib.push.sending import PushMessage
 from chalicelib.shop.payments.stripe import StripeProvider
 from chalicelib.webhooks import sending, signatures
 from deploy.declared import ROOT
 from tests.comments.spam.test_akismet import FACTS
 from tests.messaging.support.greetings import Greeting
+from tests.push.support.browser import BrowserStandIn
+from tests.push.support.keys import KEYS
 from tests.support.failing_server import FAILURES, FailingServer, Failure, running
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -89,6 +93,14 @@ def send_event(url: str) -> None:
         raise Unavailable
 
 
+def send_push(url: str) -> None:
+    settings = SimpleNamespace(**KEYS, is_local=True)
+    runtime: Any = SimpleNamespace(settings=settings, now=lambda: NOW, random=Random(7))
+    message = PushMessage(b"{}", "topic", "normal", timedelta(days=1))
+    if pushing.send(runtime, BrowserStandIn(url).browser, message).outcome != "sent":
+        raise Unavailable
+
+
 _MODULES = {
     "messaging/queues.py",
     "shop/payments/stripe.py",
@@ -98,6 +110,7 @@ _MODULES = {
     "mail/couriers.py",
     "comments/providers/asking.py",
     "webhooks/sending.py",
+    "push/sending.py",
 }
 _OPENS = re.compile(
     r"\bHTTPS?Connection\(|\burlopen\(|\bcreate_connection\(|\bboto3\.client\(|\bPyJWKClient\("
@@ -113,6 +126,7 @@ WAYS: dict[str, Callable[[str], None]] = {
     "SES": send_letter,
     "a provider of sign-ins": sign_in,
     "a receiver of webhooks": send_event,
+    "a push service": send_push,
 }
 
 

@@ -197,3 +197,17 @@ def _rows_of_the_page() -> dict[str, list[str]]:
         if line.startswith("| `PLAZA_")
     ]
     return {row[0].strip("`"): row for row in rows}
+
+
+@pytest.mark.parametrize("key", ["", "short", "A" * 42, "A" * 43, "_" * 43, "é" * 43, "A" * 44])
+def test_a_private_key_of_another_form_is_refused(key: str) -> None:
+    given = {"PLAZA_VAPID_PRIVATE_KEY": key or "x", "PLAZA_VAPID_CONTACT": "mailto:a@b.example"}
+    with pytest.raises(InvalidSettings, match="PLAZA_VAPID_PRIVATE_KEY"):
+        Settings.from_environment(given)
+
+
+def test_a_sender_of_push_messages_says_whom_to_write_to() -> None:
+    key = {"PLAZA_VAPID_PRIVATE_KEY": "EjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8"}
+    with pytest.raises(InvalidSettings, match="needs PLAZA_VAPID_CONTACT"):
+        Settings.from_environment(key)
+    assert Settings.from_environment({**key, "PLAZA_VAPID_CONTACT": "https://a.example"})

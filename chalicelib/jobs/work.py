@@ -69,10 +69,16 @@ class Work(Generic[Row]):
         gone = {"taken_by": "", "leased_until": ""}
         return self._update(runtime, row, {"$set": {**fields, "due": until}, "$unset": gone})
 
-    def finish(self, runtime: Runtime, row: Row, fields: Document) -> bool:
-        """End the task, and set fields; return False if another worker has the row."""
+    def finish(
+        self, runtime: Runtime, row: Row, fields: Document, unchanged: tuple[str, ...] = ()
+    ) -> bool:
+        """End the task, and set fields; return False if another worker has the row.
+
+        `unchanged`: also False if one of these fields has changed since the lease.
+        """
         gone = dict.fromkeys((*self.fields, *WHILE_OWED), "")
-        return self._update(runtime, row, {"$set": fields, "$unset": gone})
+        as_leased = {name: row.get(name) for name in unchanged}
+        return self._update(runtime, row, {"$set": fields, "$unset": gone}, as_leased)
 
     def own(self, row: Row) -> Document:
         """Return the filter of a row while the worker that took it has it."""
@@ -91,9 +97,11 @@ class Work(Generic[Row]):
     def _messages(self, rows: Iterable[Row]) -> Iterator[Message]:
         return (self.message(row) for row in rows)
 
-    def _update(self, runtime: Runtime, row: Row, change: Document) -> bool:
+    def _update(
+        self, runtime: Runtime, row: Row, change: Document, where: Document | None = None
+    ) -> bool:
         rows = self.collection.of(runtime.database)
-        return rows.update_one(self.own(row), change).matched_count == 1
+        return rows.update_one({**self.own(row), **(where or {})}, change).matched_count == 1
 
 
 def _lease(runtime: Runtime) -> Document:

@@ -4,5 +4,5 @@ A feature finds the event of a thing and the people whom it concerns; this room 
 each person, and shows items as the feature lets the reader see them now.
 
 Public face: `changes`, `digests`, `errors`, `events`, `groups`, `inbox`, `mailing`,
-`personal_data`, `preferences`, `routes`, `rows`.
+`personal_data`, `preferences`, `push_rows`, `pushes`, `routes`, `rows`, `subscriptions`.
 """

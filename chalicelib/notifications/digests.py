@@ -7,12 +7,9 @@ end. So a repeat after a crash is the same letter, which the mail room sends onc
 import hashlib
 
 from chalicelib import deadlines, signing
-from chalicelib.database import Document
-from chalicelib.identity import Principal
 from chalicelib.mail import letters
 from chalicelib.mail.letters import Draft
-from chalicelib.notifications import groups, inbox, mailing, preferences
-from chalicelib.notifications.groups import MOST_COUNTED
+from chalicelib.notifications import inbox, mailing, preferences
 from chalicelib.notifications.inbox import InboxRow, Show
 from chalicelib.notifications.letter import html_of, subject_of, text_of
 from chalicelib.notifications.mail_links import stop_url
@@ -54,28 +51,16 @@ def send(runtime: Runtime, show: Show, leased: MailSetting) -> bool:
     """Write the letter of a leased row; return False without news."""
     marks = INBOXES.of(runtime.database).find_one({"_id": leased["_id"]})
     since = max(leased["since"], marks["seen"]) if marks else leased["since"]
-    unread = {**UNREAD, **preferences.in_letters(preferences.of_row(marks))}
+    own = preferences.of_row(marks)
+    unread = {**UNREAD, **preferences.by_channel(own, "email")}
     span = {**unread, "risen": {"$gt": since, "$lte": leased["until"]}}
-    shown = _read_items(runtime, show, leased, span)
+    shown = inbox.read_span(runtime, show, leased["_id"], span)
     if shown:
         letters.queue(runtime, _draft(runtime, leased, shown))
     later = {"user_id": leased["_id"], **unread, "risen": {"$gt": leased["until"]}}
     has_later = ITEMS.of(runtime.database).find_one(later, {"_id": 1}) is not None
     mailing.finish(runtime, leased, has_later=has_later)
     return bool(shown)
-
-
-def _read_items(
-    runtime: Runtime, show: Show, leased: MailSetting, span: Document
-) -> list[InboxRow]:
-    """Return items of a letter's span, neither seen nor read, that the person may see now."""
-    found = groups.read(runtime, leased["_id"], span, MOST_COUNTED, None).groups
-    items = [item for group in found for item in group]
-    if not items:
-        return []
-    # Programs read mailboxes, too: no role of the person shows more in a letter.
-    things = show(runtime, Principal(id=leased["_id"], name=""), items)
-    return inbox.rows_of(found, things)
 
 
 def _draft(runtime: Runtime, leased: MailSetting, shown: list[InboxRow]) -> Draft:

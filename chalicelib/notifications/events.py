@@ -12,7 +12,7 @@ from pymongo.collection import Collection as MongoCollection
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.messaging import Message
-from chalicelib.notifications import mailing, preferences
+from chalicelib.notifications import mailing, preferences, push_rows
 from chalicelib.notifications.rows import ITEMS, KEPT, Kind, NotificationItem
 from chalicelib.runtime import Runtime
 
@@ -61,7 +61,9 @@ def agree(runtime: Runtime, event: NotificationEvent, read_at: datetime | None =
             rows, [_withhold(each) if each["user_id"] in off else each for each in items]
         )
         # After the items: a letter that begins meanwhile finds them, or another follows.
-        mailing.wake(runtime, [who for who in event.recipients if who not in off])
+        told = [who for who in event.recipients if who not in off]
+        mailing.wake(runtime, told)
+        push_rows.wake(runtime, told)
 
 
 def correct(runtime: Runtime, event: NotificationEvent) -> None:

@@ -8,7 +8,7 @@ from chalicelib.database import Document
 from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
 from chalicelib.notifications import groups
-from chalicelib.notifications.groups import MOST_NAMED, NEWEST, GroupActor
+from chalicelib.notifications.groups import MOST_COUNTED, MOST_NAMED, NEWEST, GroupActor
 from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD, WANTED, NotificationItem
 from chalicelib.runtime import Runtime
 
@@ -91,6 +91,18 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
     if unseen:
         _read(runtime, reader.id, {"_id": {"$in": unseen}})
     return InboxPage(rows_of(found.groups, things), found.following)
+
+
+def read_span(runtime: Runtime, show: Show, user_id: str, span: Document) -> list[InboxRow]:
+    """Return groups of a person's items in a span, as the person may see them now.
+
+    Programs read mailboxes, and screens show messages to bystanders: no role of the person shows
+    more than any reader sees.
+    """
+    found = groups.read(runtime, user_id, span, MOST_COUNTED, None).groups
+    items = [item for group in found for item in group]
+    things = show(runtime, Principal(id=user_id, name=""), items) if items else {}
+    return rows_of(found, things)
 
 
 def rows_of(

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from html import escape
 
-from chalicelib.languages import direction
+from chalicelib.languages import Language, direction
 from chalicelib.notifications.event_words import EVENT_WORDS
 from chalicelib.notifications.groups import MOST_COUNTED
 from chalicelib.notifications.inbox import InboxRow
@@ -27,9 +27,14 @@ _SCHEMES = ("https://", "http://")
 
 def subject_of(row: MailSetting, shown: Sequence[InboxRow]) -> str:
     """Return the subject: the event and its page, or the number of several."""
-    words = MAIL_WORDS[row["language"]]
+    return headline(row["language"], shown)
+
+
+def headline(language: Language, shown: Sequence[InboxRow]) -> str:
+    """Return the event and its page, or the number of several, in up to 150 characters."""
+    words = MAIL_WORDS[language]
     if len(shown) == 1:
-        head, title = _head(row, shown[0], "{}"), _line(shown[0].thing.page_title)
+        head, title = _head(language, shown[0], "{}"), line(shown[0].thing.page_title)
         text = f"{head}: {title}" if title else head
     else:
         text = f"{words.notifications} ({_number(len(shown))})"
@@ -48,10 +53,10 @@ def text_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
 
 
 def _item_text(row: MailSetting, shown: InboxRow) -> str:
-    lines = [_head(row, shown, _ISOLATED)]
-    if title := _line(shown.thing.page_title):
+    lines = [event_line(row["language"], shown)]
+    if title := line(shown.thing.page_title):
         lines.append(_ISOLATED.format(title))
-    quoted = [f"> {_line(each)}" for each in shown.thing.text.splitlines() if each.strip()]
+    quoted = [f"> {line(each)}" for each in shown.thing.text.splitlines() if each.strip()]
     return "\n".join([*lines, *quoted, *_links(shown)])
 
 
@@ -74,9 +79,9 @@ def html_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
 
 def _item_html(row: MailSetting, shown: InboxRow) -> str:
     names = _names(shown, lambda name: f"<bdi>{escape(name)}</bdi>")
-    head = escape(_sentence(row, shown)).format(name=names)
-    title = escape(_line(shown.thing.page_title))
-    lines = (escape(_line(each)) for each in shown.thing.text.splitlines() if each.strip())
+    head = escape(_sentence(row["language"], shown)).format(name=names)
+    title = escape(line(shown.thing.page_title))
+    lines = (escape(line(each)) for each in shown.thing.text.splitlines() if each.strip())
     opens = escape(MAIL_WORDS[row["language"]].open)
     links = (f'<p><a href="{escape(each)}">{opens}</a></p>' for each in _links(shown))
     page = f"<br><bdi>{title}</bdi>" if title else ""
@@ -87,17 +92,22 @@ def _item_html(row: MailSetting, shown: InboxRow) -> str:
     )
 
 
-def _sentence(row: MailSetting, shown: InboxRow) -> str:
-    return EVENT_WORDS[row["language"]][shown.item["kind"]]
+def _sentence(language: Language, shown: InboxRow) -> str:
+    return EVENT_WORDS[language][shown.item["kind"]]
 
 
-def _head(row: MailSetting, shown: InboxRow, around: str) -> str:
-    return _sentence(row, shown).format(name=_names(shown, around.format))
+def event_line(language: Language, shown: InboxRow) -> str:
+    """Return the sentence of an event, with its people."""
+    return _head(language, shown, _ISOLATED)
+
+
+def _head(language: Language, shown: InboxRow, around: str) -> str:
+    return _sentence(language, shown).format(name=_names(shown, around.format))
 
 
 def _names(row: InboxRow, around: Callable[[str], str]) -> str:
     """Return the newest people of a group, and the number of all if there are more."""
-    names = ", ".join(around(_line(each.name)) for each in row.actors)
+    names = ", ".join(around(line(each.name)) for each in row.actors)
     if row.people == len(row.actors):
         return names
     return f"{names} ({_number(row.people)})"
@@ -114,7 +124,7 @@ def _links(row: InboxRow) -> list[str]:
     return [url] if is_link else []
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
     """Return a text as one line, without control characters and marks of direction."""
     shown = (" " if _is_control(each) else each for each in text if not _is_mark(each))
     return " ".join("".join(shown).split())

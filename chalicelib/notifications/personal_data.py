@@ -8,6 +8,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.notifications.mailing import MAILINGS
+from chalicelib.notifications.push_rows import SUBSCRIPTIONS
 from chalicelib.notifications.rows import INBOXES, ITEMS
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
@@ -22,6 +23,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("notifications of others", items, {"by": user_id}, not_shown=by_others),
         Trace("inbox", INBOXES.of(database), {"_id": user_id}, _show_inbox),
         Trace("notification mail", MAILINGS.of(database), {"_id": user_id}, _show_mail),
+        Trace("push", SUBSCRIPTIONS.of(database), {"user_id": user_id}, _show_push),
     ]
 
 
@@ -39,6 +41,11 @@ def _show_inbox(marks: Mapping[str, Any]) -> list[ExportEntry]:
 def _show_mail(row: Mapping[str, Any]) -> list[ExportEntry]:
     fields = ("every", "hour", "weekday", "time_zone", "language", "email", "is_confirmed")
     return [entry("notification_mail", **{name: row.get(name) for name in fields})]
+
+
+def _show_push(row: Mapping[str, Any]) -> list[ExportEntry]:
+    fields = ("endpoint", "language", "time_zone", "made", "seen")
+    return [entry("push", **{name: row[name] for name in fields})]
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
@@ -60,6 +67,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     marks: Document = {"seen": {"$lte": until}, "changed": {"$not": {"$gt": until}}}
     INBOXES.of(runtime.database).delete_one({"_id": user_id, **(marks if until else {})})
     MAILINGS.of(runtime.database).delete_one({"_id": user_id, **changed})
+    seen: Document = {"seen": {"$lte": until}} if until else {}
+    SUBSCRIPTIONS.of(runtime.database).delete_many({"user_id": user_id, **seen})
     return Step.DONE
 
 

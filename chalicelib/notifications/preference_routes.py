@@ -9,7 +9,7 @@ from chalicelib.http import Input, Ok, Request, Route, everybody
 from chalicelib.identity import Principal
 from chalicelib.notifications import preferences
 from chalicelib.notifications.errors import KindAlwaysOn
-from chalicelib.notifications.preferences import ALWAYS_ON, KINDS, Preferences
+from chalicelib.notifications.preferences import ALWAYS_ON, KINDS, Channel, Preferences
 from chalicelib.notifications.rows import Kind
 from chalicelib.runtime import Runtime
 
@@ -24,18 +24,34 @@ class KindChoice(Input):
         None, description="In letters, too; left out: as `in_app`. Not without `in_app`."
     )
 
+    push: bool | None = Field(
+        None, description="As push messages, too; left out: as `in_app`. Not without `in_app`."
+    )
+
     @model_validator(mode="after")
-    def _check_letters(self) -> Self:
-        if self.email and not self.in_app:
-            raise ValueError("letters have what the inbox has")
+    def _check_inbox(self) -> Self:
+        if (self.email or self.push) and not self.in_app:
+            raise ValueError("letters and push messages have what the inbox has")
         return self
+
+    @property
+    def channels(self) -> frozenset[Channel]:
+        """The channels that the kind comes by."""
+        chosen: dict[Channel, bool | None] = {
+            "in_app": self.in_app,
+            "email": self.email,
+            "push": self.push,
+        }
+        return frozenset(
+            name for name, is_on in chosen.items() if (self.in_app if is_on is None else is_on)
+        )
 
 
 class QuietHours(Input):
-    """Hours without letters, by the clock of `time_zone` of your letters."""
+    """Hours without letters and push messages, by the clocks that they go by."""
 
     begin: Hour = Field(alias="from", description="The first quiet hour.")
-    end: Hour = Field(alias="to", description="Letters come again at this hour.")
+    end: Hour = Field(alias="to", description="They come again at this hour.")
 
     @model_validator(mode="after")
     def _check_hours(self) -> Self:
@@ -63,7 +79,7 @@ class PreferencesChoice(Input):
         max_length=len(KINDS),
         description="A kind that is left out comes by all channels.",
     )
-    quiet: QuietHours | None = Field(None, description="Left out: letters come at any hour.")
+    quiet: QuietHours | None = Field(None, description="Left out: they come at any hour.")
 
 
 class KindChoiceAnswer(TypedDict):
@@ -71,10 +87,11 @@ class KindChoiceAnswer(TypedDict):
 
     in_app: bool
     email: bool
+    push: bool
 
 
 QuietHoursAnswer = TypedDict("QuietHoursAnswer", {"from": Hour, "to": Hour})
-QuietHoursAnswer.__doc__ = "Hours without letters, by the clock of your letters."
+QuietHoursAnswer.__doc__ = "Hours without letters and push messages."
 
 
 class PreferencesAnswer(TypedDict):
@@ -85,7 +102,7 @@ class PreferencesAnswer(TypedDict):
         list[Kind],
         Field(max_length=len(KINDS), description="Kinds whose `in_app` cannot be off."),
     ]
-    quiet: Annotated[QuietHoursAnswer | None, Field(description="null: letters never wait.")]
+    quiet: Annotated[QuietHoursAnswer | None, Field(description="null: none.")]
 
 
 def declare(route: Route) -> None:
@@ -102,13 +119,10 @@ def declare(route: Route) -> None:
     ) -> Ok[PreferencesAnswer]:
         """Choose the channels of each kind of notifications, and your quiet hours.
 
-        An event while its kind is off never notifies you. A letter that is due in quiet hours comes
-        at their end, with all that came meanwhile.
+        An event while its kind is off never notifies you. Letters and push messages that are due in
+        quiet hours come at their end, with all that came meanwhile.
         """
-        chosen = (
-            (kind, each.in_app, each.in_app if each.email is None else each.email)
-            for kind, each in body.kinds.items()
-        )
+        chosen = ((kind, each.channels) for kind, each in body.kinds.items())
         quiet = body.quiet
         wanted = Preferences(
             preferences.kinds_off(chosen),
@@ -124,6 +138,7 @@ def _answer(runtime: Runtime, user_id: str) -> PreferencesAnswer:
         kind: {
             "in_app": chosen.has("in_app", kind),
             "email": chosen.has("email", kind),
+            "push": chosen.has("push", kind),
         }
         for kind in KINDS
     }

@@ -1,10 +1,11 @@
-"""A person's choices: the channels of each kind of notifications, and hours without letters.
+"""A person's choices: the channels of each kind of notifications, and quiet hours.
 
 A kind that is off in the inbox is withheld: its item is stored and never shown, so that a repeat
-after the person's next choice is no news. A letter reads the choices when it is made.
+after the person's next choice is no news. Letters and push messages read the choices when a worker
+makes them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
@@ -16,7 +17,7 @@ from chalicelib.notifications.errors import KindAlwaysOn
 from chalicelib.notifications.rows import INBOXES, Inbox, Kind, Quiet
 from chalicelib.runtime import Runtime
 
-Channel = Literal["in_app", "email"]
+Channel = Literal["in_app", "email", "push"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Strangers write on a person's own wall: its owner always hears of it here.
 ALWAYS_ON: frozenset[tuple[Channel, Kind]] = frozenset({("in_app", "post.wall")})
@@ -24,13 +25,13 @@ _DAY = timedelta(days=1)
 
 
 class Preferences(NamedTuple):
-    """The kinds that are off by channel, and the hours without letters."""
+    """The kinds that are off by channel, and the hours without letters and push messages."""
 
     off: frozenset[tuple[Channel, Kind]]
     quiet: Quiet | None
 
     def has(self, channel: Channel, kind: Kind) -> bool:
-        """Return whether a kind comes by a channel; a letter has what the inbox has."""
+        """Return whether a kind comes by a channel; the others have what the inbox has."""
         return ("in_app", kind) not in self.off and (channel, kind) not in self.off
 
 
@@ -86,9 +87,9 @@ def find_off(runtime: Runtime, recipients: Mapping[str, Kind]) -> frozenset[str]
     )
 
 
-def in_letters(chosen: Preferences) -> Document:
-    """Return the filter of items that letters have."""
-    off = [kind for kind in KINDS if not chosen.has("email", kind)]
+def by_channel(chosen: Preferences, channel: Channel) -> Document:
+    """Return the filter of items that come by a channel."""
+    off = [kind for kind in KINDS if not chosen.has(channel, kind)]
     return {"kind": {"$nin": off}} if off else {}
 
 
@@ -107,12 +108,15 @@ def quiet_until(chosen: Preferences, time_zone: str, now: datetime) -> datetime 
     return None
 
 
-def kinds_off(rows: Iterable[tuple[Kind, bool, bool]]) -> frozenset[tuple[Channel, Kind]]:
-    """Return the stored form of choices `(kind, in_app, email)`."""
+def kinds_off(rows: Iterable[tuple[Kind, Collection[Channel]]]) -> frozenset[tuple[Channel, Kind]]:
+    """Return the stored form of choices, each a kind with its channels."""
     off: set[tuple[Channel, Kind]] = set()
-    for kind, in_app, email in rows:
-        off |= {("in_app", kind)} if not in_app else set()
-        off |= {("email", kind)} if in_app and not email else set()
+    for kind, channels in rows:
+        # A kind that is off in the inbox comes by no other channel.
+        if "in_app" not in channels:
+            off.add(("in_app", kind))
+        else:
+            off |= {(each, kind) for each in get_args(Channel) if each not in channels}
     return frozenset(off)
 
 

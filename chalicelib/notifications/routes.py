@@ -7,11 +7,11 @@ from chalice.app import Blueprint
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, everybody, router
+from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, Route, everybody, router
 from chalicelib.http.paging import Cursors, Next, place_of, position_of
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
-from chalicelib.notifications import inbox, mail_routes, preference_routes
+from chalicelib.notifications import inbox, mail_routes, preference_routes, push_routes
 from chalicelib.notifications.groups import MOST_COUNTED, MOST_NAMED
 from chalicelib.notifications.inbox import (
     EXCERPT_CHARACTERS,
@@ -117,11 +117,13 @@ class InboxAnswer(TypedDict):
 
 
 def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
-    """Return the blueprint of inboxes and of letters."""
+    """Return the blueprint of inboxes, of letters and of push messages."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Notifications")
     mail_routes.declare(route, verified)
     preference_routes.declare(route)
+    push_routes.declare(route)
+    _declare_marks(route)
 
     @route("GET", "/notifications", of_one_site=everybody)
     def list_notifications(
@@ -140,6 +142,10 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
         counts = inbox.count(request.runtime, caller.id)
         return Ok(_inbox_answer(page, counts, cursors, now))
 
+    return blueprint
+
+
+def _declare_marks(route: Route) -> None:
     @route("PUT", "/notifications/seen", of_one_site=everybody, is_audited=False)
     def mark_notifications_seen(request: Request, caller: Principal, body: SeenMark) -> NoContent:
         """Mark your inbox as seen: `unseen` counts what comes later. It never moves back."""
@@ -154,8 +160,6 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
         if body.until is not None:
             inbox.mark_read_until(request.runtime, caller.id, body.until)
         return NoContent()
-
-    return blueprint
 
 
 def _inbox_answer(

@@ -26,7 +26,7 @@ Kind = Literal[
     "webhook.stopped",
     "batch.done",
 ]
-# Of two channels; another release may have more kinds.
+# Of three channels; another release may have more kinds.
 MAX_OFF = 100
 # Longer than any message can wait: a repeat finds the item, and makes no second.
 KEPT = timedelta(days=90)
@@ -100,7 +100,7 @@ ITEMS = Collection(
 
 
 class Quiet(TypedDict):
-    """Hours without letters, by the clock of the person's letters."""
+    """Hours without letters and push messages, by the clock of each."""
 
     begin: int
     end: int

@@ -72,6 +72,16 @@ LETTERS = Metrics(
 HOOKS_STOPPED = Metrics({"webhooks_stopped": "Count"})
 # Letters that came back, and that readers called spam.
 MAIL_EVENTS = Metrics({"letters_bounced": "Count", "letters_complained_of": "Count"})
+# Push messages by their ends. Refused: as a rule, the deployment's keys are wrong. Gone: the reader
+# has left. Given up: the service may have it or not, or took it at no time.
+PUSHES = Metrics(
+    {
+        "pushes_sent": "Count",
+        "pushes_refused": "Count",
+        "pushes_gone": "Count",
+        "pushes_given_up": "Count",
+    }
+)
 
 ALL = (
     REQUEST,
@@ -91,4 +101,5 @@ ALL = (
     LETTERS,
     HOOKS_STOPPED,
     MAIL_EVENTS,
+    PUSHES,
 )

@@ -58,7 +58,7 @@ WORKERS = (
     ),
     _worker("social_errands", "social-errands", 1, "chalicelib.wiring.errands:run_errands"),
     _worker("send_letters", "mail", 1, "chalicelib.mail.jobs:send_letters"),
-    _worker("send_webhooks", "webhooks", 1, "chalicelib.webhooks.jobs:send_webhooks"),
+    _worker("send_webhooks", "webhooks", 1, "chalicelib.wiring.receivers:send"),
 )
 
 
@@ -97,6 +97,7 @@ SCHEDULES: Functions = {
         _job("sweep_marks", _MINUTE, "chalicelib.marks.jobs:resend_overdue"),
         _job("tend_mail", _MINUTE, "chalicelib.mail.letters:tend"),
         _job("tend_webhooks", _MINUTE, "chalicelib.webhooks.jobs:resend_overdue"),
+        _job("tend_pushes", _MINUTE, "chalicelib.notifications.push_rows:send_due"),
     ),
 }
 COMMANDS = Deferred("chalicelib.wiring.commands:run")

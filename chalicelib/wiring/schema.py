@@ -40,6 +40,7 @@ from chalicelib.jobs import outbox
 from chalicelib.mail import rows as mail
 from chalicelib.marks import shapes as marks
 from chalicelib.notifications import mailing as notification_mail
+from chalicelib.notifications import push_rows as notification_push
 from chalicelib.notifications import rows as notifications
 from chalicelib.people import blocks
 from chalicelib.settings import Settings
@@ -136,6 +137,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     notifications.ITEMS,
     notifications.INBOXES,
     notification_mail.MAILINGS,
+    notification_push.SUBSCRIPTIONS,
     webhooks.HOOKS,
     webhooks.DELIVERIES,
     webhooks.TOLD,

@@ -36,7 +36,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("identity",),
     ("jobs", "limits", "sites.issuers"),
     ("http",),
-    ("atom", "happenings", "mail", "people", "sitemaps", "sites", "terms"),
+    ("atom", "happenings", "mail", "people", "push", "sitemaps", "sites", "terms"),
     ("marks", "notifications"),
     ("webhooks",),
     ("assets.errors", "assets.kinds", "assets.shapes", "web"),

@@ -117,9 +117,9 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
         "/notifications/preferences",
         {
             "kinds": {
-                **{kind: {"in_app": True, "email": False} for kind in KINDS},
-                "comment.reply": {"in_app": True, "email": True},
-                "follow": {"in_app": False, "email": False},
+                **{kind: {"in_app": True, "email": False, "push": True} for kind in KINDS},
+                "comment.reply": {"in_app": True, "email": True, "push": False},
+                "follow": {"in_app": False, "email": False, "push": False},
             },
             "quiet": {"from": 22, "to": 7},
         },

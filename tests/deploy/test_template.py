@@ -335,6 +335,7 @@ SECRET_CHARACTERS = {
     "stripe_key": 107,
     "stripe_webhook_secrets": 77,
     "akismet_key": 12,
+    "vapid_private_key": 43,
 }
 
 

@@ -23,7 +23,9 @@ from chalicelib.identity import Principal
 from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
+from chalicelib.notifications import push_rows, subscriptions
 from chalicelib.notifications.events import Notify
+from chalicelib.notifications.push_rows import SendPush
 from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -38,6 +40,7 @@ from tests.assets.support.uploading import Uploader
 from tests.comments.transfers.support.files import begin, lines_file
 from tests.content.support.factories import node, published, publisher, set_up
 from tests.lost_messages.world import World
+from tests.push.support.browser import BrowserStandIn
 from tests.shop.support.buying import agreement, cart_of, check_out, stocked
 from tests.shop.support.factories import SITE as SHOP
 from tests.shop.support.factories import book, open_shop, put
@@ -340,6 +343,23 @@ def _send_event(world: World) -> Effect:
     with world.silence():
         staff.post(f"/sites/blog/webhooks/{made}/trials")
     return lambda: world.count("webhooks.delivery", tries={"$gte": 1}), 1
+
+
+@shows(SendPush)
+def _send_push(world: World) -> Effect:
+    # Nothing takes messages there: that the worker has tried is the effect.
+    ann = BrowserStandIn("https://unresolved.invalid/").browser
+    subscriptions.register(world.runtime, "ann", ann, "en", "UTC")
+    world.clock.advance(seconds=1)
+    world.client.as_("bob").put("/users/me")
+    post = publish(world.client, "ann")
+    world.workers.drain()
+    world.client.as_("bob").put(f"/posts/{post}/reactions/like")
+    world.workers.drain()
+    world.clock.advance(minutes=1)
+    with world.silence():
+        push_rows.send_due(world.runtime)
+    return lambda: world.count("notifications.push", tries={"$gte": 1}), 1
 
 
 @shows(RunBatch)

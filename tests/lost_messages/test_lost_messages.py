@@ -13,6 +13,7 @@ from chalicelib.settings import Settings
 from tests.comments.support.akismet_stand_in import KEY, AkismetStandIn, running
 from tests.lost_messages.scenarios import DONE_AT_ONCE, SCENARIOS
 from tests.lost_messages.world import World
+from tests.push.support.keys import KEYS
 from tests.recorded_messages.corpus import message_types
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -38,6 +39,7 @@ def settings(settings: Settings, akismet: AkismetStandIn, tmp_path: Path) -> Set
             "akismet_key": SecretStr(KEY),
             "akismet_url": akismet.url,
             "mail_from": "",
+            **KEYS,
             "mail_folder": str(tmp_path),
         }
     )

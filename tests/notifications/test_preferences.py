@@ -51,21 +51,21 @@ def test_all_kinds_come_by_all_channels_until_a_person_chooses(client: Client) -
     found = client.as_("ann").get(PATH).json
 
     assert set(found["kinds"]) == set(KINDS)
-    assert all(each["in_app"] and each["email"] for each in found["kinds"].values())
+    assert all({*each.values()} == {True} for each in found["kinds"].values())
     assert found["always_on"] == ["post.wall"]
     assert found["quiet"] is None
 
 
 def test_a_choice_replaces_the_earlier_one(client: Client) -> None:
     first = choose(client, kinds={"follow": {"in_app": False}}, quiet={"from": 22, "to": 7})
-    assert first["kinds"]["follow"] == {"in_app": False, "email": False}
+    assert first["kinds"]["follow"] == {"in_app": False, "email": False, "push": False}
     assert first["quiet"] == {"from": 22, "to": 7}
 
     second = choose(client, kinds={"post.reaction": {"email": False}})
 
     assert second == client.as_("ann").get(PATH).json
     assert second["kinds"]["follow"]["in_app"] is True
-    assert second["kinds"]["post.reaction"] == {"in_app": True, "email": False}
+    assert second["kinds"]["post.reaction"] == {"in_app": True, "email": False, "push": True}
     assert second["quiet"] is None
     assert client.as_("ben").get(PATH).json["kinds"]["post.reaction"]["email"] is True
 
@@ -83,7 +83,7 @@ def test_a_kind_that_is_always_on_is_refused_and_nothing_is_stored(client: Clien
     "body",
     [
         {"kinds": {"post.like": {"in_app": False}}},
-        {"kinds": {"follow": {"push": True}}},
+        {"kinds": {"follow": {"sms": True}}},
         {"kinds": {"follow": {"in_app": False, "email": True}}},
         {"kinds": {"follow": {"in_app": None}}},
         {"kinds": {"$where": {}}},

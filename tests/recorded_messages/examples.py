@@ -15,6 +15,7 @@ from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.notifications.events import Notify
+from chalicelib.notifications.push_rows import SendPush
 from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -88,5 +89,6 @@ _EXAMPLES: tuple[Message, ...] = (
     Rewrite(site="harbour-post"),
     SendLetter(letter="aaneGAECAwQFBgcI"),
     SendEvent(delivery="0123456789-created-1767225600000:aaneGAECAwQFBgcI"),
+    SendPush(subscription="FMzV4ArBjZAeMVKEu9NzzZ33RuvuzLo065ZxtHmnoKQ"),
 )
 EXAMPLES = {recorded_name(type(each)): each for each in _EXAMPLES}

@@ -71,6 +71,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
             f"webhooks.due.deliver: find {name}"
             for name in ("content.node", "shop.order", "shop.payment")
         ),
+        "jobs.resending.sweep: find notifications.push",
         "jobs.resending.sweep: find webhooks.delivery",
         "jobs.resending.sweep: update webhooks.delivery",
         "jobs.work.Work._messages: find webhooks.delivery",
@@ -256,6 +257,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.personal_data.rename: update comments.pending",
         "people.blocks.erase: update people.blocks",
         "notifications.personal_data.erase: delete notifications.item",
+        "notifications.personal_data.erase: delete notifications.push",
         "content.personal_data.erase: update content.node",
         "content.personal_data.erase: update content.revision",
         "content.personal_data.rename: update content.node",
@@ -314,6 +316,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.jobs.count_remaining: aggregate people.blocks",
         "people.jobs.count_remaining: aggregate notifications.item",
         "people.jobs.count_remaining: aggregate webhooks.hook",
+        "people.jobs.count_remaining: aggregate notifications.push",
         "people.jobs.count_remaining: aggregate feed.action",
         "people.jobs.count_remaining: aggregate feed.event",
         "people.jobs.count_remaining: aggregate feed.org",
@@ -328,6 +331,11 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.jobs.count_remaining: aggregate social.user",
         "social.personal_data._on_posts: find social.post",
         "social.personal_data.rename: update social.post_comment",
+    ),
+    "a person's browsers: by endpoint, so that one write takes a browser over (0256)": (
+        "notifications.push_rows.wake: update notifications.push",
+        "notifications.subscriptions._trim: find notifications.push",
+        "notifications.subscriptions.read: find notifications.push",
     ),
     "a comment that was changed, whose notifications may be anybody's": (
         "notifications.events._follow: find notifications.item",
@@ -354,6 +362,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.joining.carrying.carry_all: find comments.person",
         "marks.giving.give: find mark",
         "notifications.personal_data.give: update notifications.item",
+        "notifications.subscriptions.give: update notifications.push",
         "comments.people.claims._take: delete comments.confirmation",
         "comments.people.claims.find_claimable: find comments.person",
     ),
@@ -375,6 +384,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.export._documents: find hit.event",
         "people.export._documents: find hit.session",
         "people.export._documents: find mark",
+        "people.export._documents: find notifications.push",
         "people.export._documents: find feed.action",
         "people.export._documents: find feed.event",
         "people.export._documents: find feed.org",

@@ -32,7 +32,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.marks import giving
 from chalicelib.marks.shapes import MARKS, thing_of
-from chalicelib.notifications import mailing, preferences
+from chalicelib.notifications import mailing, preferences, subscriptions
 from chalicelib.notifications import personal_data as notifications
 from chalicelib.people import blocks
 from chalicelib.people.blocks import BLOCKS
@@ -79,6 +79,7 @@ def carry(runtime: Runtime, site: str, user_id: str) -> None:
     notifications.give(runtime.database, site, user_id, by.account)
     mailing.give(runtime, user_id, by.account)
     preferences.give(runtime, user_id, by.account)
+    subscriptions.give(runtime, user_id, by.account)
     counting.recount(runtime.database, site, by.account)
 
 

@@ -19,6 +19,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.wiring.people import PEOPLE
 from deploy.openapi.files import KEPT
 from tests.comments.support.discussion import LAYOUTS, Layout
+from tests.push.support.browser import BrowserStandIn
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -29,6 +30,10 @@ SETTINGS = {
     "reactions": [{"key": "heart", "emoji": HEART}],
     "search": True,
     "notifications": True,
+}
+PUSH = {
+    "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAAA",
+    "keys": BrowserStandIn("").keys,
 }
 BOUND = ("nodes/", "sites/")
 # Operations that a reader may not call, or whose answers are the same for all callers.
@@ -278,6 +283,10 @@ def mark(drive: Drive, own: str) -> None:
     drive.call("getNotificationMail", "GET", "/notifications/mail")
     drive.call("putNotificationMail", "PUT", "/notifications/mail", every="off", hour=9)
     drive.call("getNotificationPreferences", "GET", "/notifications/preferences")
+    drive.call("listPushBrowsers", "GET", "/notifications/push/browsers")
+    drive.call("putPushBrowser", "PUT", "/notifications/push", **PUSH)
+    drive.call("deletePushBrowser", "DELETE", f"/notifications/push/browsers/{'A' * 43}")
+    drive.call("getPushKey", "GET", "/notifications/push/key")
     chosen = {"follow": {"in_app": False}}
     drive.call("putNotificationPreferences", "PUT", "/notifications/preferences", kinds=chosen)
 

@@ -9,7 +9,9 @@ from chalicelib.comments import nodes, watches
 from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmation, token_hash
 from chalicelib.comments.people.rows import PEOPLE, Person, new_person
 from chalicelib.comments.spam_check import origins
+from chalicelib.notifications import subscriptions
 from tests.assets.support.uploading import Uploader
+from tests.push.support.browser import BrowserStandIn
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
 from tests.security.support.matrix import FEATURES
 from tests.security.support.row import Row
@@ -18,6 +20,7 @@ from tests.security.support.world import comment as a_comment
 from tests.support.http_client import Client
 
 ZED, NAME, RENAMED = "zed-4711", "Zedekiah Quux", "Zedekiah Quuxley"
+_ENDPOINT = "https://fcm.googleapis.com/fcm/send/zed"
 ROLES = [
     *("moderator", "social_moderator", "publisher", "editor", "advertiser", "application"),
     "admin",
@@ -103,6 +106,7 @@ def be_known(world: World, zed: Client) -> None:
     made(peer.put(f"/sites/{OWN_SITE}/blocked/{ZED}"))
     block_as_before(world)
     have_a_past(world)
+    subscriptions.register(world.runtime, ZED, BrowserStandIn(_ENDPOINT).browser, "en", "UTC")
     made(zed.put("/users/me/circles/mine", name="Mine"))
     made(zed.put("/users/me/circles/mine/members/ann"))
     made(zed.put("/users/me/blocked/stranger"))

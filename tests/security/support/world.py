@@ -85,6 +85,7 @@ def build(client: Client, runtime: Runtime, workers: Workers) -> World:
     _analytics(world)
     workers.drain()
     world.names.update({"webhook": "aaneGAECAwQFBgcI", "delivery": "trial:aaneGAECAwQFBgcI"})
+    world.names["subscription"] = "A" * 43
     return world
 
 

@@ -1,0 +1,118 @@
+"""One message to a push service (RFC 8030), whose answer is bounded in size and time.
+
+Only the function that sends imports this module, and the libraries of encryption with it.
+"""
+
+import http.client
+import socket
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from chalicelib import outgoing
+from chalicelib.errors import Misconfigured
+from chalicelib.observability.logs import log
+from chalicelib.outgoing import HttpAnswer, OutgoingPost
+from chalicelib.push import encryption, vapid
+from chalicelib.push.browsers import Browser
+from chalicelib.runtime import Runtime
+
+SECONDS = 10.0
+MOST_BYTES = 16 * 1024
+# The most that a service can have a message wait.
+MOST_WAIT = timedelta(days=1)
+# - `sent`: the service has it;
+# - `gone`: the browser has left the subscription;
+# - `later`: the service certainly did not take it, and may take it later;
+# - `refused`: the service will never take it;
+# - `unknown`: no answer came, and the service may have it.
+Outcome = Literal["sent", "gone", "later", "refused", "unknown"]
+Urgency = Literal["very-low", "low", "normal", "high"]
+
+
+class PushMessage(NamedTuple):
+    """A message to encrypt.
+
+    `topic`: up to 32 characters of base64url; a service replaces a waiting message of the same
+    topic. `ttl`: how long it waits for a browser that is off.
+    """
+
+    body: bytes
+    topic: str
+    urgency: Urgency
+    ttl: timedelta
+
+
+class PushAnswer(NamedTuple):
+    """The outcome of a message; `wait` as a service asks for, `status` 0 without an answer."""
+
+    outcome: Outcome
+    status: int
+    wait: timedelta | None = None
+
+
+def send(runtime: Runtime, browser: Browser, message: PushMessage) -> PushAnswer:
+    """Encrypt a message, and hand it to the browser's service.
+
+    Raises ValueError for a long message. Without its keys a deployment is `refused`, too.
+    """
+    try:
+        signed = vapid.authorization(runtime.settings, browser.endpoint, runtime.now())
+    except Misconfigured:
+        log.exception("the keys of web push are no pair")
+        return PushAnswer("refused", 0)
+    headers = {
+        "Authorization": signed,
+        "Content-Encoding": "aes128gcm",
+        "Content-Type": "application/octet-stream",
+        "TTL": str(int(message.ttl.total_seconds())),
+        "Topic": message.topic,
+        "Urgency": message.urgency,
+        "Connection": "close",
+    }
+    body = encryption.encrypt(message.body, browser, runtime.random)
+    given = OutgoingPost(browser.endpoint, body, headers, runtime.settings.is_local)
+    host = str(urlsplit(browser.endpoint).hostname)
+    try:
+        answer = outgoing.post(_way_of(host), given, SECONDS, MOST_BYTES)
+    except (socket.gaierror, ConnectionRefusedError):
+        return PushAnswer("later", 0)
+    except ValueError:
+        return PushAnswer("refused", 0)
+    except (OSError, http.client.HTTPException):
+        return PushAnswer("unknown", 0)
+    return PushAnswer(_outcome(answer.status), answer.status, _wait(answer, runtime.now()))
+
+
+def _outcome(status: int) -> Outcome:
+    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+        return "sent"
+    if status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
+        return "gone"
+    is_passing = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return "later" if is_passing or status == HTTPStatus.TOO_MANY_REQUESTS else "refused"
+
+
+def _wait(answer: HttpAnswer, now: datetime) -> timedelta | None:
+    """Return the wait of `Retry-After`, in seconds or until a time; None: none, or nonsense."""
+    text = answer.headers.get("Retry-After", "")
+    if text.isascii() and text.isdigit():
+        # A number of more digits is no timedelta.
+        return min(timedelta(seconds=int(text[:9])), MOST_WAIT)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if until.tzinfo is None:
+        return None
+    return min(max(until - now, timedelta(0)), MOST_WAIT)
+
+
+@lru_cache(maxsize=64)
+def _way_of(host: str) -> outgoing.Way:
+    """Return the way to a host: a slow service holds up no other."""
+    del host
+    return outgoing.Way()
