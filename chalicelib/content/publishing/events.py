@@ -13,12 +13,11 @@ from chalicelib.webhooks.rows import MAX_DUE, DueEvent
 
 
 def events_after(
-    before: ContentNode, after: ContentNode, now: datetime, *, by_author: bool | None = None
+    before: ContentNode, after: ContentNode, now: datetime, by: str | None = None
 ) -> list[DueEvent]:
     """Return the due events of a page after a change: earlier events, and what readers will see.
 
-    by_author: whether the page's author made the change; None: the clock did, and an event to come
-    keeps its cause.
+    by: the person who made the change; without one, an event to come keeps its cause.
     """
     noted = before.get("due_events", [])
     found = [each for each in noted if each["at"] <= now]
@@ -28,7 +27,8 @@ def events_after(
         seen = edition_at(after, at)
         if _version(seen) != _version(shown):
             event = _event(before, seen, shown, at, number)
-            is_own = event["data"]["version"] in own if by_author is None else by_author
+            author = before["author"]["id"] if before["author"] else None
+            is_own = event["data"]["version"] in own if by is None else by == author
             found.append({**event, "by_author": True} if is_own else event)
         shown, following = seen, next_change(after, at)
         if following is None:

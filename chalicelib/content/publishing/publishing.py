@@ -67,8 +67,7 @@ def publish(
         if arrival is not None and current["edition"]:
             # Another run of the import has published it.
             return current
-        until = _until(current, given, shown_from)
-        dated = _date(current, given, now)
+        until, dated = _until(current, given, shown_from), _date(current, given, now)
         edition = _edition(current, html, given, shown_from, now)
         if dated is not None and _is_first(current, now):
             # Of a page that moves here, feeds tell no news of today.
@@ -80,8 +79,7 @@ def publish(
         begun = _discussion(runtime, discussions, current, change, session, arrival)
         if isinstance(by, Arrival):
             return store(runtime, current, change, session, is_news=False, discussion=begun)
-        is_own = current["author"] is not None and current["author"]["id"] == by.id
-        return store(runtime, current, change, session, by_author=is_own, discussion=begun)
+        return store(runtime, current, change, session, by=by.id, discussion=begun)
 
     return notify(runtime, in_transaction(runtime.database, work), is_news=arrival is None)
 
@@ -141,13 +139,13 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
     session: ClientSession,
     *,
     is_news: bool = True,
-    by_author: bool | None = None,
+    by: str | None = None,
     **others: object,
 ) -> ContentNode:
     """Store a publishing change with a note for the page's discussion, and its happening.
 
     Also updates the uses of the page's assets, the numbers of its tags, and its words for searches.
-    `by_author`: as in `events_after`.
+    `by`: the person who published it.
     """
     now = runtime.now()
     stored: Document = {**change, **others, "updated": now}
@@ -163,7 +161,7 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
         stored["telling"] = discussions.note(runtime)
     changed_node: ContentNode = {**node, **change}
     if is_news:
-        stored["due_events"] = events_after(node, changed_node, now, by_author=by_author)
+        stored["due_events"] = events_after(node, changed_node, now, by)
     stored |= tag_counts.count(runtime.database, node, changed_node, now, session)
     terms.store(runtime.database, changed_node, session)
     changed = NODES.of(runtime.database).find_one_and_update(
