@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 from chalicelib.analytics.sessions import making
+from chalicelib.comments import nodes, watches
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent
 from chalicelib.notifications.rows import Kind
@@ -112,6 +113,7 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
     runtime.database[POSTS.name].update_many({}, {"$set": given_up})
     root_comment = _discuss(builder)
     _notify(runtime, root_comment)
+    _watch(runtime, root_comment)
     _hook(runtime)
     _react(client, root_comment)
     make_history(runtime)
@@ -187,6 +189,13 @@ def _notify(runtime: Runtime, comment: str) -> None:
             key, "default", thing, "ann", runtime.now(), recipients, is_new=True
         )
         events.agree(runtime, event)
+
+
+def _watch(runtime: Runtime, comment: str) -> None:
+    """Have Bob watch a discussion, and mute a thread of it."""
+    node = nodes.find(runtime.database, "threads")
+    watches.put(runtime, node, watches.WHOLE, "bob", "watching")
+    watches.put(runtime, node, comment, "bob", "muted")
 
 
 def _hook(runtime: Runtime) -> None:
@@ -279,6 +288,7 @@ def listings(world: World) -> dict[str, Listing]:
         "action reactions": Listing(bob, f"/actions/{world.action}/reactions?"),
         "export": Listing(bob, "/users/me/export?"),
         "inbox": Listing(bob, "/notifications?"),
+        "watches": Listing(bob, "/watches?"),
         "deliveries": Listing(staff, f"/sites/default/webhooks/{HOOK}/deliveries?"),
         "reacted": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/reactions/heart?"),
         "flags": Listing(staff, f"/nodes/threads/comments/{world.root_comment}/flags?"),
