@@ -111,7 +111,7 @@ def test_nobody_removes_the_browser_of_another_reader(ann: Client, bo: Client) -
 
 
 def test_of_too_many_browsers_the_one_that_registered_longest_ago_goes(
-    ann: Client, bo: Client, clock: Clock
+    ann: Client, bo: Client, runtime: Runtime, clock: Clock
 ) -> None:
     bo.put(PUSH, **form(99))
     for number in range(1, MAX_BROWSERS + 1):
@@ -123,6 +123,8 @@ def test_of_too_many_browsers_the_one_that_registered_longest_ago_goes(
 
     assert ids(ann) == [id_of(number) for number in (11, 1, 10, 9, 8, 7, 6, 5, 4, 3)]
     assert ids(bo) == [id_of(99)]
+    # A list shows no more in any case; messages go to every row.
+    assert len(rows(runtime)) == MAX_BROWSERS + 1
 
 
 @pytest.mark.parametrize("endpoint", [*HOSTILE, "https://plaza.example/push"])
