@@ -4,9 +4,11 @@ A group is read and stored nowhere, so that no order of events changes it. Its p
 is the place of its newest item.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypedDict
+
+from pymongo.collection import Collection as MongoCollection
 
 from chalicelib.database import Document
 from chalicelib.http.paging import Position
@@ -40,7 +42,7 @@ class GroupsPage(NamedTuple):
 
 
 class _Row(TypedDict):
-    """A group as the server returns it: from its items of the page, and its `newest` of all.
+    """A group as the server returns it, from its items of the page.
 
     `last` is its oldest item of the page, with `risen` and `_id` alone.
     """
@@ -48,7 +50,6 @@ class _Row(TypedDict):
     head: NotificationItem
     last: NotificationItem
     scanned: int
-    newest: list[NotificationItem]
 
 
 def group_of(kind: Kind, thing: str, at: datetime) -> str:
@@ -64,28 +65,33 @@ def read(
     A group that is on an earlier page is left out. A page may have fewer groups than `limit`
     before the end.
     """
-    own: Document = {"user_id": user_id, **where}
-    found: Any = ITEMS.of(runtime.database).aggregate(_stages(own, limit, after))
-    rows: list[_Row] = list(found)
-    shown = [row for row in rows[:limit] if after is None or _place(_newest(row)[0]) < after]
+    items, own = ITEMS.of(runtime.database), {"user_id": user_id, **where}
+    # Most groups are small, and few items make a page.
+    for most in (2 * (limit + 1), MOST_SCANNED):
+        found: Any = items.aggregate(_stages(own, limit, after, most))
+        rows: list[_Row] = list(found)
+        is_end = len(rows) <= limit and sum(row["scanned"] for row in rows) < most
+        if is_end or len(rows) > limit:
+            break
     place: Position | None = None
     if len(rows) > limit:
         place = _place(rows[limit - 1]["head"])
-    elif sum(row["scanned"] for row in rows) == MOST_SCANNED:
+    elif not is_end:
         place = min(_place(row["last"]) for row in rows)
-    return GroupsPage([_newest(row) for row in shown], place)
+    groups = _newest(items, own, [row["head"] for row in rows[:limit]])
+    shown = [each for each in groups if after is None or _place(each[0]) < after]
+    return GroupsPage(shown, place)
 
 
-def _stages(own: Document, limit: int, after: Position | None) -> list[Document]:
+def _stages(own: Document, limit: int, after: Position | None, most: int) -> list[Document]:
     older: Document = {}
     if after is not None:
         risen, last = after
         older = {"$or": [{"risen": {"$lt": risen}}, {"risen": risen, "_id": {"$lt": last}}]}
-    of_group = {**own, "$expr": {"$eq": ["$group", "$$group"]}}
     return [
         {"$match": {**own, **older}},
         {"$sort": _ORDER},
-        {"$limit": MOST_SCANNED},
+        {"$limit": most},
         {
             "$group": {
                 "_id": _GROUP,
@@ -96,20 +102,36 @@ def _stages(own: Document, limit: int, after: Position | None) -> list[Document]
         },
         {"$sort": {f"head.{name}": way for name, way in NEWEST}},
         {"$limit": limit + 1},
+    ]
+
+
+def _newest(
+    items: MongoCollection[NotificationItem], own: Document, heads: Sequence[NotificationItem]
+) -> list[list[NotificationItem]]:
+    """Return the newest items of the groups of some items; an item without a group is alone."""
+    grouped = [head["_id"] for head in heads if "group" in head]
+    newest: dict[str, list[NotificationItem]] = {}
+    if grouped:
+        rows: Any = items.aggregate(_stages_of_newest(own, grouped))
+        newest = {row["_id"]: row["newest"] for row in rows}
+    # A group may be read elsewhere meanwhile, and has none then.
+    return [newest.get(head["_id"]) or [head] for head in heads]
+
+
+def _stages_of_newest(own: Document, ids: Sequence[str]) -> list[Document]:
+    of_group = {**own, "$expr": {"$eq": ["$group", "$$group"]}}
+    return [
+        {"$match": {"user_id": own["user_id"], "_id": {"$in": list(ids)}}},
         {
             "$lookup": {
                 "from": ITEMS.name,
-                # No item has an empty group.
-                "let": {"group": {"$ifNull": ["$head.group", ""]}},
+                "let": {"group": "$group"},
                 "pipeline": [{"$match": of_group}, {"$sort": _ORDER}, {"$limit": MOST_COUNTED}],
                 "as": "newest",
             }
         },
+        {"$project": {"newest": 1}},
     ]
-
-
-def _newest(row: _Row) -> list[NotificationItem]:
-    return row["newest"] or [row["head"]]
 
 
 def _place(item: NotificationItem) -> Position:
@@ -118,13 +140,17 @@ def _place(item: NotificationItem) -> Position:
 
 def count(runtime: Runtime, user_id: str, where: Mapping[str, object]) -> int:
     """Return the number of groups among the newest thousand items, up to 100."""
-    stages: list[Document] = [
-        {"$match": {"user_id": user_id, **where}},
-        {"$sort": {"risen": -1}},
-        {"$limit": MOST_SCANNED},
-        {"$group": {"_id": _GROUP}},
-        {"$limit": MOST_COUNTED},
-        {"$count": "groups"},
-    ]
-    found: list[Any] = list(ITEMS.of(runtime.database).aggregate(stages))
-    return found[0]["groups"] if found else 0
+    # Items without groups are counted by the first hundred of them.
+    for most in (MOST_COUNTED, MOST_SCANNED):
+        stages: list[Document] = [
+            {"$match": {"user_id": user_id, **where}},
+            {"$sort": {"risen": -1}},
+            {"$limit": most},
+            {"$group": {"_id": _GROUP, "items": {"$sum": 1}}},
+            {"$group": {"_id": None, "groups": {"$sum": 1}, "items": {"$sum": "$items"}}},
+        ]
+        found: list[Any] = list(ITEMS.of(runtime.database).aggregate(stages))
+        groups = min(found[0]["groups"], MOST_COUNTED) if found else 0
+        if groups == MOST_COUNTED or not found or found[0]["items"] < most:
+            break
+    return groups

@@ -180,9 +180,21 @@ def test_a_group_of_thousands_hides_nothing_behind_it(
         clock.advance(milliseconds=1)
         tell(runtime, f"u{number}")
 
-    rows = pages(runtime)
+    rows = pages(runtime, limit=2)
 
     assert [(row.item["by"], row.people) for row in rows] == [("u34", 35), ("first", 1)]
+
+
+def test_a_large_group_leaves_no_gap_in_its_page(runtime: Runtime, clock: Clock) -> None:
+    for thing, number in (("third", 1), ("second", 1), ("first", 30)):
+        for each in range(number):
+            clock.advance(milliseconds=1)
+            tell(runtime, f"{thing}{each}", thing)
+
+    page = inbox.page(runtime, show, ANN, WantedPage(None, 2, is_unread=False))
+
+    assert [row.item["by"] for row in page.rows] == ["first29", "second0"]
+    assert page.following is not None
 
 
 @pytest.mark.parametrize("where", [WANTED, UNREAD])
@@ -196,14 +208,20 @@ def test_a_page_reads_no_inbox_but_its_own(
         {**row, "_id": f"{n}:x", "user_id": f"{n}"} for n, row in enumerate(_items(runtime))
     ]
     ITEMS.of(runtime.database).insert_many(others)
-    stages = groups._stages({"user_id": "ann", **where}, 20, None)
-    pipeline = {"aggregate": ITEMS.name, "pipeline": stages, "cursor": {}}
+    own = {"user_id": "ann", **where}
+    newest = ITEMS.of(runtime.database).find_one({"user_id": "ann"}, sort=groups.NEWEST)
+    assert newest is not None
+    for stages in (
+        groups._stages(own, 20, None, 42),
+        groups._stages_of_newest(own, [newest["_id"]]),
+    ):
+        pipeline = {"aggregate": ITEMS.name, "pipeline": stages, "cursor": {}}
 
-    plan = runtime.database.command("explain", pipeline, verbosity="executionStats")
+        plan = runtime.database.command("explain", pipeline, verbosity="executionStats")
 
-    read = [int(each) for each in re.findall(r"'totalDocsExamined': (?:Int64\()?(\d+)", str(plan))]
-    assert max(read) == 5
-    assert "COLLSCAN" not in str(plan)
+        examined = re.findall(r"'totalDocsExamined': (?:Int64\()?(\d+)", str(plan))
+        assert max(int(each) for each in examined) == 5
+        assert "COLLSCAN" not in str(plan)
 
 
 def _items(runtime: Runtime) -> list[Any]:
