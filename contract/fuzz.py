@@ -24,6 +24,7 @@ from contract.programs import program
 from contract.successes import WEBHOOK_SECRET, Prepared, operation_of, prepare
 from deploy.declared import ROOT
 from deploy.openapi.files import KEPT
+from tests.push.support.keys import KEYS
 from tests.security.support.world import PICTURE
 
 # The first expects 405 of `HEAD`, `OPTIONS` and `TRACE` too: two are answered, and API Gateway
@@ -130,7 +131,10 @@ def _fuzz(stage: Stage, command: Sequence[str], prepared: Prepared) -> Run:
     }
     token = prepared.token
     header = ["--header", f"Authorization: Bearer {token}"] if token else []
-    with stage.server(PLAZA_STRIPE_WEBHOOK_SECRETS=WEBHOOK_SECRET) as url:
+    with stage.server(
+        PLAZA_STRIPE_WEBHOOK_SECRETS=WEBHOOK_SECRET,
+        PLAZA_VAPID_PUBLIC_KEY=KEYS["vapid_public_key"],
+    ) as url:
         done = subprocess.run(  # noqa: S603 - our own environment's program
             [*command, f"{url}/openapi.json", *header],
             env=environment,

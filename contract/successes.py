@@ -35,6 +35,7 @@ from tests.security.support import world as worlds
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
 from tests.security.support.matrix import FEATURES
 from tests.security.support.row import Row, expected_of
+from tests.security.support.rows.notifications import SUBSCRIPTION
 from tests.security.support.world import PICTURE, World, made
 from tests.shop.support.stripe_stand_in import signature
 from tests.support.http_client import Client
@@ -282,6 +283,9 @@ _LETTERS = tuple(
 # Calls that succeed where those of the matrix are refused, or need a worker before.
 _FURTHER = (
     *_LETTERS,
+    # The server has a key.
+    Row("GET /notifications/push/key", {200: "*"}),
+    Row("PUT /notifications/push", {200: "admin"}, body=SUBSCRIPTION),
     Row("GET /users/me/assets/{asset}", {200: "admin"}, made=_own_asset),
     Row("DELETE /users/me/assets/{asset}", {204: "admin"}, made=_own_asset),
     Row(

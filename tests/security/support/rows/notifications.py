@@ -2,6 +2,16 @@
 
 from tests.security.support.row import Row
 
+SUBSCRIPTION = {
+    "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAAA",
+    "keys": {
+        "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcx"
+        "aOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+    },
+    "language": "nl",
+    "time_zone": "Asia/Tokyo",
+}
 NOTIFICATIONS = (
     Row("GET /notifications", {401: "anonymous", 200: "*"}),
     Row(
@@ -25,21 +35,9 @@ NOTIFICATIONS = (
         },
     ),
     Row("GET /notifications/push/browsers", {401: "anonymous", 200: "*"}),
+    # The deployment sends no push messages.
     Row("GET /notifications/push/key", {409: "*"}),
-    Row(
-        "PUT /notifications/push",
-        {401: "anonymous", 409: "*"},
-        body={
-            "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAAA",
-            "keys": {
-                "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcx"
-                "aOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-                "auth": "BTBZMqHH6r4Tts7J_aSIgg",
-            },
-            "language": "nl",
-            "time_zone": "Asia/Tokyo",
-        },
-    ),
+    Row("PUT /notifications/push", {401: "anonymous", 409: "*"}, body=SUBSCRIPTION),
     # Another person's browser is none, too.
     Row("DELETE /notifications/push/browsers/{subscription}", {401: "anonymous", 204: "*"}),
     Row("GET /notifications/preferences", {401: "anonymous", 200: "*"}),
