@@ -17,7 +17,7 @@ from pathlib import Path
 import minify
 
 from chalicelib import __version__
-from chalicelib.web.files import CONSOLE, EMBED, LOADER, MANIFEST, PAGE_STYLES
+from chalicelib.web.files import CONSOLE, EMBED, LOADER, MANIFEST, PAGE_STYLES, WORKER
 from deploy.declared import ROOT
 
 SOURCES = ROOT / "web" / "embed"
@@ -47,6 +47,7 @@ LATER = {
     "BUILT_MARKS": "marks.js",
     "BUILT_PERSON": "person.js",
     "BUILT_PROVIDERS": "providers.js",
+    "BUILT_PUSH": "push.js",
     "BUILT_TOPICS": "topics.js",
     "BUILT_VISIT": "visit.js",
     "BUILT_WRITING": "writing.js",
@@ -136,6 +137,7 @@ def built(sources: Path) -> dict[str, str]:
     files = {name: text for each in languages for name, text in _words(sources, each).items()}
     for entry in (*ELEMENTS.values(), *LATER.values(), *OF_LOADER.values()):
         files[entry] = _small(joined(sources, entry, constants))
+    files[WORKER] = _small((sources / WORKER).read_text())
     files[PAGE_STYLES] = _small((sources / PAGE_STYLES).read_text(), "text/css")
     release = f"{__version__}-{_hash(files)}"
     addresses = {name: f"../{release}/{entry}" for name, entry in ELEMENTS.items()}

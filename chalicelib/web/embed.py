@@ -18,6 +18,7 @@ from chalicelib.web.files import (
     LOADER,
     MANIFEST,
     PAGE_STYLES,
+    WORKER,
     Script,
     Stylesheet,
     UnknownFile,
@@ -28,9 +29,9 @@ from chalicelib.web.files import (
 Version = Annotated[
     str,
     StringConstraints(pattern=r"^(v1|[0-9.]{1,20}-[0-9a-f]{12})$"),
-    Field(description="`v1` for the loader; the loader names that of the other files."),
+    Field(description="`v1` for the loader and the worker; the loader names that of other files."),
 ]
-STABLE, STABLE_FILES = "v1", {LOADER, PAGE_STYLES}
+STABLE, STABLE_FILES = "v1", {LOADER, PAGE_STYLES, WORKER}
 _SHORTLY = "public, max-age=300, stale-while-revalidate=86400"
 # Short: the release of the address may soon answer again.
 _AS_ANOTHER = "public, max-age=300"

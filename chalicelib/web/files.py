@@ -18,6 +18,8 @@ EMBED = Path(__file__).with_name("embed")
 # `script/web` builds it from web/console.
 CONSOLE = Path(__file__).with_name("console")
 LOADER, MANIFEST = "plaza.js", "manifest.json"
+# What a site's own service worker imports.
+WORKER = "worker.js"
 # The style sheet of pages that the server writes.
 PAGE_STYLES = "page.css"
 

@@ -70,6 +70,7 @@ OPERATIONS = {
     ),
     "bell": ("listNotifications", "markNotificationsSeen", "markNotificationsRead"),
     "letters": ("getNotificationMail", "putNotificationMail"),
+    "push": ("getPushKey", "putPushBrowser", "listPushBrowsers", "deletePushBrowser"),
     "watch": ("getWatch", "putWatch", "deleteWatch"),
     "cart": (
         *("openCart", "getCart", "claimCart", "putLine", "deleteLine", "holdCart"),
@@ -84,6 +85,7 @@ OF = {
     "person": ("common", "form", "comments", "acts", "person"),
     "bell": ("common", "bell"),
     "letters": ("common", "bell", "letters"),
+    "push": ("common", "bell", "push"),
     "watch": ("common", "watch"),
     "cart": ("common", "cart"),
 }
@@ -91,6 +93,7 @@ OF = {
 TOLD_OTHERWISE = {
     "bell": {"invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"},
     "letters": {"invalid_json", "body_too_large", "unsupported_media_type"},
+    "push": {"invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"},
     "watch": {
         *("invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"),
         # The choice goes.

@@ -31,7 +31,7 @@ function drawing() {
 }
 
 export default class PlazaBell extends Live {
-  static reads = ["lang", "api"];
+  static reads = ["lang", "api", "worker"];
 
   #root = this.attachShadow({ mode: "open" });
   #badge = h("span", { part: "count", class: "badge", "aria-hidden": "true" });
@@ -205,6 +205,7 @@ export default class PlazaBell extends Live {
           this.#tabs?.postMessage({ inbox: this.#name, counts });
         },
         retry: (error, again) => retry(error, words, again),
+        worker: this.getAttribute("worker") || "",
       });
       await this.#inbox.open();
     } catch (error) {

@@ -13,6 +13,7 @@ declare const BUILT_LETTERS: string;
 declare const BUILT_MARKS: string;
 declare const BUILT_PERSON: string;
 declare const BUILT_PROVIDERS: string;
+declare const BUILT_PUSH: string;
 declare const BUILT_SCHEME: string;
 declare const BUILT_TOPICS: string;
 declare const BUILT_WRITING: string;

@@ -15,6 +15,7 @@ import { when } from "./times.js";
  * @property {(count: number) => string} number In the reader's language; a hundred stands for more.
  * @property {(counts: Counts) => void} counted Show other counts, in all tabs.
  * @property {(error: unknown, again: () => void) => Node} retry
+ * @property {string} worker The address of the page's service worker; empty for none.
  */
 
 /** What stands for names while words are looked up. */
@@ -23,8 +24,9 @@ const NAME = "\n";
 const MOST_EMPTY = 5;
 /** A hundred stands for more. */
 const MOST = 100;
-/** The form of letters; the build writes the address of this release. */
+/** The form of letters, and push messages; the build writes the addresses of this release. */
 const LETTERS = BUILT_LETTERS;
+const PUSH = BUILT_PUSH;
 
 export class Inbox {
   #panel;
@@ -32,7 +34,8 @@ export class Inbox {
   #list = h("ol", { part: "list" });
   #status = h("p", { role: "status" });
   #all = h("button", { part: "button", hidden: true, onclick: () => this.#tried(() => this.#readAll()) });
-  #mail = h("button", { part: "button", onclick: () => this.#tried(() => this.#openMail()) });
+  #mail = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(LETTERS, this.#mail)) });
+  #push = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(PUSH, this.#push)) });
   #more = h("button", { part: "button", class: "more", hidden: true, onclick: () => this.#tried(() => this.#nextPage()) });
   #again = "";
   /** Counts the openings: an answer to an earlier one is out of date. */
@@ -51,6 +54,7 @@ export class Inbox {
     this.#all.textContent = desk.words.t("readAll");
     this.#more.textContent = desk.words.t("more");
     this.#mail.textContent = desk.words.t("byMail");
+    this.#push.textContent = desk.words.t("byPush");
   }
 
   /** Show the newest, and mark them as seen; throws Problem. */
@@ -63,7 +67,7 @@ export class Inbox {
     this.#at = page.at;
     this.#shown.clear();
     for (const each of [this.#list, this.#status]) each.replaceChildren();
-    if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all, this.#mail), this.#list, this.#status, this.#more);
+    if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all, this.#mail, this.#desk.worker && this.#push), this.#list, this.#status, this.#more);
     this.#show(page);
     if (focused) (this.#shown.get(focused[0])?.link || this.#panel).focus();
     if (!this.#shown.size && !page.next) this.#status.textContent = this.#desk.words.t("noneYet");
@@ -77,12 +81,12 @@ export class Inbox {
     });
   }
 
-  /** Show the form of letters in place of the list, unless the list was opened anew meanwhile. */
-  async #openMail() {
+  /** Show a form in place of the list, unless the list was opened anew meanwhile. @param {string} file @param {HTMLElement} button */
+  async #openForm(file, button) {
     const turn = this.#turn;
     // A browser asks for a file that has failed by another address alone.
-    const { prepare } = await import(LETTERS + this.#again).catch(() => { this.#again += "?"; throw { code: "offline" }; });
-    const show = await prepare(this.#panel, this.#desk, this.#mail);
+    const { prepare } = await import(file + this.#again).catch(() => { this.#again += "?"; throw { code: "offline" }; });
+    const show = await prepare(this.#panel, this.#desk, button);
     if (turn !== this.#turn) return;
     this.#turn++;
     show();

@@ -30,16 +30,20 @@ class Site:
     css: str = ""
     address: str = ""
     head: str = ""
+    # The script of the site's own service worker.
+    worker: str = ""
 
     @property
     def policy(self) -> str:
         """Return the policy that the documentation asks for, and nothing more."""
         of_plaza = "; ".join(f"{kind}-src {self.api}" for kind in ("script", "frame"))
+        of_worker = "worker-src 'self'; " if self.worker else ""
+        own_types = " plaza-push" if self.worker else ""
         return (
             f"default-src 'none'; {of_plaza}; connect-src 'self' {self.api}; "
             "style-src 'self'; "
             f"img-src {self.api} https: data:; "
-            "require-trusted-types-for 'script'; trusted-types plaza"
+            f"{of_worker}require-trusted-types-for 'script'; trusted-types plaza{own_types}"
         )
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> list[bytes]:
@@ -51,6 +55,9 @@ class Site:
         if environ["PATH_INFO"] == "/site.css":
             start_response("200 OK", [("Content-Type", "text/css")])
             return [self.css.encode()]
+        if environ["PATH_INFO"] == "/plaza-worker.js":
+            start_response("200 OK", [("Content-Type", "text/javascript")])
+            return [self.worker.encode()]
         if environ["PATH_INFO"] != "/":
             start_response("204 No Content", [])
             return [b""]

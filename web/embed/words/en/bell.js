@@ -24,6 +24,7 @@ export default {
   rejected: "Your comment was not accepted",
   readAll: "Mark all as read",
   byMail: "By e-mail",
+  byPush: "In this browser",
   noneYet: "Nothing yet: replies, mentions and news of your posts, pages and orders are listed here.",
   too_fast: "That was faster than is allowed here. Wait a moment.",
 };

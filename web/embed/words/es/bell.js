@@ -25,6 +25,7 @@ export default {
   rejected: "Tu comentario no fue aceptado",
   readAll: "Marcar todo como leído",
   byMail: "Por correo",
+  byPush: "En este navegador",
   noneYet: "Nada por ahora: aquí aparecen respuestas, menciones y novedades de tus publicaciones, páginas y pedidos.",
   too_fast: "Eso fue demasiado rápido. Espera un momento.",
 };

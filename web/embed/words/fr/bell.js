@@ -25,6 +25,7 @@ export default {
   rejected: "Votre commentaire n’a pas été accepté",
   readAll: "Tout marquer comme lu",
   byMail: "Par e-mail",
+  byPush: "Dans ce navigateur",
   noneYet: "Rien pour le moment : réponses, mentions et nouvelles de vos publications, pages et commandes apparaîtront ici.",
   too_fast: "C’était trop rapide. Attendez un instant.",
 };

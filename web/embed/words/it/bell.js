@@ -25,6 +25,7 @@ export default {
   rejected: "Il tuo commento non è stato accettato",
   readAll: "Segna tutto come letto",
   byMail: "Per e-mail",
+  byPush: "In questo browser",
   noneYet: "Ancora niente: qui compaiono risposte, menzioni e novità sui tuoi post, sulle tue pagine e sui tuoi ordini.",
   too_fast: "Troppo veloce. Aspetta un momento.",
 };

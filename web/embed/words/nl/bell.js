@@ -24,6 +24,7 @@ export default {
   rejected: "Je reactie is niet geaccepteerd",
   readAll: "Alles als gelezen markeren",
   byMail: "Per e-mail",
+  byPush: "In deze browser",
   noneYet: "Nog niets: hier staan antwoorden, vermeldingen en nieuws over je berichten, pagina’s en bestellingen.",
   too_fast: "Dat ging sneller dan hier mag. Wacht even.",
 };

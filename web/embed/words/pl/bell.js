@@ -26,6 +26,7 @@ export default {
   rejected: "Twój komentarz nie został przyjęty",
   readAll: "Oznacz wszystkie jako przeczytane",
   byMail: "E-mailem",
+  byPush: "W tej przeglądarce",
   noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi, wzmianki i nowości o Twoich wpisach, stronach i zamówieniach.",
   too_fast: "To było za szybko. Poczekaj chwilę.",
 };

@@ -25,6 +25,7 @@ export default {
   rejected: "Seu comentário não foi aceito",
   readAll: "Marcar tudo como lido",
   byMail: "Por e-mail",
+  byPush: "Neste navegador",
   noneYet: "Nada ainda: aqui aparecem respostas, menções e novidades das suas publicações, páginas e pedidos.",
   too_fast: "Isso foi rápido demais. Espere um momento.",
 };
