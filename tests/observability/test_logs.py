@@ -12,12 +12,15 @@ from chalice.app import Chalice
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.messaging import Queues
+from chalicelib.notifications import pushes
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import JsonFormatter, log
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.leases import DeliveryLease
 from chalicelib.social.posts.posts import POSTS
+from chalicelib.webhooks import notifications
+from chalicelib.webhooks.rows import HOOKS, Hook
 from local.schedules import run_schedule
 from tests.ads.support.events import click, count
 from tests.analytics.support.hits import count as count_hits
@@ -76,6 +79,25 @@ def test_a_post_is_followed_from_its_request_to_the_worker(
     assert delivered["invocation_id"] != request_id
 
 
+def stop_a_hook(runtime: Runtime) -> None:
+    """Have a hook that Plaza has switched off, and tell of it."""
+    hook: Hook = {
+        "_id": "hook",
+        "site": "harbour",
+        "slot": 1,
+        "url": "https://a.example/",
+        "kinds": ["comment.created"],
+        "secrets": [],
+        "state": "gone",
+        "made": runtime.now(),
+        "failing_since": runtime.now(),
+        "quiet_until": None,
+        "stopped": runtime.now(),
+    }
+    HOOKS.of(runtime.database).insert_one(hook)
+    notifications.report_ends(runtime)
+
+
 def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR0917 - each has its way
     app: Chalice, client: Client, workers: Workers, runtime: Runtime, clock: Clock, lines: Lines
 ) -> None:
@@ -94,6 +116,8 @@ def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR091
     assert not Queues("nowhere-", client=runtime.queues._client).send(MoveNode(node_id="moon"))
     send_to_a_refusal(runtime)
     owe(runtime)
+    stop_a_hook(runtime)
+    pushes._log("sent", 201)
     clock.advance(milliseconds=runtime.settings.lease_ms)
     for schedule in ("tend_ads", "tend_comments", "tend_hits"):
         run_schedule(app, schedule)
