@@ -361,3 +361,43 @@ def test_a_flat_discussion_has_no_threads(client: Client) -> None:
     refused = watch(client, "zoe", at=f"/nodes/harbour:flat/comments/{posted}")
 
     assert (refused.status, refused.code) == (422, "not_threaded")
+
+
+@pytest.mark.parametrize(
+    ("method", "rest"),
+    [
+        ("GET", "/watch"),
+        ("PUT", "/watch"),
+        ("PUT", "/comments/aaaaaaaaaa/watch"),
+        ("DELETE", "/watch"),
+        ("DELETE", "/comments/aaaaaaaaaa/watch"),
+    ],
+)
+def test_a_watch_of_a_moved_or_unknown_discussion_leads_on_or_is_none(
+    client: Client, method: str, rest: str
+) -> None:
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.post(f"/nodes/{NODE}/move", to="harbour:sun").status == 200
+
+    def call(node: str) -> Reply:
+        headers = {"Content-Type": "application/json"}
+        body = b'{"level": "muted"}' if method == "PUT" else b""
+        return client.as_("zoe").request(method, f"/nodes/{node}{rest}", body=body, headers=headers)
+
+    assert call(NODE).code == "node_moved"
+    assert call("harbour:none").code == "unknown_node"
+
+
+def test_a_thread_has_the_bounds_of_a_discussion(
+    client: Client, tell: Tell, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watches, "MOST", 1)
+    first = tell("The moon is up.")
+    watch(client, "zoe")
+    assert watch(client, "zoe", at=f"{COMMENTS}/{first}").code == "too_many_watches"
+
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put("/sites/harbour/comments/settings", notifications=False).status == 200
+    clock.advance(seconds=6)
+
+    assert watch(client, "kim", at=f"{COMMENTS}/{first}").code == "not_enabled"

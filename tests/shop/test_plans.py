@@ -147,7 +147,9 @@ def profiled(runtime: Runtime, work: Callable[[], object]) -> Iterator[Document]
     runtime.database.drop_collection("system.profile")
     for each in done:
         assert "COLLSCAN" not in each["planSummary"], each
-        assert not each.get("hasSortStage"), each
+        # An index of a list gives no order: the due events are sorted, and nothing else.
+        is_sorted = "due_events.at" in each["command"].get("sort", {})
+        assert is_sorted or not each.get("hasSortStage"), each
         yield each
 
 

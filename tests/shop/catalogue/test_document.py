@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.http.document import FILE
 from chalicelib.shop.types import facets_of
+from contract.compatibility import parameters_of
 from tests.shop.support.factories import SITE, open_shop
 from tests.support.http_client import Client
 
@@ -15,8 +16,9 @@ from tests.support.http_client import Client
 @pytest.fixture(scope="module")
 def told() -> Any:
     """The parameter of the open names."""
-    listed = orjson.loads(FILE.read_bytes())["paths"]["/shops/{site}/products"]["get"]
-    (found,) = (each for each in listed["parameters"] if each["schema"].get("type") == "object")
+    document = orjson.loads(FILE.read_bytes())
+    listed = parameters_of(document, document["paths"]["/shops/{site}/products"]["get"])
+    (found,) = (each for each in listed.values() if each["schema"].get("type") == "object")
     return found
 
 
