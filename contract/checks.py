@@ -12,6 +12,8 @@ from typing import Any
 
 import schemathesis
 
+from contract.compatibility import resolve
+
 # What no call that fits the document is answered with.
 OF_SYNTAX = frozenset({"invalid_json", "body_too_large", "unsupported_media_type"})
 # Pydantic's faults of what a schema says whole. Plaza's own codes are of rules that stand in
@@ -62,16 +64,9 @@ def before_load_schema(_context: schemathesis.HookContext, raw_schema: dict[str,
             if call is not None:
                 # Of its own: an example of a shared parameter would be of all its operations.
                 operation["parameters"] = [
-                    dict(_resolve(raw_schema, each)) for each in operation["parameters"]
+                    dict(resolve(raw_schema, each)) for each in operation["parameters"]
                 ]
                 _exemplify(operation, re.findall(r"{([^}]+)}", path), call)
-
-
-def _resolve(document: dict[str, Any], parameter: dict[str, Any]) -> dict[str, Any]:
-    """Return a parameter, or the shared parameter that it refers to."""
-    name = parameter.get("$ref", "").rpartition("/")[2]
-    shared: dict[str, Any] = document["components"]["parameters"]
-    return shared[name] if name else parameter
 
 
 def _exemplify(operation: dict[str, Any], names: list[str], call: Mapping[str, Any]) -> None:

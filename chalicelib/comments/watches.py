@@ -71,7 +71,7 @@ def _key(node: Node, thread: str, user_id: str) -> Document:
 def put(runtime: Runtime, node: Node, thread: str, user_id: str, level: WatchLevel) -> Watch:
     """Set a person's level of a discussion or thread; raises TooManyWatches."""
     rows, key = WATCHES.of(runtime.database), _key(node, thread, user_id)
-    found = rows.find_one(key)
+    found = find(runtime.database, node, thread, user_id)
     if found is not None and found["level"] == level:
         return found
     # Calls at the same time may exceed it by a few.
