@@ -2,6 +2,7 @@
 /** A reader's letters of notifications: when they come, and where to. Readers who ask for the form load it. */
 import { h, sheet } from "./element.js";
 import { withMatters } from "./matters.js";
+import { timeZone } from "./time-zone.js";
 import letters from "./words/en/letters.js";
 import css from "./letters.css";
 
@@ -16,12 +17,6 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** A Monday, in UTC. */
 const MONDAY_MS = Date.UTC(2024, 0, 1);
-
-/** The reader's time zone; a browser may not know it. */
-function timeZone() {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return !timeZone || timeZone === "Etc/Unknown" ? "UTC" : timeZone;
-}
 
 /** A choice among labelled values. @param {string | number} chosen @param {(string | number)[]} values @param {(value: any) => string} label */
 const select = (chosen, values, label) => /** @type {HTMLSelectElement} */ (

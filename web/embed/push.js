@@ -2,6 +2,7 @@
 /** A reader's notifications as push messages of this browser: readers who ask for them load it. */
 import { h } from "./element.js";
 import { withMatters } from "./matters.js";
+import { timeZone } from "./time-zone.js";
 import push from "./words/en/push.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["PushBrowsersAnswer"]} Browsers */
@@ -84,9 +85,7 @@ export async function prepare(panel, { call, words, worker }, button) {
     await (await registration.pushManager.getSubscription())?.unsubscribe();
     const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
     const { endpoint, keys = {} } = subscription.toJSON();
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    const zone = !timeZone || timeZone === "Etc/Unknown" ? "UTC" : timeZone;
-    const body = { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth }, language, time_zone: zone };
+    const body = { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth }, language, time_zone: timeZone() };
     try {
       await call(PATH, { method: "PUT", body });
     } catch (error) {
