@@ -20,7 +20,7 @@ function address(url) {
 
 /** How Plaza names a subscription. @param {string} endpoint */
 async function idOf(endpoint) {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(endpoint));
+  const hash = await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(endpoint));
   return btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 }
 
@@ -51,7 +51,7 @@ export async function prepare(panel, { call, words, worker }, button) {
 
   /** The browser's own subscription. */
   async function find() {
-    const registration = await navigator.serviceWorker.getRegistration(url);
+    const registration = await navigator.serviceWorker?.getRegistration(url);
     return registration?.pushManager.getSubscription();
   }
 
@@ -80,7 +80,7 @@ export async function prepare(panel, { call, words, worker }, button) {
   async function switchOn() {
     if ((await Notification.requestPermission()) !== "granted") return Notification.permission === "denied" ? "denied" : "off_here";
     const { key } = await call(`${PATH}/key`);
-    const registration = await atWork(await navigator.serviceWorker.register(address(url)));
+    const registration = await atWork(await navigator.serviceWorker?.register(address(url)));
     // One of an earlier key of the deployment would get nothing.
     await (await registration.pushManager.getSubscription())?.unsubscribe();
     const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
