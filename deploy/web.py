@@ -39,6 +39,7 @@ LATER = {
     "BUILT_ACTS": "acts.js",
     "BUILT_ADDRESS": "cart-form.js",
     "BUILT_CHANGES": "changes.js",
+    "BUILT_CHOICES": "choices.js",
     "BUILT_COMPLETION": "completion.js",
     "BUILT_FLAG": "flag.js",
     "BUILT_GUESTS": "guest.js",

@@ -157,6 +157,8 @@ def test_a_list_is_opened_read_and_closed_by_keys(
     page.keyboard.press("Tab")
     expect(panel(page).get_by_role("button", name="By e-mail")).to_be_focused()
     page.keyboard.press("Tab")
+    expect(panel(page).get_by_role("button", name="Settings")).to_be_focused()
+    page.keyboard.press("Tab")
     expect(rows(page).get_by_role("link")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"\?moon#plaza-"))

@@ -70,6 +70,7 @@ OPERATIONS = {
     ),
     "bell": ("listNotifications", "markNotificationsSeen", "markNotificationsRead"),
     "letters": ("getNotificationMail", "putNotificationMail"),
+    "choices": ("getNotificationPreferences", "putNotificationPreferences"),
     "push": ("getPushKey", "putPushBrowser", "listPushBrowsers", "deletePushBrowser"),
     "watch": ("getWatch", "putWatch", "deleteWatch"),
     "cart": (
@@ -85,6 +86,7 @@ OF = {
     "person": ("common", "form", "comments", "acts", "person"),
     "bell": ("common", "bell"),
     "letters": ("common", "bell", "letters"),
+    "choices": ("common", "bell", "choices"),
     "push": ("common", "bell", "push"),
     "watch": ("common", "watch"),
     "cart": ("common", "cart"),
@@ -93,6 +95,11 @@ OF = {
 TOLD_OTHERWISE = {
     "bell": {"invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"},
     "letters": {"invalid_json", "body_too_large", "unsupported_media_type"},
+    "choices": {
+        *("invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"),
+        # Its box cannot be changed.
+        "notification_always_on",
+    },
     "push": {"invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"},
     "watch": {
         *("invalid_json", "body_too_large", "unsupported_media_type", "invalid_request"),

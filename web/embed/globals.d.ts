@@ -5,6 +5,7 @@ declare const BUILT_ACTS: string;
 declare const BUILT_ADDRESS: string;
 declare const BUILT_BASE: string;
 declare const BUILT_CHANGES: string;
+declare const BUILT_CHOICES: string;
 declare const BUILT_COMPLETION: string;
 declare const BUILT_FLAG: string;
 declare const BUILT_GUESTS: string;

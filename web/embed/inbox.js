@@ -24,9 +24,10 @@ const NAME = "\n";
 const MOST_EMPTY = 5;
 /** A hundred stands for more. */
 const MOST = 100;
-/** The form of letters, and push messages; the build writes the addresses of this release. */
+/** The forms of letters, push messages and choices; the build writes the addresses of this release. */
 const LETTERS = BUILT_LETTERS;
 const PUSH = BUILT_PUSH;
+const CHOICES = BUILT_CHOICES;
 
 export class Inbox {
   #panel;
@@ -36,6 +37,7 @@ export class Inbox {
   #all = h("button", { part: "button", hidden: true, onclick: () => this.#tried(() => this.#readAll()) });
   #mail = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(LETTERS, this.#mail)) });
   #push = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(PUSH, this.#push)) });
+  #choices = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(CHOICES, this.#choices)) });
   #more = h("button", { part: "button", class: "more", hidden: true, onclick: () => this.#tried(() => this.#nextPage()) });
   #again = "";
   /** Counts the openings: an answer to an earlier one is out of date. */
@@ -55,6 +57,7 @@ export class Inbox {
     this.#more.textContent = desk.words.t("more");
     this.#mail.textContent = desk.words.t("byMail");
     this.#push.textContent = desk.words.t("byPush");
+    this.#choices.textContent = desk.words.t("choices");
   }
 
   /** Show the newest, and mark them as seen; throws Problem. */
@@ -67,7 +70,7 @@ export class Inbox {
     this.#at = page.at;
     this.#shown.clear();
     for (const each of [this.#list, this.#status]) each.replaceChildren();
-    if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all, this.#mail, this.#desk.worker && this.#push), this.#list, this.#status, this.#more);
+    if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all, this.#mail, this.#desk.worker && this.#push, this.#choices), this.#list, this.#status, this.#more);
     this.#show(page);
     if (focused) (this.#shown.get(focused[0])?.link || this.#panel).focus();
     if (!this.#shown.size && !page.next) this.#status.textContent = this.#desk.words.t("noneYet");

@@ -2,6 +2,8 @@
 /** A reader's letters of notifications: when they come, and where to. Readers who ask for the form load it. */
 import { h, sheet } from "./element.js";
 import { withMatters } from "./matters.js";
+import { addStyles, showForm } from "./panel-form.js";
+import { HOURS, hourNames, numbers, select, weekdayNames } from "./time-choices.js";
 import { timeZone } from "./time-zone.js";
 import letters from "./words/en/letters.js";
 import css from "./letters.css";
@@ -13,17 +15,6 @@ const PATH = "/notifications/mail";
 const EVERY = ["off", "at_once", "hourly", "daily", "weekly"];
 /** The longest address that the API takes. */
 const MOST = 254;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-/** A Monday, in UTC. */
-const MONDAY_MS = Date.UTC(2024, 0, 1);
-
-/** A choice among labelled values. @param {string | number} chosen @param {(string | number)[]} values @param {(value: any) => string} label */
-const select = (chosen, values, label) => /** @type {HTMLSelectElement} */ (
-  h("select", { part: "input" }, ...values.map((value) => h("option", { value, selected: value === chosen }, label(value)))));
-
-/** The numbers from `first` on. @param {number} first @param {number} count */
-const numbers = (first, count) => Array.from({ length: count }, (_, number) => first + number);
 
 /**
  * Read the reader's choice, and return what shows its form in a panel; throws when that fails.
@@ -31,12 +22,11 @@ const numbers = (first, count) => Array.from({ length: count }, (_, number) => f
  */
 export async function prepare(panel, { call, words }, button) {
   const { language, reason, t } = await withMatters(words, { letters });
-  const time = (/** @type {number} */ ms, /** @type {Intl.DateTimeFormatOptions} */ options) => new Intl.DateTimeFormat(language, { ...options, timeZone: "UTC" }).format(ms);
   /** @type {Choice} */
   const choice = await call(PATH, { anew: true });
   const every = select(choice.every, EVERY, (each) => t(`every_${each}`));
-  const weekday = select(choice.weekday, numbers(1, 7), (day) => time(MONDAY_MS + (day - 1) * DAY_MS, { weekday: "long" }));
-  const hour = select(choice.hour, numbers(0, 24), (each) => time(MONDAY_MS + each * HOUR_MS, { hour: "numeric", minute: "2-digit" }));
+  const weekday = select(choice.weekday, numbers(1, 7), weekdayNames(language));
+  const hour = select(choice.hour, HOURS, hourNames(language));
   const email = /** @type {HTMLInputElement} */ (h("input", { type: "email", maxlength: MOST, autocomplete: "email", dir: "ltr", part: "input" }));
   const field = (/** @type {string} */ key, /** @type {HTMLElement} */ input) => h("label", {}, h("span", {}, t(key)), input);
   const [ofWeeks, ofDays, ofAll] = [field("lettersWeekday", weekday), field("lettersHour", hour), field("lettersEmail", email)];
@@ -75,12 +65,8 @@ export async function prepare(panel, { call, words }, button) {
   }
 
   return () => {
-    const root = /** @type {ShadowRoot} */ (panel.getRootNode());
-    root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, STYLES])];
-    const before = [...panel.childNodes];
-    const back = () => { panel.replaceChildren(...before); button.focus(); };
-    const header = h("header", {}, h("h2", { part: "title" }, t("lettersTitle")), h("button", { part: "button", onclick: back }, t("lettersBack")));
-    panel.replaceChildren(header, form);
+    addStyles(panel, STYLES);
+    showForm(panel, button, t("lettersTitle"), t("lettersBack"), form);
     changed();
     tell(choice);
     every.focus();

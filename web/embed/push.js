@@ -2,6 +2,7 @@
 /** A reader's notifications as push messages of this browser: readers who ask for them load it. */
 import { h } from "./element.js";
 import { withMatters } from "./matters.js";
+import { showForm } from "./panel-form.js";
 import { timeZone } from "./time-zone.js";
 import push from "./words/en/push.js";
 
@@ -120,10 +121,7 @@ export async function prepare(panel, { call, words, worker }, button) {
 
   show(await read());
   return () => {
-    const before = [...panel.childNodes];
-    const back = () => { panel.replaceChildren(...before); button.focus(); };
-    const header = h("header", {}, h("h2", { part: "title" }, t("pushTitle")), h("button", { part: "button", onclick: back }, t("pushBack")));
-    panel.replaceChildren(header, status, toggle, refusal);
+    showForm(panel, button, t("pushTitle"), t("pushBack"), status, toggle, refusal);
     (toggle.hidden ? panel : toggle).focus();
   };
 }

@@ -25,6 +25,7 @@ export default {
   readAll: "Alle als gelesen markieren",
   byMail: "Per E-Mail",
   byPush: "In diesem Browser",
+  choices: "Einstellungen",
   noneYet: "Noch nichts: Hier stehen Antworten, Erwähnungen und Neues zu deinen Beiträgen, Seiten und Bestellungen.",
   too_fast: "Das war schneller, als es hier erlaubt ist. Warte einen Moment.",
 };

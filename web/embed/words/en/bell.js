@@ -25,6 +25,7 @@ export default {
   readAll: "Mark all as read",
   byMail: "By e-mail",
   byPush: "In this browser",
+  choices: "Settings",
   noneYet: "Nothing yet: replies, mentions and news of your posts, pages and orders are listed here.",
   too_fast: "That was faster than is allowed here. Wait a moment.",
 };

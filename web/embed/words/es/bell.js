@@ -26,6 +26,7 @@ export default {
   readAll: "Marcar todo como leído",
   byMail: "Por correo",
   byPush: "En este navegador",
+  choices: "Ajustes",
   noneYet: "Nada por ahora: aquí aparecen respuestas, menciones y novedades de tus publicaciones, páginas y pedidos.",
   too_fast: "Eso fue demasiado rápido. Espera un momento.",
 };

@@ -26,6 +26,7 @@ export default {
   readAll: "Tout marquer comme lu",
   byMail: "Par e-mail",
   byPush: "Dans ce navigateur",
+  choices: "Réglages",
   noneYet: "Rien pour le moment : réponses, mentions et nouvelles de vos publications, pages et commandes apparaîtront ici.",
   too_fast: "C’était trop rapide. Attendez un instant.",
 };

@@ -26,6 +26,7 @@ export default {
   readAll: "Segna tutto come letto",
   byMail: "Per e-mail",
   byPush: "In questo browser",
+  choices: "Impostazioni",
   noneYet: "Ancora niente: qui compaiono risposte, menzioni e novità sui tuoi post, sulle tue pagine e sui tuoi ordini.",
   too_fast: "Troppo veloce. Aspetta un momento.",
 };

@@ -25,6 +25,7 @@ export default {
   readAll: "Alles als gelezen markeren",
   byMail: "Per e-mail",
   byPush: "In deze browser",
+  choices: "Instellingen",
   noneYet: "Nog niets: hier staan antwoorden, vermeldingen en nieuws over je berichten, pagina’s en bestellingen.",
   too_fast: "Dat ging sneller dan hier mag. Wacht even.",
 };

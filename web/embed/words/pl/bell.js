@@ -27,6 +27,7 @@ export default {
   readAll: "Oznacz wszystkie jako przeczytane",
   byMail: "E-mailem",
   byPush: "W tej przeglądarce",
+  choices: "Ustawienia",
   noneYet: "Jeszcze nic: tutaj pojawią się odpowiedzi, wzmianki i nowości o Twoich wpisach, stronach i zamówieniach.",
   too_fast: "To było za szybko. Poczekaj chwilę.",
 };

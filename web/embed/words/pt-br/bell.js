@@ -26,6 +26,7 @@ export default {
   readAll: "Marcar tudo como lido",
   byMail: "Por e-mail",
   byPush: "Neste navegador",
+  choices: "Configurações",
   noneYet: "Nada ainda: aqui aparecem respostas, menções e novidades das suas publicações, páginas e pedidos.",
   too_fast: "Isso foi rápido demais. Espere um momento.",
 };

@@ -24,6 +24,7 @@ export default {
   readAll: "全部标为已读",
   byMail: "邮件通知",
   byPush: "在此浏览器中",
+  choices: "设置",
   noneYet: "还没有通知:回复、提到你的内容，以及你的帖子、页面和订单的消息会显示在这里。",
   too_fast: "操作太快了，请稍候。",
 };

@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "ما يصلك من إشعارات، وأين",
+  of_replies: "الردود عليك",
+  of_mentions: "الإشارات إليك",
+  of_discussions: "النقاشات التي تتابعها",
+  of_decisions: "القرارات بشأن تعليقاتك",
+  of_followers: "متابعون جدد",
+  of_answers: "التعليقات على منشوراتك",
+  of_reactions: "التفاعلات مع منشوراتك",
+  of_wallPosts: "المنشورات على حائطك",
+  of_orders: "طلباتك",
+  of_work: "عملك: الصفحات وخطافات الويب والمهام",
+  by_in_app: "هنا",
+  by_email: "البريد",
+  by_push: "المتصفح",
+  quietTitle: "ساعات الهدوء",
+  quietFrom: "من",
+  quietTo: "إلى",
+  quietNone: "لا شيء",
+  quietSaid: "لا تصل رسائل بريد ولا إشعارات فورية في هذه الساعات؛ بل تصل عند انتهائها.",
+  choicesSave: "حفظ",
+  choicesSaved: "حُفظ.",
+  choicesBack: "رجوع",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// What the form of a reader's choices says in German.
+export default {
+  choicesTitle: "Wovon du hörst, und wo",
+  of_replies: "Antworten an dich",
+  of_mentions: "Erwähnungen von dir",
+  of_discussions: "Diskussionen, denen du folgst",
+  of_decisions: "Entscheidungen über deine Kommentare",
+  of_followers: "Neue Follower",
+  of_answers: "Kommentare zu deinen Beiträgen",
+  of_reactions: "Reaktionen auf deine Beiträge",
+  of_wallPosts: "Beiträge auf deiner Pinnwand",
+  of_orders: "Deine Bestellungen",
+  of_work: "Deine Arbeit: Seiten, Webhooks, Aufträge",
+  by_in_app: "Hier",
+  by_email: "E-Mail",
+  by_push: "Browser",
+  quietTitle: "Ruhezeit",
+  quietFrom: "Von",
+  quietTo: "Bis",
+  quietNone: "Keine",
+  quietSaid: "In dieser Zeit kommen keine Briefe und keine Push-Nachrichten; sie kommen, wenn die Zeit endet.",
+  choicesSave: "Speichern",
+  choicesSaved: "Gespeichert.",
+  choicesBack: "Zurück",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// What the form of a reader's choices says in English.
+export default {
+  choicesTitle: "What you hear of, and where",
+  of_replies: "Replies to you",
+  of_mentions: "Mentions of you",
+  of_discussions: "Discussions you watch",
+  of_decisions: "Decisions on your comments",
+  of_followers: "New followers",
+  of_answers: "Comments on your posts",
+  of_reactions: "Reactions to your posts",
+  of_wallPosts: "Posts on your wall",
+  of_orders: "Your orders",
+  of_work: "Your work: pages, webhooks, jobs",
+  by_in_app: "Here",
+  by_email: "E-mail",
+  by_push: "Browser",
+  quietTitle: "Quiet hours",
+  quietFrom: "From",
+  quietTo: "To",
+  quietNone: "None",
+  quietSaid: "No letters and no push messages come in these hours; they come when the hours end.",
+  choicesSave: "Save",
+  choicesSaved: "Saved.",
+  choicesBack: "Back",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "De qué te avisamos, y dónde",
+  of_replies: "Respuestas a ti",
+  of_mentions: "Menciones de ti",
+  of_discussions: "Debates que sigues",
+  of_decisions: "Decisiones sobre tus comentarios",
+  of_followers: "Nuevos seguidores",
+  of_answers: "Comentarios en tus publicaciones",
+  of_reactions: "Reacciones a tus publicaciones",
+  of_wallPosts: "Publicaciones en tu muro",
+  of_orders: "Tus pedidos",
+  of_work: "Tu trabajo: páginas, webhooks, tareas",
+  by_in_app: "Aquí",
+  by_email: "Correo",
+  by_push: "Navegador",
+  quietTitle: "Horas de silencio",
+  quietFrom: "Desde",
+  quietTo: "Hasta",
+  quietNone: "Ninguna",
+  quietSaid: "En estas horas no llegan correos ni mensajes push; llegan cuando terminan.",
+  choicesSave: "Guardar",
+  choicesSaved: "Guardado.",
+  choicesBack: "Volver",
+};

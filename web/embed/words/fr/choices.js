@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "De quoi vous êtes averti, et où",
+  of_replies: "Réponses à vous",
+  of_mentions: "Mentions de vous",
+  of_discussions: "Discussions que vous suivez",
+  of_decisions: "Décisions sur vos commentaires",
+  of_followers: "Nouveaux abonnés",
+  of_answers: "Commentaires sur vos publications",
+  of_reactions: "Réactions à vos publications",
+  of_wallPosts: "Publications sur votre mur",
+  of_orders: "Vos commandes",
+  of_work: "Votre travail : pages, webhooks, tâches",
+  by_in_app: "Ici",
+  by_email: "E-mail",
+  by_push: "Navigateur",
+  quietTitle: "Heures calmes",
+  quietFrom: "De",
+  quietTo: "À",
+  quietNone: "Aucune",
+  quietSaid: "Aucun e-mail ni message push n’arrive pendant ces heures ; ils arrivent à leur fin.",
+  choicesSave: "Enregistrer",
+  choicesSaved: "Enregistré.",
+  choicesBack: "Retour",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "Di che cosa ricevi notizia, e dove",
+  of_replies: "Risposte a te",
+  of_mentions: "Menzioni di te",
+  of_discussions: "Discussioni che segui",
+  of_decisions: "Decisioni sui tuoi commenti",
+  of_followers: "Nuovi follower",
+  of_answers: "Commenti ai tuoi post",
+  of_reactions: "Reazioni ai tuoi post",
+  of_wallPosts: "Post sulla tua bacheca",
+  of_orders: "I tuoi ordini",
+  of_work: "Il tuo lavoro: pagine, webhook, operazioni",
+  by_in_app: "Qui",
+  by_email: "E-mail",
+  by_push: "Browser",
+  quietTitle: "Ore di silenzio",
+  quietFrom: "Dalle",
+  quietTo: "Alle",
+  quietNone: "Nessuna",
+  quietSaid: "In queste ore non arrivano e-mail né messaggi push; arrivano quando finiscono.",
+  choicesSave: "Salva",
+  choicesSaved: "Salvato.",
+  choicesBack: "Indietro",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "通知の内容と受け取り方",
+  of_replies: "あなたへの返信",
+  of_mentions: "あなたへのメンション",
+  of_discussions: "ウォッチ中のディスカッション",
+  of_decisions: "あなたのコメントへの判断",
+  of_followers: "新しいフォロワー",
+  of_answers: "あなたの投稿へのコメント",
+  of_reactions: "あなたの投稿へのリアクション",
+  of_wallPosts: "あなたのウォールへの投稿",
+  of_orders: "あなたの注文",
+  of_work: "お仕事：ページ、Webhook、ジョブ",
+  by_in_app: "ここ",
+  by_email: "メール",
+  by_push: "ブラウザ",
+  quietTitle: "通知しない時間",
+  quietFrom: "開始",
+  quietTo: "終了",
+  quietNone: "なし",
+  quietSaid: "この時間にはメールもプッシュ通知も届かず、終了後に届きます。",
+  choicesSave: "保存",
+  choicesSaved: "保存しました。",
+  choicesBack: "戻る",
+};

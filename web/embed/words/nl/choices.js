@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "Waarover je hoort, en waar",
+  of_replies: "Antwoorden aan jou",
+  of_mentions: "Vermeldingen van jou",
+  of_discussions: "Discussies die je volgt",
+  of_decisions: "Beslissingen over je reacties",
+  of_followers: "Nieuwe volgers",
+  of_answers: "Reacties onder je berichten",
+  of_reactions: "Emoji’s bij je berichten",
+  of_wallPosts: "Berichten op je prikbord",
+  of_orders: "Je bestellingen",
+  of_work: "Je werk: pagina’s, webhooks, taken",
+  by_in_app: "Hier",
+  by_email: "E-mail",
+  by_push: "Browser",
+  quietTitle: "Stille uren",
+  quietFrom: "Van",
+  quietTo: "Tot",
+  quietNone: "Geen",
+  quietSaid: "In deze uren komen er geen e-mails en geen pushberichten; ze komen na afloop.",
+  choicesSave: "Opslaan",
+  choicesSaved: "Opgeslagen.",
+  choicesBack: "Terug",
+};

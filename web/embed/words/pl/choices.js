@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "O czym i gdzie chcesz wiedzieć",
+  of_replies: "Odpowiedzi do ciebie",
+  of_mentions: "Wzmianki o tobie",
+  of_discussions: "Obserwowane dyskusje",
+  of_decisions: "Decyzje o twoich komentarzach",
+  of_followers: "Nowi obserwujący",
+  of_answers: "Komentarze do twoich wpisów",
+  of_reactions: "Reakcje na twoje wpisy",
+  of_wallPosts: "Wpisy na twojej tablicy",
+  of_orders: "Twoje zamówienia",
+  of_work: "Twoja praca: strony, webhooki, zadania",
+  by_in_app: "Tutaj",
+  by_email: "E-mail",
+  by_push: "Przeglądarka",
+  quietTitle: "Godziny ciszy",
+  quietFrom: "Od",
+  quietTo: "Do",
+  quietNone: "Brak",
+  quietSaid: "W tych godzinach nie przychodzą listy ani wiadomości push; przychodzą po ich końcu.",
+  choicesSave: "Zapisz",
+  choicesSaved: "Zapisano.",
+  choicesBack: "Wstecz",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "Do que você fica sabendo, e onde",
+  of_replies: "Respostas a você",
+  of_mentions: "Menções a você",
+  of_discussions: "Discussões que você acompanha",
+  of_decisions: "Decisões sobre seus comentários",
+  of_followers: "Novos seguidores",
+  of_answers: "Comentários nas suas publicações",
+  of_reactions: "Reações às suas publicações",
+  of_wallPosts: "Publicações no seu mural",
+  of_orders: "Seus pedidos",
+  of_work: "Seu trabalho: páginas, webhooks, tarefas",
+  by_in_app: "Aqui",
+  by_email: "E-mail",
+  by_push: "Navegador",
+  quietTitle: "Horas de silêncio",
+  quietFrom: "Das",
+  quietTo: "Às",
+  quietNone: "Nenhuma",
+  quietSaid: "Nessas horas não chegam e-mails nem mensagens push; eles chegam quando elas terminam.",
+  choicesSave: "Salvar",
+  choicesSaved: "Salvo.",
+  choicesBack: "Voltar",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "О чём вы узнаёте и где",
+  of_replies: "Ответы вам",
+  of_mentions: "Упоминания о вас",
+  of_discussions: "Обсуждения, за которыми вы следите",
+  of_decisions: "Решения о ваших комментариях",
+  of_followers: "Новые подписчики",
+  of_answers: "Комментарии к вашим записям",
+  of_reactions: "Реакции на ваши записи",
+  of_wallPosts: "Записи на вашей стене",
+  of_orders: "Ваши заказы",
+  of_work: "Ваша работа: страницы, вебхуки, задания",
+  by_in_app: "Здесь",
+  by_email: "Почта",
+  by_push: "Браузер",
+  quietTitle: "Тихие часы",
+  quietFrom: "С",
+  quietTo: "До",
+  quietNone: "Нет",
+  quietSaid: "В эти часы не приходят ни письма, ни push-сообщения; они приходят, когда часы закончатся.",
+  choicesSave: "Сохранить",
+  choicesSaved: "Сохранено.",
+  choicesBack: "Назад",
+};

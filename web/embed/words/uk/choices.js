@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "Про що ви дізнаєтеся і де",
+  of_replies: "Відповіді вам",
+  of_mentions: "Згадки про вас",
+  of_discussions: "Обговорення, за якими ви стежите",
+  of_decisions: "Рішення щодо ваших коментарів",
+  of_followers: "Нові підписники",
+  of_answers: "Коментарі до ваших дописів",
+  of_reactions: "Реакції на ваші дописи",
+  of_wallPosts: "Дописи на вашій стіні",
+  of_orders: "Ваші замовлення",
+  of_work: "Ваша робота: сторінки, вебхуки, завдання",
+  by_in_app: "Тут",
+  by_email: "Пошта",
+  by_push: "Браузер",
+  quietTitle: "Тихі години",
+  quietFrom: "З",
+  quietTo: "До",
+  quietNone: "Немає",
+  quietSaid: "У ці години не надходять ні листи, ні push-повідомлення; вони надходять, коли години закінчаться.",
+  choicesSave: "Зберегти",
+  choicesSaved: "Збережено.",
+  choicesBack: "Назад",
+};

@@ -1,0 +1,26 @@
+// @ts-check
+// Not yet read by a native speaker.
+export default {
+  choicesTitle: "通知内容与接收方式",
+  of_replies: "对你的回复",
+  of_mentions: "提及你",
+  of_discussions: "你关注的讨论",
+  of_decisions: "对你评论的处理",
+  of_followers: "新关注者",
+  of_answers: "对你帖子的评论",
+  of_reactions: "对你帖子的回应",
+  of_wallPosts: "你留言墙上的帖子",
+  of_orders: "你的订单",
+  of_work: "你的工作：页面、Webhook、任务",
+  by_in_app: "此处",
+  by_email: "邮件",
+  by_push: "浏览器",
+  quietTitle: "免打扰时段",
+  quietFrom: "从",
+  quietTo: "到",
+  quietNone: "无",
+  quietSaid: "此时段内不会发送邮件和推送消息，结束后再发送。",
+  choicesSave: "保存",
+  choicesSaved: "已保存。",
+  choicesBack: "返回",
+};
