@@ -37,6 +37,8 @@ _FEEDS = {
     "/for-you": ("For you", 'view="incoming"'),
     "/office": ("At the office", 'view="activity"'),
 }
+# A service worker answers for the pages below its own address: for all of them here.
+_WORKER = "/plaza-worker.js"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FILE_NAME = re.compile(r"[a-z-]{1,40}\.(?:css|js|svg)", re.ASCII)
 _OWN_HOST = re.compile(r"(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?", re.ASCII)
@@ -85,13 +87,14 @@ class Site:
         accepts_html = "text/html" in environ.get("HTTP_ACCEPT", "")
         is_page = path.startswith(("/articles/", TOWN)) or path == talk.SEARCH
         is_page = is_page or shop_pages.is_of_shop(path)
-        is_own = path.startswith(("/site/", "/demo/")) or is_page or (path == "/" and accepts_html)
+        is_file = path.startswith("/site/") or path == _WORKER
+        is_own = is_file or path.startswith("/demo/") or is_page or (path == "/" and accepts_html)
         if not is_own:
             return None
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             return _not_allowed("GET, HEAD")
-        if path.startswith("/site/"):
-            return _file(path.removeprefix("/site/"))
+        if is_file:
+            return _file(path.rpartition("/")[2])
         return self._page(path, environ, read)
 
     def _page(self, path: str, environ: Mapping[str, Any], read: Read) -> _Answer:

@@ -195,6 +195,17 @@ def test_a_file_has_its_type(ask: Ask, name: str, kind: str) -> None:
     assert answer.body == (FOLDER / name).read_text()
 
 
+def test_the_service_worker_lies_above_all_pages(ask: Ask) -> None:
+    answer = ask("GET", "/plaza-worker.js")
+
+    assert (answer.status, answer.headers["Content-Type"]) == (
+        200,
+        "text/javascript; charset=utf-8",
+    )
+    assert 'importScripts("/web/v1/worker.js");' in answer.body
+    assert ask("POST", "/plaza-worker.js").status == 405
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -14,7 +14,7 @@ from tests.push.support.browser import BrowserStandIn
 from tests.push.support.keys import KEYS
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
-from tests.web.support.bell import PHONE, WIDER, bell, host, panel, talk
+from tests.web.support.bell import IDENTITY, PHONE, WIDER, bell, host, panel, talk
 from tests.web.support.browser import until
 from tests.web.support.site import Site
 from tests.web.support.two import Discussion
@@ -29,9 +29,11 @@ FAILED = ("Failed to load resource", "net::ERR")
 SUBSCRIBED = """({ endpoint, keys, refuses, answer }) => {
   if (location.protocol === "about:") return;
   const kept = () => localStorage.getItem("subscribed");
-  const made = { endpoint, toJSON: () => ({ endpoint, expirationTime: null, keys }),
+  const renewed = localStorage.getItem("renewed") || endpoint;
+  const made = { endpoint: renewed, toJSON: () => ({ endpoint: renewed, expirationTime: null, keys }),
     unsubscribe: async () => { localStorage.removeItem("subscribed"); return true; } };
-  let permission = kept() ? "granted" : answer === "denied" ? answer : "default";
+  const isAllowed = kept() || localStorage.getItem("allowed");
+  let permission = isAllowed ? "granted" : answer === "denied" ? answer : "default";
   Object.defineProperty(Notification, "permission", { get: () => permission });
   Notification.requestPermission = async () => (permission = answer);
   PushManager.prototype.getSubscription = async () => kept() ? made : null;
@@ -125,6 +127,87 @@ def test_a_browser_of_the_reader_before_is_off_for_the_next(
     expect(panel(page).get_by_role("button", name="Switch off")).to_be_visible()
     (row,) = SUBSCRIPTIONS.of(runtime.database).find()
     assert row["user_id"] == "cleo"
+
+
+def switched_on(page: Page) -> None:
+    """Switch push messages on, and close the list."""
+    open_form(page)
+    panel(page).get_by_role("button", name="Switch on").click()
+    expect(panel(page).get_by_role("button", name="Switch off")).to_be_visible()
+    page.keyboard.press("Escape")
+
+
+def is_subscribed(page: Page) -> bool:
+    return page.evaluate("localStorage.getItem('subscribed')") is not None
+
+
+def test_the_next_reader_of_a_browser_gets_nothing_of_the_reader_before(
+    talk: Discussion, served: Site, open_page: OpenPage
+) -> None:
+    page = opened(open_page, served)
+    switched_on(page)
+    served.token = lambda: talk.client.token("cleo", name="Cleo")
+    page.reload()
+
+    until(page, lambda: not is_subscribed(page))
+    assert page.evaluate("localStorage.getItem('plaza:push')") == "null"
+
+
+def test_a_reader_who_signs_out_in_a_page_gets_nothing_in_this_browser(
+    served: Site, open_page: OpenPage
+) -> None:
+    page = opened(open_page, served)
+    switched_on(page)
+    served.token = lambda: ""
+    page.evaluate(IDENTITY)
+
+    until(page, lambda: not is_subscribed(page))
+
+
+def test_a_page_that_opens_without_a_reader_changes_nothing(
+    talk: Discussion, served: Site, open_page: OpenPage, runtime: Runtime
+) -> None:
+    page = opened(open_page, served)
+    switched_on(page)
+    served.token = lambda: ""
+    page.reload()
+    page.wait_for_function("document.querySelector('plaza-bell').shadowRoot")
+    # The next reader of the same browser is the one before.
+    served.token = lambda: talk.client.token("ben", name="Ben")
+    page.evaluate(IDENTITY)
+    expect(bell(page)).to_be_visible()
+
+    assert is_subscribed(page)
+    assert SUBSCRIPTIONS.of(runtime.database).count_documents({"user_id": "ben"}) == 1
+
+
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_a_subscription_that_the_browser_has_changed_is_renewed(
+    served: Site, open_page: OpenPage, runtime: Runtime, *, is_dropped: bool
+) -> None:
+    rows = SUBSCRIPTIONS.of(runtime.database)
+    page = opened(open_page, served)
+    switched_on(page)
+    page.evaluate("url => localStorage.setItem('renewed', url)", f"{ENDPOINT}/two")
+    if is_dropped:
+        page.evaluate("localStorage.removeItem('subscribed'); localStorage.setItem('allowed', '1')")
+    page.reload()
+
+    until(page, lambda: rows.count_documents({"endpoint": f"{ENDPOINT}/two"}) == 1)
+    until(page, lambda: "/two" in page.evaluate("localStorage.getItem('plaza:push')"))
+    assert is_subscribed(page)
+
+
+def test_a_browser_that_takes_its_leave_back_is_not_asked_again(
+    served: Site, open_page: OpenPage
+) -> None:
+    page = opened(open_page, served)
+    switched_on(page)
+    page.evaluate("localStorage.removeItem('subscribed')")
+    page.reload()
+
+    until(page, lambda: page.evaluate("localStorage.getItem('plaza:push')") == "null")
+    assert not is_subscribed(page)
 
 
 def test_who_has_blocked_the_page_is_told_where_to_allow_it(

@@ -3,6 +3,7 @@
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { Live } from "./live.js";
+import { readPushMark } from "./push-mark.js";
 import { followReader, retry } from "./states.js";
 import { wordsFor } from "./words.js";
 import bell from "./words/en/bell.js";
@@ -17,8 +18,9 @@ const INBOX_TOPIC = "inbox";
 const MOST = 99;
 const NONE = { unread: 0, unseen: 0 };
 const SVG = "http://www.w3.org/2000/svg";
-/** The list; the build writes the address of this release. */
+/** The list, and push messages; the build writes the addresses of this release. */
 const INBOX = BUILT_INBOX;
+const PUSH = BUILT_PUSH;
 
 /** A drawing of a bell. */
 function drawing() {
@@ -93,9 +95,12 @@ export default class PlazaBell extends Live {
   async start(now) {
     const reader = await readerId();
     if (now.aborted) return;
-    if (reader !== this.#reader) this.#leave();
+    const before = this.#reader;
+    if (reader !== before) this.#leave();
     this.#isUnknown = reader === null;
     if (reader === null) throw new Problem({ code: "sign_in_failed" });
+    // Whom a page does not know from its beginning may have come back signed out by time alone.
+    if (reader || before) this.#keepPushUp(reader);
     if (!reader) return;
     this.#words = await wordsFor(this, { bell });
     if (now.aborted) return;
@@ -116,6 +121,22 @@ export default class PlazaBell extends Live {
     const changes = await this.#call(`/changes?topics=${INBOX_TOPIC}`);
     if (askedAt === this.#markedAt) this.#take(changes);
     if (!now.aborted) tell(this, "ready");
+  }
+
+  /** End push messages of another reader in this browser, and renew the reader's own. @param {string} reader */
+  async #keepPushUp(reader) {
+    const worker = this.getAttribute("worker");
+    const mark = worker && readPushMark();
+    if (!mark) return;
+    const { alive } = this;
+    const { language } = await wordsFor(this, { bell });
+    // The form of push messages says what fails.
+    await import(PUSH).then(({ keepUp }) => keepUp(mark, {
+      inbox: `${apiOf(this)} ${reader}`,
+      worker,
+      call: (/** @type {string} */ path, /** @type {import("./api.js").Options} */ options) => call(apiOf(this), path, { signal: alive, ...options }),
+      language,
+    })).catch(() => {});
   }
 
   /** @param {unknown} error */
@@ -206,6 +227,7 @@ export default class PlazaBell extends Live {
         },
         retry: (error, again) => retry(error, words, again),
         worker: this.getAttribute("worker") || "",
+        inbox: this.#name,
       });
       await this.#inbox.open();
     } catch (error) {

@@ -19,6 +19,8 @@ declare const BUILT_SCHEME: string;
 declare const BUILT_TOPICS: string;
 declare const BUILT_WRITING: string;
 declare const BUILT_VISIT: string;
+/** Of a service worker alone. */
+declare function importScripts(url: string): void;
 declare module "*.css" {
   const css: string;
   export default css;

@@ -16,6 +16,7 @@ import { when } from "./times.js";
  * @property {(counts: Counts) => void} counted Show other counts, in all tabs.
  * @property {(error: unknown, again: () => void) => Node} retry
  * @property {string} worker The address of the page's service worker; empty for none.
+ * @property {string} inbox Whose inbox it is, among all readers and deployments.
  */
 
 /** What stands for names while words are looked up. */

@@ -3,11 +3,19 @@
 import { h } from "./element.js";
 import { withMatters } from "./matters.js";
 import { showForm } from "./panel-form.js";
+import { writePushMark } from "./push-mark.js";
 import { timeZone } from "./time-zone.js";
 import push from "./words/en/push.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["PushBrowsersAnswer"]} Browsers */
 /** @typedef {"unsupported" | "denied" | "off_here" | "on"} State */
+/**
+ * @typedef {object} Place Where a reader's push messages come from, and what shows them.
+ * @property {string} inbox Whose, among all readers.
+ * @property {string} worker The address of the page's service worker.
+ * @property {import("./inbox.js").Desk["call"]} call
+ * @property {string} language
+ */
 
 const PATH = "/notifications/push";
 /** @type {any} */
@@ -35,13 +43,60 @@ const atWork = (registration) => new Promise((resolve, reject) => {
   });
 });
 
+/** The browser's own subscription. @param {string} worker */
+async function find(worker) {
+  const registration = await navigator.serviceWorker?.getRegistration(new URL(worker, document.baseURI));
+  return registration?.pushManager.getSubscription();
+}
+
+/** Subscribe anew, and have Plaza know it; throws what either refuses. @param {Place} place */
+async function subscribe(place) {
+  const { key } = await place.call(`${PATH}/key`);
+  const url = new URL(place.worker, document.baseURI).href;
+  const registration = await atWork(await navigator.serviceWorker?.register(address(url)));
+  // One of an earlier key of the deployment would get nothing.
+  await (await registration.pushManager.getSubscription())?.unsubscribe();
+  const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  await put(subscription, place).catch(async (error) => {
+    await subscription.unsubscribe();
+    throw error;
+  });
+}
+
+/** Have Plaza know a subscription. @param {PushSubscription} subscription @param {Place} place */
+async function put(subscription, { inbox, call, language }) {
+  const { endpoint, keys = {} } = subscription.toJSON();
+  const body = { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth }, language, time_zone: timeZone() };
+  await call(PATH, { method: "PUT", body });
+  writePushMark({ inbox, endpoint: subscription.endpoint });
+}
+
+/**
+ * End the push messages of a reader who has left this browser, or renew those of the reader who is here: a browser may change
+ * or drop a subscription by itself.
+ * @param {import("./push-mark.js").PushMark} mark @param {Place} place
+ */
+export async function keepUp(mark, place) {
+  const subscription = await find(place.worker);
+  if (mark.inbox !== place.inbox) {
+    // The push service refuses Plaza's next message, and Plaza deletes the subscription.
+    await subscription?.unsubscribe();
+    writePushMark(null);
+  } else if (subscription) {
+    if (subscription.endpoint !== mark.endpoint) await put(subscription, place);
+  } else {
+    // Once: a browser or a deployment that refuses would do so at each page.
+    writePushMark(null);
+    if (window.Notification?.permission === "granted") await subscribe(place);
+  }
+}
+
 /**
  * Find out whether this browser has push messages of the reader, and return what shows it in a panel; throws when that fails.
  * @param {HTMLElement} panel @param {import("./inbox.js").Desk} desk @param {HTMLElement} button It leads here, and has the focus afterwards.
  */
-export async function prepare(panel, { call, words, worker }, button) {
+export async function prepare(panel, { call, inbox, words, worker }, button) {
   const { language, reason, t } = await withMatters(words, { push });
-  const url = new URL(worker, document.baseURI).href;
   const isAble = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
   const status = h("p", { role: "status" });
   const refusal = h("p", { role: "alert" });
@@ -50,23 +105,19 @@ export async function prepare(panel, { call, words, worker }, button) {
   let state = "unsupported";
   let isSending = false;
 
-  /** The browser's own subscription. */
-  async function find() {
-    const registration = await navigator.serviceWorker?.getRegistration(url);
-    return registration?.pushManager.getSubscription();
-  }
-
   /** @returns {Promise<State>} */
   async function read() {
     if (!isAble) return "unsupported";
     if (Notification.permission === "denied") return "denied";
-    const subscription = await find();
+    const subscription = await find(worker);
     /** @type {Browsers} */
     const { browsers } = await call(`${PATH}/browsers`, { anew: true });
     if (!subscription) return "off_here";
     // The browser may have been another reader's since.
     const id = await idOf(subscription.endpoint);
-    return browsers.some((each) => each.id === id) ? "on" : "off_here";
+    if (!browsers.some((each) => each.id === id)) return "off_here";
+    writePushMark({ inbox, endpoint: subscription.endpoint });
+    return "on";
   }
 
   /** @param {State} now */
@@ -80,29 +131,18 @@ export async function prepare(panel, { call, words, worker }, button) {
   /** @returns {Promise<State>} */
   async function switchOn() {
     if ((await Notification.requestPermission()) !== "granted") return Notification.permission === "denied" ? "denied" : "off_here";
-    const { key } = await call(`${PATH}/key`);
-    const registration = await atWork(await navigator.serviceWorker?.register(address(url)));
-    // One of an earlier key of the deployment would get nothing.
-    await (await registration.pushManager.getSubscription())?.unsubscribe();
-    const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
-    const { endpoint, keys = {} } = subscription.toJSON();
-    const body = { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth }, language, time_zone: timeZone() };
-    try {
-      await call(PATH, { method: "PUT", body });
-    } catch (error) {
-      await subscription.unsubscribe();
-      throw error;
-    }
+    await subscribe({ inbox, worker, call, language });
     return "on";
   }
 
   /** @returns {Promise<State>} */
   async function switchOff() {
-    const subscription = await find();
+    const subscription = await find(worker);
     if (subscription) {
       await call(`${PATH}/browsers/${await idOf(subscription.endpoint)}`, { method: "DELETE" });
       await subscription.unsubscribe();
     }
+    writePushMark(null);
     return "off_here";
   }
 
