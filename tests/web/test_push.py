@@ -30,7 +30,8 @@ SUBSCRIBED = """({ endpoint, keys, refuses, answer }) => {
   if (location.protocol === "about:") return;
   const kept = () => localStorage.getItem("subscribed");
   const renewed = localStorage.getItem("renewed") || endpoint;
-  const made = { endpoint: renewed, toJSON: () => ({ endpoint: renewed, expirationTime: null, keys }),
+  const made = { endpoint: renewed,
+    toJSON: () => ({ endpoint: renewed, expirationTime: null, keys }),
     unsubscribe: async () => { localStorage.removeItem("subscribed"); return true; } };
   const isAllowed = kept() || localStorage.getItem("allowed");
   let permission = isAllowed ? "granted" : answer === "denied" ? answer : "default";
