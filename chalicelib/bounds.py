@@ -125,6 +125,10 @@ class SocialBounds:
     rerank_subscribers: int = 1_000
     # Chunks of a re-ranking for a message: about a second's work. Another message does the rest.
     rerank_chunks: int = 20
+    # Readers who watch an author that a step notifies of a post: about a tenth of a second's work.
+    watchers_at_once: int = 1_000
+    # Steps of a message; another message does the rest.
+    watcher_steps: int = 20
 
 
 @dataclass(frozen=True)

@@ -153,8 +153,8 @@ class Settings(BaseModel):
     )
     social_notifications: bool = Field(
         default=False,
-        description="Whether people are notified of new followers, and of reactions to their "
-        "posts, comments on them, and posts on their walls.",
+        description="Whether people are notified of new followers, of posts of authors whom they "
+        "watch, of reactions to their posts, comments on them, and posts on their walls.",
     )
     embedded_max_bytes: int = Field(
         default=1_048_576,

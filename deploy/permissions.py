@@ -20,7 +20,14 @@ from chalicelib.notifications.push_rows import SendPush
 from chalicelib.people.jobs import Erase
 from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.social.messages import BackFill, Deliver, NotifyFeed, Propagate, Rerank
+from chalicelib.social.messages import (
+    BackFill,
+    Deliver,
+    NotifyFeed,
+    NotifyWatchers,
+    Propagate,
+    Rerank,
+)
 from chalicelib.webhooks.messages import SendEvent
 from deploy.assets import USERS, bucket_statements
 from deploy.declared import Function, Scheduled, Worker
@@ -37,9 +44,9 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
         *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
         *(RunBatch, CheckSpam, SendLetter, RunTransfer, SendEvent),
     ),
-    "fan_out": (Deliver, NotifyFeed),
+    "fan_out": (Deliver, NotifyFeed, NotifyWatchers),
     "activity_feed": (Rerank,),
-    "social_errands": (Propagate, Erase, Rerank, SendEvent),
+    "social_errands": (Propagate, Erase, Rerank, NotifyWatchers, SendEvent),
     "move_nodes": (RunTransfer,),
     "run_batches": (RunBatch, CheckSpam),
     "social_schedules": (

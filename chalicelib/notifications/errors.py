@@ -20,11 +20,11 @@ class KindAlwaysOn(Problem):
 
 
 class TooManyWatches(Problem):
-    """The caller watches or mutes as many discussions and threads as one may."""
+    """The caller watches or mutes as many discussions and threads, or authors, as one may."""
 
     status = 409
     code = "too_many_watches"
-    title = "You watch or mute 1,000 discussions already"
+    title = "You have 1,000 watches already"
 
 
 class UnknownMailLink(Problem):

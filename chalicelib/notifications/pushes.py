@@ -25,7 +25,7 @@ PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 480))
 # How long a service has a message wait for a browser that is off.
 TTL = timedelta(days=1)
 # These may wait for a device that saves its battery.
-_IDLE = ("follow", "post.comment", "post.reaction")
+_IDLE = ("follow", "post.comment", "post.new", "post.reaction")
 
 
 def run(runtime: Runtime, show: Show, subscription_id: str) -> None:

@@ -16,6 +16,7 @@ Kind = Literal[
     "comment.rejected",
     "follow",
     "post.comment",
+    "post.new",
     "post.reaction",
     "post.wall",
     "order.paid",

@@ -67,6 +67,14 @@ class PollHasVotes(Problem):
     title = "People have voted in this poll already, so it cannot be changed"
 
 
+class NotFollowed(Problem):
+    """A reader watches only authors whom they follow."""
+
+    status = 409
+    code = "not_followed"
+    title = "Follow this user first"
+
+
 class CannotCircleSelf(Problem):
     """Users cannot be members of their own circles."""
 

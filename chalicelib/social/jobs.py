@@ -10,7 +10,7 @@ from chalicelib.database import Document
 from chalicelib.jobs import outbox
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-from chalicelib.social import messages, notifications
+from chalicelib.social import messages, notifications, watched_posts
 from chalicelib.social.activity import renaming as activity_renaming
 from chalicelib.social.activity.feed import cascade, refill, reranking
 from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
@@ -25,6 +25,7 @@ from chalicelib.social.messages import (
     DeliverActionChunk,
     DeliverChunk,
     NotifyFeed,
+    NotifyWatchers,
     Propagate,
     Rebuild,
     Refill,
@@ -129,3 +130,5 @@ def _run(runtime: Runtime, job: SocialJob) -> None:
             cascade.cascade(runtime, job.action_id)
         case NotifyFeed():
             notifications.agree(runtime, job)
+        case NotifyWatchers():
+            watched_posts.notify(runtime, job)

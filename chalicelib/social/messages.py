@@ -131,7 +131,21 @@ class NotifyFeed(Job):
     thing: str = ""
 
 
-SocialJob = BackFill | Rebuild | Trim | Refill | RenameRef | Rerank | Cascade | NotifyFeed
+class NotifyWatchers(Job):
+    """Notify readers who watch the author of a new post.
+
+    `thing` is `{post}`, or `{post}/{reader}` for the readers after that id.
+    """
+
+    queue: ClassVar[str] = "social-errands"
+    type: Literal["notify-watchers"] = "notify-watchers"
+    by: str
+    thing: str
+
+
+SocialJob = (
+    BackFill | Rebuild | Trim | Refill | RenameRef | Rerank | Cascade | NotifyFeed | NotifyWatchers
+)
 ActivityMessage = DeliverAction | DeliverActionChunk | Rerank
 
 # Built for the first message: a worker reads one adapter, and most containers read none.

@@ -1,4 +1,4 @@
-"""Causes of notifications in the social feed: followers, and acts on a person's posts.
+"""Causes of notifications in the social feed: followers, posts, and acts on posts.
 
 A worker compares items with the stored acts; a page asks again, as its reader sees them then.
 """
@@ -20,7 +20,7 @@ from chalicelib.notifications.rows import Kind, NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.social.activity.org import people
-from chalicelib.social.graph import following, users
+from chalicelib.social.graph import following, users, watches
 from chalicelib.social.graph.audience import Reader
 from chalicelib.social.messages import NotifyFeed
 from chalicelib.social.posts import audiences, comments, posts
@@ -37,6 +37,7 @@ def agree(runtime: Runtime, act: NotifyFeed) -> None:
     """Make the notifications of an act agree with it; a repeat changes nothing."""
     if act.kind == "follow":
         _correct_follows(runtime, act.by)
+        watches.end_without_tie(runtime.database, act.by)
         return
     post_id, _, comment_id = act.thing.partition("/")
     name = {"post.comment": comment_id, "post.reaction": act.by, "post.wall": ""}[act.kind]
@@ -188,6 +189,8 @@ class _Acts:
             return comment["text"] if comment else None
         if item["kind"] == "post.reaction":
             is_there = (post["id"], item["by"]) in self._reacted
+        elif item["kind"] == "post.new":
+            is_there = True
         else:
             is_there = not post.get("off_wall") and post["wall"] == self._reader.id
         return _text_of(post) if is_there else None

@@ -13,11 +13,18 @@ from chalicelib.jobs import outbox
 from chalicelib.people.follows import Step, Trace, job_entries
 from chalicelib.runtime import Runtime
 from chalicelib.social import personal_export
-from chalicelib.social.graph import circles, following, memberships, users
+from chalicelib.social.graph import circles, following, memberships, users, watches
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.stores.edges import EDGES, EdgeGraph, End
 from chalicelib.social.graph.stores.embedded import EmbeddedGraph
-from chalicelib.social.messages import FeedKind, NotifyFeed, Propagate, Rebuild, Trim
+from chalicelib.social.messages import (
+    FeedKind,
+    NotifyFeed,
+    NotifyWatchers,
+    Propagate,
+    Rebuild,
+    Trim,
+)
 from chalicelib.social.paging import IdRange
 from chalicelib.social.posts import audiences, comment_changes, comments, posts, votes
 from chalicelib.social.posts.audiences import AUDIENCES
@@ -34,6 +41,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
         _erase_posts(runtime, user_id, until)
         _erase_comments(runtime, user_id, until)
         _erase_votes(runtime, user_id, until)
+        watches.erase(runtime.database, user_id, until)
         return Step.DONE
     if _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
@@ -43,6 +51,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     for view in propagation.stored_views(runtime.database):
         view.erase(user_id)
     audiences.forget_member(runtime.database, user_id)
+    watches.erase(runtime.database, user_id)
     _delete_user(runtime, user_id)
     outbox.JOBS.of(runtime.database).delete_many(_jobs_for(user_id))
     return Step.DONE
@@ -52,6 +61,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
     """Return collections and filters of documents that belong to a user or name the user."""
     show, people = personal_export.OfUser(user_id), users.USERS.of(database)
     edges, written = EDGES.of(database), posts.POSTS.of(database)
+    watched = watches.AUTHOR_WATCHES.of(database)
     older, jobs = OLDER_COMMENTS.of(database), outbox.JOBS.of(database)
     return [
         Trace("user", people, {"_id": user_id}, show.user),
@@ -65,6 +75,8 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("older post comments", older, {"by.id": user_id}, show.older_comment),
         Trace("votes", VOTES.of(database), {"user_id": user_id}, show.vote),
         Trace("audiences", AUDIENCES.of(database), {"members": user_id}, show.addressed_post),
+        Trace("author watches", watched, {"user_id": user_id}, show.watch),
+        Trace("watched by", watched, {"author_id": user_id}, not_shown="who watches is not told"),
         Trace("social jobs", jobs, _jobs_for(user_id), job_entries),
         *(view.trace(user_id) for view in propagation.stored_views(database)),
     ]
@@ -75,7 +87,8 @@ def _jobs_for(user_id: str) -> Document:
 
     A run deletes a job for a pair, and a job that continues after a reader's id.
     """
-    acts = (NotifyFeed(by=user_id, kind=kind) for kind in get_args(FeedKind))
+    acts: list[NotifyFeed | NotifyWatchers] = [NotifyWatchers(by=user_id, thing="")]
+    acts += [NotifyFeed(by=user_id, kind=kind) for kind in get_args(FeedKind)]
     one = outbox.filter_of(Rebuild(user_id=user_id), Trim(user_id=user_id))
     return {"$or": [one, *(outbox.filter_from(act) for act in acts)]}
 

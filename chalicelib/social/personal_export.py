@@ -7,6 +7,7 @@ from chalicelib.people.follows import ExportEntry, entry
 from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.stores.edges import Edge
 from chalicelib.social.graph.users import User
+from chalicelib.social.graph.watches import AuthorWatch
 from chalicelib.social.posts.audiences import Audience
 from chalicelib.social.posts.shapes import OlderComment, Post, PostComment
 from chalicelib.social.posts.votes import PollVote
@@ -82,6 +83,10 @@ class OfUser:
         """Return a vote of the user's in a poll."""
         fields = {"post_id": vote["post_id"], "option": vote["option"]}
         return [entry("vote", **fields, voted_at=vote["ts"])]
+
+    def watch(self, watch: AuthorWatch) -> list[ExportEntry]:
+        """Return an author whom the user watches, by id."""
+        return [entry("author_watch", user_id=watch["author_id"], since=watch["since"])]
 
     def addressed_post(self, audience: Audience) -> list[ExportEntry]:
         """Return the id of a post whose recorded audience has the user."""

@@ -11,23 +11,25 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social.messages import NotifyFeed
+from chalicelib.social.messages import NotifyFeed, NotifyWatchers
+
+_Act = NotifyFeed | NotifyWatchers
 
 
-def note(runtime: Runtime, act: NotifyFeed, session: ClientSession | None = None) -> None:
+def note(runtime: Runtime, act: _Act, session: ClientSession | None = None) -> None:
     """Note an act; the caller sends it afterwards."""
     if runtime.settings.social_notifications:
         outbox.note(runtime, act, session)
 
 
-def send(runtime: Runtime, *acts: NotifyFeed) -> None:
+def send(runtime: Runtime, *acts: _Act) -> None:
     """Send noted acts to the worker; if a message is lost, the sweep sends another."""
     if runtime.settings.social_notifications and acts:
         runtime.queues.send(*acts)
 
 
 @contextmanager
-def telling(runtime: Runtime, act: NotifyFeed) -> Iterator[None]:
+def telling(runtime: Runtime, act: _Act) -> Iterator[None]:
     """Note an act before the block that stores it, and send it afterwards."""
     note(runtime, act)
     yield

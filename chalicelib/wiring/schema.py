@@ -61,6 +61,7 @@ from chalicelib.social.activity.actions import events as action_events
 from chalicelib.social.activity.feed import items
 from chalicelib.social.activity.org import people
 from chalicelib.social.graph import users
+from chalicelib.social.graph import watches as author_watches
 from chalicelib.social.graph.stores import edges
 from chalicelib.social.posts import audiences, posts, votes
 from chalicelib.social.posts import comments as social_comments
@@ -148,6 +149,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     news.NEWS,
     references.NEWS_ITEMS,
     edges.EDGES,
+    author_watches.AUTHOR_WATCHES,
     audiences.AUDIENCES,
     votes.VOTES,
     outbox.JOBS,

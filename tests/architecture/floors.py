@@ -112,7 +112,7 @@ SOCIAL: tuple[tuple[str, ...], ...] = (
     ("social.activity.org", "social.posts"),
     ("social.activity.actions", "social.timelines"),
     ("social.activity.feed", "social.activity.renaming"),
-    ("social.activity.exports", "social.notifications"),
+    ("social.activity.exports", "social.notifications", "social.watched_posts"),
     ("social.activity.personal_data", "social.activity.routes"),
     ("social.personal_export",),
     ("social.jobs", "social.personal_data", "social.routes"),

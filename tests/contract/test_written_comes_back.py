@@ -17,7 +17,7 @@ from contract.compatibility import resolve
 from deploy.openapi.files import KEPT
 from tests.security.support.matrix import FEATURES
 from tests.security.support.row import Row
-from tests.security.support.world import World, build
+from tests.security.support.world import World, build, stranger_followed
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
@@ -124,6 +124,7 @@ FULL: dict[str, tuple[str, dict[str, Any]]] = {
             "quiet": {"from": 22, "to": 7},
         },
     ),
+    "putAuthorWatch": ("/users/stranger/watch", {"level": "watching"}),
     "putWatch": ("/nodes/alpha:page/watch", {"level": "muted"}),
     "putNotificationMail": (
         "/notifications/mail",
@@ -330,6 +331,8 @@ def test_all_settings_of_comments_come_back(client: Client) -> None:
 def test_each_field_of_a_resource_comes_back(world: World, name: str) -> None:
     target, given = FULL[name]
     _, _, put = RESOURCES[name]
+    if name == "putAuthorWatch":
+        stranger_followed(world)
     fields = _written(put)
     assert given.keys() == fields.keys()
     defaults = {(name, each) for each, value in given.items() if _is_default(fields[each], value)}

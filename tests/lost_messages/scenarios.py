@@ -29,6 +29,7 @@ from chalicelib.notifications.push_rows import SendPush
 from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
+from chalicelib.social import jobs
 from chalicelib.social import messages as social
 from chalicelib.webhooks.messages import SendEvent
 from chalicelib.wiring import marks
@@ -332,6 +333,17 @@ def _notify_feed(world: World) -> Effect:
     with world.silence():
         world.client.as_("bob").put(f"/posts/{post}/reactions/like")
     return lambda: world.count("notifications.item", user_id="ann"), 1
+
+
+@shows(social.NotifyWatchers)
+def _notify_watchers(world: World) -> Effect:
+    follow(world.client, "bob", "ann")
+    assert world.client.as_("bob").put("/users/ann/watch", level="watching").status == 200
+    world.workers.drain()
+    with world.silence():
+        post = publish(world.client, "ann")
+        jobs.handle(world.runtime, social.Deliver(post_id=post))
+    return lambda: world.count("notifications.item", kind="post.new"), 1
 
 
 @shows(SendEvent)

@@ -80,6 +80,7 @@ _EXAMPLES: tuple[Message, ...] = (
     Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),
     messages.NotifyFeed(by="bob", kind="post.reaction", thing="aaneGAECAwQFBgcI"),
+    messages.NotifyWatchers(by="ann", thing="aaneGAECAwQFBgcI/bob"),
     messages.DeliverAction(action_id="aaneGAECAwQFBgcI"),
     messages.DeliverActionChunk(action_id="aaneGAECAwQFBgcI", number=3),
     messages.Rerank(action_id="aaneGAECAwQFBgcI", event_id="aaneGAECAwQFBgcJ", after="ann"),

@@ -12,6 +12,7 @@ from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent
 from chalicelib.notifications.rows import Kind
 from chalicelib.runtime import Runtime
+from chalicelib.social.graph import watches as author_watches
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.deliveries import NewEvent
@@ -100,7 +101,7 @@ class Listing:
 
 def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> World:
     """Make at least two of everything that is listed, so that a page of one has a next."""
-    follow(client, "bob", "ann")
+    follow(client, "bob", "ann", "cy")
     follow(client, "cy", "ann")
     circle(client, "ann", "friends", "bob", "cy")
     assert isinstance(runtime.random, NoChance)
@@ -192,10 +193,12 @@ def _notify(runtime: Runtime, comment: str) -> None:
 
 
 def _watch(runtime: Runtime, comment: str) -> None:
-    """Have Bob watch a discussion, and mute a thread of it."""
+    """Have Bob watch a discussion and two authors, and mute a thread."""
     node = nodes.find(runtime.database, "threads")
     watches.put(runtime, node, watches.WHOLE, "bob", "watching")
     watches.put(runtime, node, comment, "bob", "muted")
+    for author in ("ann", "cy"):
+        author_watches.begin(runtime, author, "bob")
 
 
 def _hook(runtime: Runtime) -> None:
@@ -289,6 +292,7 @@ def listings(world: World) -> dict[str, Listing]:
         "export": Listing(bob, "/users/me/export?"),
         "inbox": Listing(bob, "/notifications?"),
         "watches": Listing(bob, "/watches?"),
+        "watched authors": Listing(bob, "/users/me/watches?"),
         "deliveries": Listing(staff, f"/sites/default/webhooks/{HOOK}/deliveries?"),
         "reacted": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/reactions/heart?"),
         "flags": Listing(staff, f"/nodes/threads/comments/{world.root_comment}/flags?"),

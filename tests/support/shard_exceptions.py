@@ -267,6 +267,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "shop.orders.personal_data.erase: update shop.order",
         "webhooks.personal_data.erase: update webhooks.hook",
         "social.activity.personal_data._forget_event: delete social.errand",
+        "social.graph.watches.erase: delete social.watch",
         "social.personal_data.erase: delete social.errand",
         "social.activity.personal_data._forget_mentions: update feed.action",
         "social.activity.personal_data._forget_place: update feed.org",
@@ -329,6 +330,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.jobs.count_remaining: aggregate social.post",
         "people.jobs.count_remaining: aggregate social.post_comment",
         "people.jobs.count_remaining: aggregate social.user",
+        "people.jobs.count_remaining: aggregate social.watch",
         "social.personal_data._on_posts: find social.post",
         "social.personal_data.rename: update social.post_comment",
     ),
@@ -348,6 +350,11 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "a person's own watches, by themselves: every comment reads those of its discussion": (
         "comments.watches.find_own: find comments.watch",
         "comments.watches.put: aggregate comments.watch",
+    ),
+    "a reader's watches of authors, by themselves: each post reads those of its author": (
+        "social.graph.watches.end_without_tie: find social.watch",
+        "social.graph.watches.find_own: find social.watch",
+        "social.graph.watches.begin: aggregate social.watch",
     ),
     "a past that an account takes, once: one person's, wherever they are named": (
         "comments.joining.carrying._carry_blocks: find comments.person",
@@ -396,6 +403,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.export._documents: find social.errand",
         "people.export._documents: find social.post",
         "people.export._documents: find social.post_comment",
+        "people.export._documents: find social.watch",
     ),
     "who is on a site now: each visitor's row lies where its id puts it": (
         "analytics.reports.people.present: aggregate hit.visitor",

@@ -20,6 +20,7 @@ const ROWS = {
   discussions: ["comment.watched"],
   decisions: ["comment.approved", "comment.rejected"],
   followers: ["follow"],
+  posts: ["post.new"],
   answers: ["post.comment"],
   reactions: ["post.reaction"],
   wallPosts: ["post.wall"],

@@ -1,5 +1,5 @@
 """Users, their circles, following and blocks, embedded or as edges.
 
 Public face: `audience`, `blocks`, `circle_keys`, `circles`, `following`, `forms`, `memberships`,
-`routes`, `store`, `stores`, `users`.
+`routes`, `store`, `stores`, `users`, `watches`.
 """

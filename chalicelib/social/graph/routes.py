@@ -17,7 +17,14 @@ from chalicelib.social.errors import (
     UnknownCircle,
     UnknownUser,
 )
-from chalicelib.social.graph import blocks, circles, following, memberships, users
+from chalicelib.social.graph import (
+    blocks,
+    circles,
+    following,
+    memberships,
+    users,
+    watch_routes,
+)
 from chalicelib.social.graph.audience import Reader
 from chalicelib.social.graph.forms import (
     MEMBERS_LISTED,
@@ -50,6 +57,7 @@ def declare(route: Route) -> None:
     _declare_circles(route)
     _declare_members(route)
     _declare_blocks(route)
+    watch_routes.declare(route)
 
 
 def _declare_users(route: Route) -> None:

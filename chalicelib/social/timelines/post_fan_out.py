@@ -9,8 +9,8 @@ from chalicelib.social import telling
 from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.engine import Deliverable
 from chalicelib.social.delivery.leases import DeliveryLease
-from chalicelib.social.graph import users
-from chalicelib.social.messages import Deliver, DeliverChunk, NotifyFeed
+from chalicelib.social.graph import users, watches
+from chalicelib.social.messages import Deliver, DeliverChunk, NotifyFeed, NotifyWatchers
 from chalicelib.social.paging import IdRange
 from chalicelib.social.posts import audiences
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
@@ -48,8 +48,8 @@ class PostDelivery(Deliverable[Post]):
             _add_to_news(runtime, document, readers[half:])
         for each in begun:
             each.result()
-        if is_first and document["wall"] != document["by"]["id"]:
-            _tell_owner(runtime, document)
+        if is_first and runtime.settings.social_notifications:
+            _note_notifications(runtime, document)
 
     def unchanged_filter(self, document: Post) -> Document:
         """Return the filter of a post that has not changed since the read."""
@@ -92,9 +92,17 @@ def _add_to_news(runtime: Runtime, post: PostBody, user_ids: Sequence[str]) -> N
         view.add([post], user_ids)
 
 
-def _tell_owner(runtime: Runtime, post: PostBody) -> None:
-    """Note that a wall's owner is to be notified, which the delivery owes until then."""
-    act = NotifyFeed(by=post["by"]["id"], kind="post.wall", thing=post["_id"])
+def _note_notifications(runtime: Runtime, post: PostBody) -> None:
+    """Note that readers are to be notified, which the delivery owes until then.
+
+    A post on another wall concerns its owner alone, as a reply does.
+    """
+    author, post_id = post["by"]["id"], post["_id"]
+    act: NotifyFeed | NotifyWatchers = NotifyWatchers(by=author, thing=post_id)
+    if post["wall"] != author:
+        act = NotifyFeed(by=author, kind="post.wall", thing=post_id)
+    elif not watches.has_watchers(runtime.database, author):
+        return
     telling.note(runtime, act)
     telling.send(runtime, act)
 

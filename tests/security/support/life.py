@@ -109,6 +109,8 @@ def be_known(world: World, zed: Client) -> None:
     subscriptions.register(world.runtime, ZED, BrowserStandIn(_ENDPOINT).browser, "en", "UTC")
     made(zed.put("/users/me/circles/mine", name="Mine"))
     made(zed.put("/users/me/circles/mine/members/ann"))
+    made(zed.put("/users/ann/watch", level="watching"))
+    made(ann.put(f"/users/{ZED}/watch", level="watching"))
     made(zed.put("/users/me/blocked/stranger"))
     for folder in (f"/content/{OWN_SITE}", "/users/me"):
         Uploader(zed, folder).upload(PICTURE, "image/png", name="Of theirs")

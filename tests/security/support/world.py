@@ -529,6 +529,15 @@ def circle_of_caller(world: World) -> dict[str, str]:
     return {"circle": "mine"}
 
 
+def stranger_followed(world: World) -> dict[str, str]:
+    """Have every caller but the stranger follow the stranger."""
+    circle_of_caller(world)
+    for caller in CALLERS:
+        if caller not in {"anonymous", "stranger"}:
+            made(world.as_(caller).put("/users/me/circles/mine/members/stranger"))
+    return {}
+
+
 Maker = Callable[[World], Names]
 
 

@@ -22,6 +22,7 @@ from chalicelib.social.messages import (
     DeliverActionChunk,
     DeliverChunk,
     NotifyFeed,
+    NotifyWatchers,
     Propagate,
     Rebuild,
     Refill,
@@ -131,6 +132,8 @@ def work_on(runtime: Runtime, message: Message) -> None:
         case DeliverAction() | DeliverActionChunk() | Rerank():
             handle(runtime, message)
         case BackFill() | Rebuild() | Trim() | Refill() | RenameRef() | Cascade() | NotifyFeed():
+            errands.run(runtime, message)
+        case NotifyWatchers():
             errands.run(runtime, message)
         case Rename() | Erase() | EraseLate():
             errands.run(runtime, message)

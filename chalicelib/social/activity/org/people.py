@@ -154,6 +154,14 @@ def find(
     return person or empty_person(user_id)
 
 
+def find_muting(
+    database: Database[Document], actor_id: str, reader_ids: Some[str]
+) -> frozenset[str]:
+    """Return the readers among these who mute an actor."""
+    where = {"_id": {"$in": list(reader_ids)}, "muted": actor_id}
+    return frozenset(row["_id"] for row in PEOPLE.of(database).find(where, {"_id": 1}))
+
+
 class Viewpoint(NamedTuple):
     """A reader's present place, and the actors with a block with the reader."""
 

@@ -44,6 +44,16 @@ SOCIAL = (
     Row(
         "DELETE /users/me/blocked/{user}", {401: "anonymous", 204: "*"}, path={"user": "nobody-yet"}
     ),
+    Row("GET /users/me/watches", {401: "anonymous", 200: "*"}),
+    Row("GET /users/{user}/watch", {401: "anonymous", 200: "*"}),
+    Row(
+        "PUT /users/{user}/watch",
+        {401: "anonymous", 409: "stranger", 200: "*"},
+        body={"level": "watching"},
+        made=worlds.stranger_followed,
+        path={"user": "stranger"},
+    ),
+    Row("DELETE /users/{user}/watch", {401: "anonymous", 204: "*"}),
     Row(
         "POST /posts",
         {401: "anonymous", 201: "*"},

@@ -7,6 +7,7 @@ export default {
   of_discussions: "النقاشات التي تتابعها",
   of_decisions: "القرارات بشأن تعليقاتك",
   of_followers: "متابعون جدد",
+  of_posts: "منشورات من تتابعهم عن قرب",
   of_answers: "التعليقات على منشوراتك",
   of_reactions: "التفاعلات مع منشوراتك",
   of_wallPosts: "المنشورات على حائطك",

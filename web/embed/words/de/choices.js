@@ -7,6 +7,7 @@ export default {
   of_discussions: "Diskussionen, denen du folgst",
   of_decisions: "Entscheidungen über deine Kommentare",
   of_followers: "Neue Follower",
+  of_posts: "Beiträge von Leuten, die du beobachtest",
   of_answers: "Kommentare zu deinen Beiträgen",
   of_reactions: "Reaktionen auf deine Beiträge",
   of_wallPosts: "Beiträge auf deiner Pinnwand",

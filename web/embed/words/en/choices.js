@@ -7,6 +7,7 @@ export default {
   of_discussions: "Discussions you watch",
   of_decisions: "Decisions on your comments",
   of_followers: "New followers",
+  of_posts: "Posts by people you watch",
   of_answers: "Comments on your posts",
   of_reactions: "Reactions to your posts",
   of_wallPosts: "Posts on your wall",

@@ -7,6 +7,7 @@ export default {
   of_discussions: "Debates que sigues",
   of_decisions: "Decisiones sobre tus comentarios",
   of_followers: "Nuevos seguidores",
+  of_posts: "Publicaciones de personas que sigues de cerca",
   of_answers: "Comentarios en tus publicaciones",
   of_reactions: "Reacciones a tus publicaciones",
   of_wallPosts: "Publicaciones en tu muro",

@@ -7,6 +7,7 @@ export default {
   of_discussions: "Discussions que vous suivez",
   of_decisions: "Décisions sur vos commentaires",
   of_followers: "Nouveaux abonnés",
+  of_posts: "Publications de personnes que vous suivez de près",
   of_answers: "Commentaires sur vos publications",
   of_reactions: "Réactions à vos publications",
   of_wallPosts: "Publications sur votre mur",

@@ -7,6 +7,7 @@ export default {
   of_discussions: "Discussioni che segui",
   of_decisions: "Decisioni sui tuoi commenti",
   of_followers: "Nuovi follower",
+  of_posts: "Post di persone che segui da vicino",
   of_answers: "Commenti ai tuoi post",
   of_reactions: "Reazioni ai tuoi post",
   of_wallPosts: "Post sulla tua bacheca",

@@ -7,6 +7,7 @@ export default {
   of_discussions: "ウォッチ中のディスカッション",
   of_decisions: "あなたのコメントへの判断",
   of_followers: "新しいフォロワー",
+  of_posts: "ウォッチ中のユーザーの投稿",
   of_answers: "あなたの投稿へのコメント",
   of_reactions: "あなたの投稿へのリアクション",
   of_wallPosts: "あなたのウォールへの投稿",

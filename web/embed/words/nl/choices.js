@@ -7,6 +7,7 @@ export default {
   of_discussions: "Discussies die je volgt",
   of_decisions: "Beslissingen over je reacties",
   of_followers: "Nieuwe volgers",
+  of_posts: "Berichten van mensen die je nauw volgt",
   of_answers: "Reacties onder je berichten",
   of_reactions: "Emoji’s bij je berichten",
   of_wallPosts: "Berichten op je prikbord",

@@ -7,6 +7,7 @@ export default {
   of_discussions: "Obserwowane dyskusje",
   of_decisions: "Decyzje o twoich komentarzach",
   of_followers: "Nowi obserwujący",
+  of_posts: "Wpisy obserwowanych osób",
   of_answers: "Komentarze do twoich wpisów",
   of_reactions: "Reakcje na twoje wpisy",
   of_wallPosts: "Wpisy na twojej tablicy",

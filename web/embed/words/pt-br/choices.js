@@ -7,6 +7,7 @@ export default {
   of_discussions: "Discussões que você acompanha",
   of_decisions: "Decisões sobre seus comentários",
   of_followers: "Novos seguidores",
+  of_posts: "Publicações de pessoas que você acompanha",
   of_answers: "Comentários nas suas publicações",
   of_reactions: "Reações às suas publicações",
   of_wallPosts: "Publicações no seu mural",

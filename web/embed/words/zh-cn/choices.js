@@ -7,6 +7,7 @@ export default {
   of_discussions: "你关注的讨论",
   of_decisions: "对你评论的处理",
   of_followers: "新关注者",
+  of_posts: "你关注的作者的帖子",
   of_answers: "对你帖子的评论",
   of_reactions: "对你帖子的回应",
   of_wallPosts: "你留言墙上的帖子",

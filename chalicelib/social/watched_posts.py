@@ -1,0 +1,87 @@
+"""Notifications of a new post for readers who watch its author.
+
+An author may have a million of them: a job notifies some thousands, and notes a job for the rest.
+A repeat of any job changes nothing.
+"""
+
+from collections.abc import Sequence
+
+from chalicelib.jobs import outbox
+from chalicelib.notifications import events
+from chalicelib.notifications.events import NotificationEvent
+from chalicelib.notifications.groups import group_of
+from chalicelib.notifications.rows import Kind
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
+from chalicelib.social.activity.org import people
+from chalicelib.social.graph import following, watches
+from chalicelib.social.graph.audience import PUBLIC
+from chalicelib.social.messages import NotifyWatchers
+from chalicelib.social.paging import IdRange
+from chalicelib.social.posts import audiences, posts
+from chalicelib.social.posts.shapes import ReadPost
+from chalicelib.social.telling import keys_of
+
+
+def notify(runtime: Runtime, job: NotifyWatchers) -> None:
+    """Notify readers of a post from where the job begins, and note a job for the rest.
+
+    If the post is gone, take its notifications back.
+    """
+    post_id, _, after = job.thing.partition("/")
+    is_end = False
+    for _step in range(runtime.bounds.social.watcher_steps):
+        post = posts.find_all(runtime.database, [post_id]).get(post_id)
+        if post is None:
+            break
+        after, is_end = _notify_some(runtime, post, after)
+        if is_end:
+            break
+    if not posts.find_all(runtime.database, [post_id]):
+        # Its deletion may have withdrawn them before this job made some.
+        events.withdraw(runtime, _key(post_id))
+    elif not is_end:
+        rest = NotifyWatchers(by=job.by, thing=f"{post_id}/{after}")
+        outbox.note(runtime, rest)
+        runtime.queues.send(rest)
+
+
+def _notify_some(runtime: Runtime, post: ReadPost, after: str) -> tuple[str, bool]:
+    """Notify some readers after an id; return the last, and whether these are the last of all."""
+    database, author, read_at = runtime.database, post["by"]["id"], runtime.now()
+    ids = IdRange(after, limit=runtime.bounds.social.watchers_at_once)
+    if post["circles"] == [PUBLIC]:
+        page = watchers = watches.find_watchers(database, author, post["ts"], ids)
+    else:
+        page = audiences.of(database, post, ids)
+        watchers = watches.watchers_among(database, author, post["ts"], page)
+    if watchers:
+        recipients: dict[str, Kind] = dict.fromkeys(_select(runtime, author, watchers), "post.new")
+        event = NotificationEvent(
+            key=_key(post["id"]),
+            site=DEFAULT_SITE,
+            thing=post["id"],
+            by=author,
+            at=post["ts"],
+            recipients=recipients,
+            is_new=False,
+            group=group_of("post.new", author, post["ts"]),
+            among=tuple(watchers),
+        )
+        events.agree(runtime, event, read_at)
+    return (page[-1] if page else after), len(page) < (ids.limit or 0)
+
+
+def _select(runtime: Runtime, author: str, watchers: Sequence[str]) -> list[str]:
+    """Return the readers who follow an author now, without a mute or a block."""
+    ties = following.reader(runtime.database, author, watchers)
+    muting = people.find_muting(runtime.database, author, watchers)
+    return [
+        who
+        for who in watchers
+        if ties.circled_by.get(who) and who not in ties.blocked and who not in muting
+    ]
+
+
+def _key(post_id: str) -> str:
+    return f"{keys_of(post_id)}post.new"
