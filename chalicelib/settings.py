@@ -156,6 +156,18 @@ class Settings(BaseModel):
         description="Whether people are notified of new followers, of posts of authors whom they "
         "watch, of reactions to their posts, comments on them, and posts on their walls.",
     )
+    post_page: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s{}]{1,1000}\{post\}[^\s{}]{0,200})?$",
+        description="The address of a post's page, with `{post}` for its id, to which "
+        "notifications lead; empty: nowhere.",
+    )
+    person_page: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s{}]{1,1000}\{user\}[^\s{}]{0,200})?$",
+        description="The address of a person's page, with `{user}` for the id, to which "
+        "notifications of followers lead; empty: nowhere.",
+    )
     embedded_max_bytes: int = Field(
         default=1_048_576,
         ge=4_096,

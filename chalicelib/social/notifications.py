@@ -6,6 +6,7 @@ A worker compares items with the stored acts; a page asks again, as its reader s
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from urllib.parse import quote
 
 from pymongo.database import Database
 
@@ -150,10 +151,18 @@ def show(
     for item in items:
         text = acts.text_of(item) if item["by"] in names else None
         if text is not None:
-            page_id = item["by"] if item["kind"] == "follow" else _post_of(item)
+            page_id, link = _page_of(runtime, item)
             name = names[item["by"]]
-            shown[item["_id"]] = ShownThing(name, text[:TEXT_CHARACTERS], page_id, "", "", "")
+            shown[item["_id"]] = ShownThing(name, text[:TEXT_CHARACTERS], page_id, "", "", link)
     return shown
+
+
+def _page_of(runtime: Runtime, item: NotificationItem) -> tuple[str, str]:
+    """Return the id of the person or post of a notification, and the address of its page."""
+    page, name, id_ = runtime.settings.post_page, "{post}", _post_of(item)
+    if item["kind"] == "follow":
+        page, name, id_ = runtime.settings.person_page, "{user}", item["by"]
+    return id_, page.replace(name, quote(id_, safe=""))
 
 
 def _post_of(item: NotificationItem) -> str:

@@ -67,6 +67,30 @@ def test_an_author_hears_of_reactions_and_comments_and_an_owner_of_a_wall_post(
     assert told(client, "bob") == []
 
 
+def test_notifications_lead_to_the_pages_of_posts_and_people(
+    client: Client, workers: Workers, runtime: Runtime
+) -> None:
+    pages = {
+        "post_page": "https://a.example/posts/{post}#new",
+        "person_page": "http://a.example/{user}/",
+    }
+    for name, value in pages.items():
+        object.__setattr__(runtime.settings, name, value)
+    settle(client, "ann", "b|b")
+    post = publish(client, "ann", detail={"text": "214 eiders"})
+    react(client, "b|b", post)
+    follow(client, "b|b", "ann")
+    workers.drain()
+
+    links = {each["kind"]: each["permalink"] for each in inbox(client, "ann")["notifications"]}
+
+    assert links == {
+        "post.reaction": f"https://a.example/posts/{post}#new",
+        # An id may have a character that no address has (RFC 3986, appendix A).
+        "follow": "http://a.example/b%7Cb/",
+    }
+
+
 def test_a_person_hears_of_each_follower_once_whatever_circles_follow(
     client: Client, workers: Workers
 ) -> None:
