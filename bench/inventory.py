@@ -43,7 +43,7 @@ def put_campaign(
     """Make a campaign of these zones and return its body."""
     body = campaign_body(zone_ids, units, rng, runtime.now())
     campaign = Campaign.model_validate(body)
-    lifecycle.put(runtime.database, campaign_id, campaign, runtime.now())
+    lifecycle.put(runtime, campaign_id, campaign)
     return body
 
 

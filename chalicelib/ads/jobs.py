@@ -5,7 +5,7 @@ from typing import Any
 
 from chalicelib.ads.billing import funds, settlements, transfers
 from chalicelib.ads.budgets import audit, exhaustion, leases
-from chalicelib.ads.campaigns import lifecycle, removal
+from chalicelib.ads.campaigns import lifecycle, notifications, removal
 from chalicelib.ads.inventory import click_rates, refilling, repricing
 from chalicelib.ads.reports import roll_ups
 from chalicelib.ads.tracking import counting, events, reconciliation
@@ -28,6 +28,7 @@ def run_minute(runtime: Runtime) -> dict[str, int]:
         "campaigns_taken_back": funds.take_back(database, now),
         "leases_ended": leases.end_expired(database, grace, now),
         "campaigns_deleted": removal.finish(database, grace, now),
+        "campaigns_told": notifications.notify_due(runtime),
         "zones_entered": refilling.refill(database, runtime.random),
         "campaigns_refreshed": exhaustion.refresh_all(database, now),
     }

@@ -25,6 +25,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "صفحتك منشورة الآن",
         "webhook.stopped": "أُوقف خطاف ويب",
         "batch.done": "انتهت المهمة التي بدأتها",
+        "campaign.exhausted": "نفدت ميزانية حملتك",
+        "campaign.unfunded": "نفد رصيد حملتك",
+        "campaign.ended": "انتهت مدة حملتك",
     },
     "de": {
         "comment.mention": "{name} hat dich erwähnt",
@@ -44,6 +47,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Deine Seite ist online",
         "webhook.stopped": "Ein Webhook wurde abgeschaltet",
         "batch.done": "Dein Auftrag ist fertig",
+        "campaign.exhausted": "Das Budget deiner Kampagne ist ausgegeben",
+        "campaign.unfunded": "Deiner Kampagne fehlt Guthaben",
+        "campaign.ended": "Die Laufzeit deiner Kampagne ist zu Ende",
     },
     "en": {
         "comment.mention": "{name} mentioned you",
@@ -63,6 +69,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Your page is online",
         "webhook.stopped": "A webhook was switched off",
         "batch.done": "The job that you began is done",
+        "campaign.exhausted": "Your campaign is out of budget",
+        "campaign.unfunded": "Your campaign is out of funds",
+        "campaign.ended": "Your campaign is over",
     },
     "es": {
         "comment.mention": "{name} te ha mencionado",
@@ -82,6 +91,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Tu página está en línea",
         "webhook.stopped": "Se ha desactivado un webhook",
         "batch.done": "El trabajo que iniciaste ha terminado",
+        "campaign.exhausted": "Tu campaña ha gastado su presupuesto",
+        "campaign.unfunded": "Tu campaña se ha quedado sin fondos",
+        "campaign.ended": "Tu campaña ha llegado a su fin",
     },
     "fr": {
         "comment.mention": "{name} vous a mentionné",
@@ -101,6 +113,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Votre page est en ligne",
         "webhook.stopped": "Un webhook a été désactivé",
         "batch.done": "La tâche que vous avez lancée est terminée",
+        "campaign.exhausted": "Votre campagne a épuisé son budget",
+        "campaign.unfunded": "Votre campagne n’a plus de fonds",
+        "campaign.ended": "Votre campagne est arrivée à son terme",
     },
     "it": {
         "comment.mention": "{name} ti ha menzionato",
@@ -120,6 +135,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "La tua pagina è online",
         "webhook.stopped": "Un webhook è stato disattivato",
         "batch.done": "L’attività che hai avviato è terminata",
+        "campaign.exhausted": "La tua campagna ha esaurito il budget",
+        "campaign.unfunded": "La tua campagna ha esaurito i fondi",
+        "campaign.ended": "La tua campagna è giunta al termine",
     },
     "ja": {
         "comment.mention": "{name}さんがあなたをメンションしました",
@@ -139,6 +157,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "あなたのページが公開されました",
         "webhook.stopped": "Webhook が無効になりました",
         "batch.done": "開始した処理が完了しました",
+        "campaign.exhausted": "キャンペーンの予算を使い切りました",
+        "campaign.unfunded": "キャンペーンの資金がなくなりました",
+        "campaign.ended": "キャンペーンの期間が終了しました",
     },
     "nl": {
         "comment.mention": "{name} heeft je genoemd",
@@ -158,6 +179,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Je pagina staat online",
         "webhook.stopped": "Een webhook is uitgeschakeld",
         "batch.done": "De taak die je begon is klaar",
+        "campaign.exhausted": "Het budget van je campagne is op",
+        "campaign.unfunded": "Het tegoed van je campagne is op",
+        "campaign.ended": "De looptijd van je campagne is voorbij",
     },
     "pl": {
         "comment.mention": "Wzmianka od: {name}",
@@ -177,6 +201,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Twoja strona jest już w sieci",
         "webhook.stopped": "Webhook został wyłączony",
         "batch.done": "Rozpoczęte przez Ciebie zadanie jest gotowe",
+        "campaign.exhausted": "Budżet Twojej kampanii został wydany",
+        "campaign.unfunded": "Twojej kampanii zabrakło środków",
+        "campaign.ended": "Twoja kampania dobiegła końca",
     },
     "pt-br": {
         "comment.mention": "{name} mencionou você",
@@ -196,6 +223,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Sua página está no ar",
         "webhook.stopped": "Um webhook foi desativado",
         "batch.done": "A tarefa que você iniciou terminou",
+        "campaign.exhausted": "Sua campanha gastou todo o orçamento",
+        "campaign.unfunded": "Sua campanha ficou sem fundos",
+        "campaign.ended": "Sua campanha chegou ao fim",
     },
     "ru": {
         "comment.mention": "Вас упоминает {name}",
@@ -215,6 +245,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Ваша страница опубликована",
         "webhook.stopped": "Вебхук отключён",
         "batch.done": "Начатая вами задача завершена",
+        "campaign.exhausted": "Бюджет вашей кампании израсходован",
+        "campaign.unfunded": "У вашей кампании закончились средства",
+        "campaign.ended": "Срок вашей кампании истёк",
     },
     "uk": {
         "comment.mention": "Вас згадує {name}",
@@ -234,6 +267,9 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "Вашу сторінку опубліковано",
         "webhook.stopped": "Вебхук вимкнено",
         "batch.done": "Розпочате вами завдання завершено",
+        "campaign.exhausted": "Бюджет вашої кампанії витрачено",
+        "campaign.unfunded": "У вашої кампанії закінчилися кошти",
+        "campaign.ended": "Термін вашої кампанії завершився",
     },
     "zh-cn": {
         "comment.mention": "{name} 提到了你",
@@ -253,5 +289,8 @@ EVENT_WORDS: dict[Language, dict[Kind, str]] = {
         "page.published": "你的页面已发布",
         "webhook.stopped": "一个 Webhook 已停用",
         "batch.done": "你启动的任务已完成",
+        "campaign.exhausted": "你的广告活动预算已用完",
+        "campaign.unfunded": "你的广告活动资金已用完",
+        "campaign.ended": "你的广告活动已到期",
     },
 }

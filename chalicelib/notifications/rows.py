@@ -26,6 +26,9 @@ Kind = Literal[
     "page.published",
     "webhook.stopped",
     "batch.done",
+    "campaign.exhausted",
+    "campaign.unfunded",
+    "campaign.ended",
 ]
 # Of three channels; another release may have more kinds.
 MAX_OFF = 100

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from chalicelib.ads.campaigns import notifications as campaigns
 from chalicelib.comments import notifications as comments
 from chalicelib.comments.batches import notifications as batches
 from chalicelib.content.publishing import notifications as pages
@@ -23,6 +24,7 @@ _SHOWN_BY: Mapping[str, Show] = {
     "page": pages.show,
     "webhook": webhooks.show,
     "batch": batches.show,
+    "campaign": campaigns.show,
 }
 
 

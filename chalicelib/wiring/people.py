@@ -1,5 +1,6 @@
 """The features with personal data, in one list."""
 
+from chalicelib.ads.campaigns import personal_data as campaigns
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
@@ -29,6 +30,7 @@ PEOPLE = People(
         marks,
         notifications,
         webhooks,
+        campaigns,
         activity,
         personal_data,
         blocks,

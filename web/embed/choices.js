@@ -25,7 +25,7 @@ const ROWS = {
   reactions: ["post.reaction"],
   wallPosts: ["post.wall"],
   orders: ["order.paid", "order.shipped", "order.cancelled", "order.refunded"],
-  work: ["page.published", "webhook.stopped", "batch.done"],
+  work: ["page.published", "webhook.stopped", "batch.done", "campaign.exhausted", "campaign.unfunded", "campaign.ended"],
 };
 /** In the choice of a first quiet hour. */
 const NONE = "";

@@ -1,5 +1,6 @@
 """The status of a campaign follows its money: active, or exhausted without it."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -15,8 +16,10 @@ from chalicelib.ads.inventory.campaigns import (
     CAMPAIGNS,
     MONEY,
     CampaignMoney,
+    NoteKind,
     Status,
     StoredCampaign,
+    add_note,
     price_micros,
 )
 from chalicelib.database import Document, in_transaction
@@ -25,7 +28,11 @@ from chalicelib.observability.logs import log
 
 _SPENDING = {"status": {"$in": SPENDING}}
 # The fields that a campaign's money changes.
-_STATE: tuple[Literal["status", "exhausted_by"], ...] = ("status", "exhausted_by")
+_STATE: tuple[Literal["status", "exhausted_by", "notes"], ...] = ("status", "exhausted_by", "notes")
+_KINDS: Mapping[Literal["budget", "funds"], NoteKind] = {
+    "budget": "campaign.exhausted",
+    "funds": "campaign.unfunded",
+}
 # The longest that one campaign's refresh may take.
 REFRESH_TIMEOUT_SECONDS = 2
 
@@ -75,13 +82,19 @@ def refresh(database: Database[Document], campaign_id: str, now: datetime) -> No
 
 
 def follow(
-    database: Database[Document], session: ClientSession, campaign: StoredCampaign, now: datetime
+    database: Database[Document],
+    session: ClientSession,
+    campaign: StoredCampaign,
+    now: datetime,
+    *,
+    tells: bool = True,
 ) -> StoredCampaign:
     """Update a campaign's balances and status to its budget; return the changed campaign.
 
     An active campaign without money becomes exhausted, and an exhausted campaign with money
-    active. `exhausted_by` names the missing money. The caller updates the zones. Raises
-    BudgetCommitted for a total below the spent and leased money.
+    active. `exhausted_by` names the missing money. `tells`: note for the campaign's maker that
+    money is out. The caller updates the zones. Raises BudgetCommitted for a total below the spent
+    and leased money.
     """
     spends = campaign["status"] in SPENDING
     if not spends and "balance" not in campaign:
@@ -95,11 +108,24 @@ def follow(
     if after["status"] == "exhausted":
         after["exhausted_by"] = "funds" if balances.is_outdated(after, now) else "budget"
         change = {}
+    lack = _lack(after)
+    if tells and lack is not None and lack != _lack(campaign):
+        after["notes"] = add_note(campaign, _KINDS[lack], now)
     state = {name: after[name] for name in _STATE if name in after}
     if state != {name: campaign[name] for name in _STATE if name in campaign}:
         change["$set"] = state
         CAMPAIGNS.of(database).update_one({"_id": campaign["_id"]}, change, session=session)
     return after
+
+
+def _lack(campaign: StoredCampaign) -> Literal["budget", "funds"] | None:
+    """Return the money that a campaign lacks until a person acts; None: time brings more."""
+    if campaign["status"] != "exhausted":
+        return None
+    if campaign.get("exhausted_by") == "funds":
+        return "funds"
+    is_last = campaign["balance"]["released_micros"] >= campaign["budget"]["total_micros"]
+    return "budget" if is_last else None
 
 
 def _is_due(campaign: CampaignMoney, now: datetime) -> bool:

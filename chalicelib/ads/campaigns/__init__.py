@@ -1,4 +1,4 @@
 """An advertiser's changes of campaigns; money and zones follow in one transaction.
 
-Public face: `lifecycle`, `removal`, `routes`.
+Public face: `lifecycle`, `notifications`, `personal_data`, `removal`, `routes`.
 """

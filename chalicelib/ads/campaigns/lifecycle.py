@@ -27,22 +27,23 @@ from chalicelib.runtime import Runtime
 
 
 def put(
-    database: Database[Document],
+    runtime: Runtime,
     campaign_id: str,
     campaign: Campaign,
-    now: datetime,
     assets: Mapping[str, ShownAsset] = MappingProxyType({}),
+    by: str | None = None,
 ) -> tuple[StoredCampaign, bool]:
     """Create a draft or change a campaign; return it, and whether it is new.
 
     The zones of an active campaign follow. If the new flight is over, an active campaign ends. If
     the new flight is not over, an ended campaign is paused until its activation. A raised budget
     reactivates an exhausted campaign. `assets`: the assets among its pictures, by the URLs of the
-    request.
+    request. `by`: the person, whom a new campaign keeps as its maker.
 
     Raises InvalidRequest for targets without a zone, BudgetCommitted for a budget below the spent
     and leased money, and CampaignDeleted.
     """
+    database, now = runtime.database, runtime.now()
     definition = campaign.model_dump()
     asset_pictures.put_into(definition["ad_units"], assets)
     _check_targets(database, definition["targets"])
@@ -52,7 +53,9 @@ def put(
         if before is not None and before["status"] in campaigns.GONE:
             raise CampaignDeleted
         status = _status_after(before, over=definition["flight"]["end"] <= now)
-        stored = _update(database, session, campaign_id, {**definition, "status": status})
+        made = {"by": by, "made": now} if before is None else {}
+        fields = {**definition, "status": status, **made}
+        stored = _update(database, session, campaign_id, fields)
         after = exhaustion.follow(database, session, stored, now)
         creatives.follow(database, session, before, after)
         if before is not None:
@@ -80,7 +83,8 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> S
         # A campaign pays for no hours of a pause.
         paced = {"balance.paced_at": now} if "balance" in before else {}
         stored = _update(database, session, campaign_id, {"status": "active", **paced})
-        after = exhaustion.follow(database, session, stored, now)
+        # Its answer tells the caller.
+        after = exhaustion.follow(database, session, stored, now, tells=False)
         if after["status"] == "active":
             placing.place(database, session, after)
         return after
@@ -125,7 +129,8 @@ def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
         before = get(database, campaign_id, session)
         if before["status"] not in balances.SPENDING or before["flight"]["end"] > now:
             return False
-        _update(database, session, campaign_id, {"status": "ended"})
+        notes = campaigns.add_note(before, "campaign.ended", now)
+        _update(database, session, campaign_id, {"status": "ended", "notes": notes})
         placing.clear(database, session, campaign_id)
         return True
 

@@ -40,7 +40,10 @@ def delete(database: Database[Document], campaign_id: str, now: datetime) -> Non
         if before["status"] == "draft" and "balance" not in before:
             CAMPAIGNS.of(database).delete_one(this, session=session)
         else:
-            mark = {"$set": {"status": "deleting", "deleted_at": now}}
+            mark = {
+                "$set": {"status": "deleting", "deleted_at": now},
+                "$unset": {"by": "", "made": "", "notes": ""},
+            }
             CAMPAIGNS.of(database).update_one(this, mark, session=session)
             placing.clear(database, session, campaign_id)
         creatives.follow(database, session, before, {"_id": campaign_id, "ad_units": []})

@@ -61,7 +61,7 @@ def _declare_campaigns(route: Route, runtime: Runtime, on_change: Callable[[], N
             "total_micros": body.budget.total_micros,
         }
         assets = asset_pictures.find(request.runtime, caller, campaign, body)
-        stored, is_new = lifecycle.put(database, campaign, body, runtime.now(), assets)
+        stored, is_new = lifecycle.put(runtime, campaign, body, assets, caller.id)
         on_change()
         answer = _to_answer(database, stored)
         return Created(answer) if is_new else Ok(answer)

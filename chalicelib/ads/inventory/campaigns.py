@@ -75,6 +75,18 @@ class GroupedZone(TypedDict):
     _id: StoredTarget
 
 
+NoteKind = Literal["campaign.exhausted", "campaign.unfunded", "campaign.ended"]
+# Notes that wait for the schedule; beyond them, the oldest go.
+MAX_NOTES = 10
+
+
+class CampaignNote(TypedDict):
+    """A change of a campaign that its maker has yet to hear of."""
+
+    kind: NoteKind
+    at: datetime
+
+
 Status = Literal["draft", "active", "paused", "ended", "exhausted", "deleting", "deleted"]
 
 
@@ -102,6 +114,7 @@ class StoredCampaign(CampaignMoney):
     """A stored campaign.
 
     `exhausted_by`: an exhausted campaign lacks budget due by now, or its advertiser's funds.
+    `by`: the person who made it, at `made`; None after an erasure, missing in earlier releases.
     """
 
     caps: Annotated[list[Annotated[StoredCap, OPAQUE]], AtMost(MAX_CAPS)]
@@ -109,12 +122,22 @@ class StoredCampaign(CampaignMoney):
     ad_units: Annotated[list[Annotated[StoredAdUnit, OPAQUE]], AtMost(MAX_AD_UNITS)]
     deleted_at: NotRequired[datetime]
     exhausted_by: NotRequired[Literal["budget", "funds"]]
+    by: NotRequired[str | None]
+    made: NotRequired[datetime]
+    notes: NotRequired[Annotated[list[CampaignNote], AtMost(MAX_NOTES)]]
 
 
+# The condition of the index of campaigns with notes; a query repeats it to use the index.
+NOTED: Document = {"notes.at": {"$exists": True}}
 CAMPAIGNS = Collection(
     "ad.campaign",
     StoredCampaign,
-    indexes=(IndexModel([("status", ASCENDING), ("flight.end", ASCENDING)]),),
+    indexes=(
+        IndexModel([("status", ASCENDING), ("flight.end", ASCENDING)]),
+        IndexModel("notes.at", partialFilterExpression=NOTED),
+        # For an erasure.
+        IndexModel("by", partialFilterExpression={"by": {"$gt": ""}}),
+    ),
 )
 
 
@@ -128,6 +151,12 @@ def price_micros(pricing: StoredPricing) -> int:
     """Return the price of one billed event: a CPM ad's impression, a CPC ad's click."""
     bid = pricing["bid_micros"]
     return bid // 1_000 if pricing["type"] == "cpm" else bid
+
+
+def add_note(campaign: StoredCampaign, kind: NoteKind, at: datetime) -> list[CampaignNote]:
+    """Return a campaign's notes with one more, for the write of its cause."""
+    new: CampaignNote = {"kind": kind, "at": at}
+    return [*campaign.get("notes", ()), new][-MAX_NOTES:]
 
 
 def get(

@@ -108,7 +108,7 @@ def test_a_campaign_that_two_create_at_once_is_created_once(runtime: Runtime) ->
         name = f"mercedes:race-{number}"
 
         def create(_: int, name: str = name) -> bool:
-            return lifecycle.put(runtime.database, name, campaign(), runtime.now())[1]
+            return lifecycle.put(runtime, name, campaign())[1]
 
         assert sorted(in_threads(create, 4)) == [False, False, False, True]
 

@@ -31,7 +31,7 @@ def status(runtime: Runtime, campaign_id: str = SPRING) -> str:
 def test_a_new_campaign_is_a_draft_in_no_zone(runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner")
 
-    stored, created = lifecycle.put(runtime.database, SPRING, campaign(), runtime.now())
+    stored, created = lifecycle.put(runtime, SPRING, campaign())
 
     assert created
     assert stored["status"] == "draft"
@@ -46,7 +46,8 @@ def test_a_campaign_reads_as_it_was_written(runtime: Runtime) -> None:
     assert campaigns.get(runtime.database, SPRING) == stored
     assert (
         stored
-        == {"_id": SPRING, "status": "draft"} | campaign(time_zone="Europe/Berlin").model_dump()
+        == {"_id": SPRING, "status": "draft", "by": None, "made": runtime.now()}
+        | campaign(time_zone="Europe/Berlin").model_dump()
     )
 
 

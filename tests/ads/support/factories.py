@@ -77,7 +77,7 @@ def put_campaign(
     runtime: Runtime, campaign_id: str, *targets: str, **changes: Any
 ) -> StoredCampaign:
     wanted = campaign(*targets, **changes)
-    stored, _ = lifecycle.put(runtime.database, campaign_id, wanted, runtime.now())
+    stored, _ = lifecycle.put(runtime, campaign_id, wanted)
     return stored
 
 

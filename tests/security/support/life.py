@@ -10,6 +10,7 @@ from chalicelib.comments.people.links import CONFIRMATIONS, LIFETIME, Confirmati
 from chalicelib.comments.people.rows import PEOPLE, Person, new_person
 from chalicelib.comments.spam_check import origins
 from chalicelib.notifications import subscriptions
+from tests.ads.support.factories import campaign_body
 from tests.assets.support.uploading import Uploader
 from tests.push.support.browser import BrowserStandIn
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
@@ -152,6 +153,8 @@ def be_known(world: World, zed: Client) -> None:
     read_everywhere(world, zed)
     hook = {"url": "https://hooks.example/", "kinds": ["order.shipped"]}
     made(zed.post(f"/sites/{OWN_SITE}/webhooks", **hook))
+    body = campaign_body(f"{OWN_SITE}/banner")
+    made(zed.put(f"/campaigns/{OWN_ADVERTISER}:of-zed", **body))
 
 
 def react_to_comments(world: World, zed: Client) -> None:

@@ -12,7 +12,7 @@ export default {
   of_reactions: "Reaktionen auf deine Beiträge",
   of_wallPosts: "Beiträge auf deiner Pinnwand",
   of_orders: "Deine Bestellungen",
-  of_work: "Deine Arbeit: Seiten, Webhooks, Aufträge",
+  of_work: "Deine Arbeit: Seiten, Webhooks, Aufträge, Kampagnen",
   by_in_app: "Hier",
   by_email: "E-Mail",
   by_push: "Browser",

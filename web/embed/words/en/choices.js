@@ -12,7 +12,7 @@ export default {
   of_reactions: "Reactions to your posts",
   of_wallPosts: "Posts on your wall",
   of_orders: "Your orders",
-  of_work: "Your work: pages, webhooks, jobs",
+  of_work: "Your work: pages, webhooks, jobs, campaigns",
   by_in_app: "Here",
   by_email: "E-mail",
   by_push: "Browser",

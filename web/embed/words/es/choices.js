@@ -12,7 +12,7 @@ export default {
   of_reactions: "Reacciones a tus publicaciones",
   of_wallPosts: "Publicaciones en tu muro",
   of_orders: "Tus pedidos",
-  of_work: "Tu trabajo: páginas, webhooks, tareas",
+  of_work: "Tu trabajo: páginas, webhooks, tareas, campañas",
   by_in_app: "Aquí",
   by_email: "Correo",
   by_push: "Navegador",

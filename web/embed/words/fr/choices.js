@@ -12,7 +12,7 @@ export default {
   of_reactions: "Réactions à vos publications",
   of_wallPosts: "Publications sur votre mur",
   of_orders: "Vos commandes",
-  of_work: "Votre travail : pages, webhooks, tâches",
+  of_work: "Votre travail : pages, webhooks, tâches, campagnes",
   by_in_app: "Ici",
   by_email: "E-mail",
   by_push: "Navigateur",

@@ -12,7 +12,7 @@ export default {
   of_reactions: "Reazioni ai tuoi post",
   of_wallPosts: "Post sulla tua bacheca",
   of_orders: "I tuoi ordini",
-  of_work: "Il tuo lavoro: pagine, webhook, operazioni",
+  of_work: "Il tuo lavoro: pagine, webhook, operazioni, campagne",
   by_in_app: "Qui",
   by_email: "E-mail",
   by_push: "Browser",

@@ -12,7 +12,7 @@ export default {
   of_reactions: "あなたの投稿へのリアクション",
   of_wallPosts: "あなたのウォールへの投稿",
   of_orders: "あなたの注文",
-  of_work: "お仕事：ページ、Webhook、ジョブ",
+  of_work: "お仕事：ページ、Webhook、ジョブ、キャンペーン",
   by_in_app: "ここ",
   by_email: "メール",
   by_push: "ブラウザ",

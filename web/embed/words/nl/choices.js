@@ -12,7 +12,7 @@ export default {
   of_reactions: "Emoji’s bij je berichten",
   of_wallPosts: "Berichten op je prikbord",
   of_orders: "Je bestellingen",
-  of_work: "Je werk: pagina’s, webhooks, taken",
+  of_work: "Je werk: pagina’s, webhooks, taken, campagnes",
   by_in_app: "Hier",
   by_email: "E-mail",
   by_push: "Browser",

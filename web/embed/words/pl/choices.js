@@ -12,7 +12,7 @@ export default {
   of_reactions: "Reakcje na twoje wpisy",
   of_wallPosts: "Wpisy na twojej tablicy",
   of_orders: "Twoje zamówienia",
-  of_work: "Twoja praca: strony, webhooki, zadania",
+  of_work: "Twoja praca: strony, webhooki, zadania, kampanie",
   by_in_app: "Tutaj",
   by_email: "E-mail",
   by_push: "Przeglądarka",

@@ -12,7 +12,7 @@ export default {
   of_reactions: "Reações às suas publicações",
   of_wallPosts: "Publicações no seu mural",
   of_orders: "Seus pedidos",
-  of_work: "Seu trabalho: páginas, webhooks, tarefas",
+  of_work: "Seu trabalho: páginas, webhooks, tarefas, campanhas",
   by_in_app: "Aqui",
   by_email: "E-mail",
   by_push: "Navegador",

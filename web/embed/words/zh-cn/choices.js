@@ -12,7 +12,7 @@ export default {
   of_reactions: "对你帖子的回应",
   of_wallPosts: "你留言墙上的帖子",
   of_orders: "你的订单",
-  of_work: "你的工作：页面、Webhook、任务",
+  of_work: "你的工作：页面、Webhook、任务、广告活动",
   by_in_app: "此处",
   by_email: "邮件",
   by_push: "浏览器",
