@@ -21,6 +21,7 @@ from tests.support.workers import Workers
 NOT_SHOWN = {
     *(
         "blocked by",
+        "watched by",
         "blocked",
         "muted by",
         "comment entries",
