@@ -392,7 +392,7 @@ def test_a_late_erasure_leaves_campaigns_of_after_it(runtime: Runtime, clock: Cl
     clock.advance(seconds=1)
     running(runtime, 1)
 
-    people_jobs.run(runtime, PEOPLE, EraseLate(user_id="ann", until=before))
+    people_jobs.erase_late(runtime, PEOPLE, "ann", before)
     assert stored(runtime)["by"] == "ann"
 
     people_jobs.erase(runtime, PEOPLE, "ann")
