@@ -530,11 +530,11 @@ def circle_of_caller(world: World) -> dict[str, str]:
 
 
 def stranger_followed(world: World) -> dict[str, str]:
-    """Have every caller but the stranger follow the stranger."""
-    circle_of_caller(world)
+    """Have every caller but the stranger follow the stranger, by a circle that no call removes."""
     for caller in CALLERS:
         if caller not in {"anonymous", "stranger"}:
-            made(world.as_(caller).put("/users/me/circles/mine/members/stranger"))
+            made(world.as_(caller).put("/users/me/circles/watched", name="Watched"))
+            made(world.as_(caller).put("/users/me/circles/watched/members/stranger"))
     return {}
 
 

@@ -67,7 +67,7 @@ def in_steps(runtime: Runtime, readers: int, steps: int) -> Runtime:
 
 
 def test_posts_of_a_day_are_one_notification_for_who_watches(
-    client: Client, workers: Workers, clock: Clock
+    client: Client, workers: Workers, runtime: Runtime, clock: Clock
 ) -> None:
     follow(client, "cy", "ann")
     follow(client, "bob", "ann")
@@ -84,6 +84,7 @@ def test_posts_of_a_day_are_one_notification_for_who_watches(
 
     assert told(client, "bob") == [("post.new", "Three", 1), ("post.new", "Two", 1)]
     assert told(client, "cy") == []
+    assert len(items(runtime)) == 3, "not of the post from before"
     (newest, _) = client.as_("bob").get("/notifications").json["notifications"]
     assert newest["by"] == {"id": "ann", "name": "Ann"}
     assert newest["page"]["id"] == post
