@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chalicelib.notifications.preferences import KINDS
 from contract.compatibility import resolve
 from deploy.openapi.files import KEPT
 
@@ -199,6 +200,11 @@ def test_every_word_that_an_element_says_is_there() -> None:
     known = {key for matter in MATTERS for key in words("en", matter)}
     assert len(said) > 30
     assert {key for key in said if key not in known and f"{key}.other" not in known} == set()
+
+
+def test_every_kind_of_notification_has_a_sentence() -> None:
+    # As `inbox.js` looks for it.
+    assert {kind.rpartition(".")[2] for kind in KINDS} <= set(words("en", "bell"))
 
 
 def test_every_type_of_action_has_a_sentence() -> None:

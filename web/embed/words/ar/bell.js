@@ -17,6 +17,7 @@ export default {
   comment: "تعليقات على منشورك: {name}",
   reaction: "تفاعلات مع منشورك: {name}",
   wall: "منشور على حائطك: {name}",
+  new: "منشورات جديدة لشخص تتابعه عن قرب: {name}",
   paid: "تم دفع طلبك",
   shipped: "طلبك في الطريق",
   cancelled: "انتهى طلبك دون دفع",

@@ -13,6 +13,7 @@ export default {
   comment: "Kommentare zu deinem Beitrag: {name}",
   reaction: "Reaktionen auf deinen Beitrag: {name}",
   wall: "Ein Beitrag auf deiner Pinnwand: {name}",
+  new: "Neue Beiträge von jemandem, den du beobachtest: {name}",
   paid: "Deine Bestellung ist bezahlt",
   shipped: "Deine Bestellung ist unterwegs",
   cancelled: "Deine Bestellung endete ohne Zahlung",

@@ -13,6 +13,7 @@ export default {
   comment: "Comments on your post: {name}",
   reaction: "Reactions to your post: {name}",
   wall: "A post on your wall: {name}",
+  new: "New posts by a person you watch: {name}",
   paid: "Your order is paid",
   shipped: "Your order is on its way",
   cancelled: "Your order ended without a payment",

@@ -14,6 +14,7 @@ export default {
   comment: "Comentarios en tu publicación: {name}",
   reaction: "Reacciones a tu publicación: {name}",
   wall: "Una publicación en tu muro: {name}",
+  new: "Publicaciones nuevas de alguien a quien sigues de cerca: {name}",
   paid: "Tu pedido está pagado",
   shipped: "Tu pedido está en camino",
   cancelled: "Tu pedido terminó sin pago",

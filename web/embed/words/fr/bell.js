@@ -14,6 +14,7 @@ export default {
   comment: "Commentaires sur votre publication : {name}",
   reaction: "Réactions à votre publication : {name}",
   wall: "Une publication sur votre mur : {name}",
+  new: "Nouvelles publications d’une personne que vous suivez de près : {name}",
   paid: "Votre commande est payée",
   shipped: "Votre commande est en route",
   cancelled: "Votre commande s’est terminée sans paiement",

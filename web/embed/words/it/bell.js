@@ -14,6 +14,7 @@ export default {
   comment: "Commenti al tuo post: {name}",
   reaction: "Reazioni al tuo post: {name}",
   wall: "Un post sulla tua bacheca: {name}",
+  new: "Nuovi post di una persona che segui da vicino: {name}",
   paid: "Il tuo ordine è pagato",
   shipped: "Il tuo ordine è in viaggio",
   cancelled: "Il tuo ordine è terminato senza pagamento",

@@ -12,6 +12,7 @@ export default {
   comment: "あなたの投稿へのコメント：{name}",
   reaction: "あなたの投稿へのリアクション：{name}",
   wall: "あなたのウォールへの投稿：{name}",
+  new: "ウォッチ中のユーザーの新しい投稿：{name}",
   paid: "ご注文の支払いが完了しました",
   shipped: "ご注文の商品を発送しました",
   cancelled: "ご注文は支払いがないまま終了しました",

@@ -13,6 +13,7 @@ export default {
   comment: "Reacties onder je bericht: {name}",
   reaction: "Waarderingen voor je bericht: {name}",
   wall: "Een bericht op je prikbord: {name}",
+  new: "Nieuwe berichten van iemand die je nauw volgt: {name}",
   paid: "Je bestelling is betaald",
   shipped: "Je bestelling is onderweg",
   cancelled: "Je bestelling eindigde zonder betaling",

@@ -15,6 +15,7 @@ export default {
   comment: "Komentarze do Twojego wpisu: {name}",
   reaction: "Reakcje na Twój wpis: {name}",
   wall: "Wpis na Twojej tablicy: {name}",
+  new: "Nowe wpisy obserwowanej osoby: {name}",
   paid: "Twoje zamówienie jest opłacone",
   shipped: "Twoje zamówienie jest w drodze",
   cancelled: "Twoje zamówienie zakończyło się bez płatności",

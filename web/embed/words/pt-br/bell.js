@@ -14,6 +14,7 @@ export default {
   comment: "Comentários na sua publicação: {name}",
   reaction: "Reações à sua publicação: {name}",
   wall: "Uma publicação no seu mural: {name}",
+  new: "Novas publicações de alguém que você acompanha: {name}",
   paid: "Seu pedido está pago",
   shipped: "Seu pedido está a caminho",
   cancelled: "Seu pedido terminou sem pagamento",

@@ -12,6 +12,7 @@ export default {
   comment: "你的帖子收到评论：{name}",
   reaction: "你的帖子收到回应：{name}",
   wall: "你的留言墙上的帖子：{name}",
+  new: "你关注的作者发布了新帖子：{name}",
   paid: "你的订单已付款",
   shipped: "你的订单已发货",
   cancelled: "你的订单未付款，已结束",
