@@ -201,6 +201,34 @@ def test_choices_of_another_reader_are_not_shown(
     expect(panel(page).get_by_role("checkbox")).to_have_count(0)
 
 
+def test_forms_look_the_same_whichever_was_opened_before(host: Site, open_page: OpenPage) -> None:
+    page = open_page(host)
+    open_form(page)
+    checkbox = size(box(page, "Replies to you: Here"))
+    panel(page).get_by_role("button", name="Back").click()
+    address = size_of_address(page)
+    panel(page).get_by_role("button", name="Settings").click()
+
+    assert size(box(page, "Replies to you: Here")) == checkbox
+    panel(page).get_by_role("button", name="Back").click()
+    assert size_of_address(page) == address
+    assert checkbox[0] == checkbox[1] < 25 < address[1] < 100 < address[0]
+
+
+def size(shown: Locator) -> list[float]:
+    found: list[float] = shown.evaluate("each => [each.offsetWidth, each.offsetHeight]")
+    return found
+
+
+def size_of_address(page: Page) -> list[float]:
+    """Open the form of letters, and go back; return the size of its address."""
+    panel(page).get_by_role("button", name="By e-mail").click()
+    panel(page).get_by_role("combobox", name="When").select_option("At once")
+    found = size(panel(page).get_by_label("E-mail address"))
+    panel(page).get_by_role("button", name="Back").click()
+    return found
+
+
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
 def test_the_form_fits_a_phone_and_all_may_use_it(
     host: Site, open_page: OpenPage, axe: str, language: str

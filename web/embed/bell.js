@@ -71,16 +71,16 @@ export default class PlazaBell extends Live {
     for (const event of ["scroll", "resize"]) addEventListener(event, () => this.#place(), { capture: true, passive: true, signal: alive });
     try {
       const tabs = (this.#tabs = new BroadcastChannel("plaza:bell"));
-      tabs.onmessage = ({ data: { inbox, counts } }) => inbox === this.#name && this.#mark(counts);
+      tabs.onmessage = ({ data: { inbox, counts } }) => inbox === this.#nameOf(this.#reader) && this.#mark(counts);
       alive.addEventListener("abort", () => tabs.close());
     } catch {
       this.#tabs = null;
     }
   }
 
-  /** Whose inbox it is, among tabs. */
-  get #name() {
-    return `${apiOf(this)} ${this.#reader}`;
+  /** Whose inbox it is, among tabs and deployments. @param {string} reader */
+  #nameOf(reader) {
+    return `${apiOf(this)} ${reader}`;
   }
 
   /** @param {string} path @param {import("./api.js").Options} [options] */
@@ -132,7 +132,7 @@ export default class PlazaBell extends Live {
     const { language } = await wordsFor(this, { bell });
     // The form of push messages says what fails.
     await import(PUSH).then(({ keepUp }) => keepUp(mark, {
-      inbox: `${apiOf(this)} ${reader}`,
+      inbox: this.#nameOf(reader),
       worker,
       call: (/** @type {string} */ path, /** @type {import("./api.js").Options} */ options) => call(apiOf(this), path, { signal: alive, ...options }),
       language,
@@ -223,11 +223,11 @@ export default class PlazaBell extends Live {
         number: (count) => this.#number(count),
         counted: (counts) => {
           this.#mark(counts);
-          this.#tabs?.postMessage({ inbox: this.#name, counts });
+          this.#tabs?.postMessage({ inbox: this.#nameOf(this.#reader), counts });
         },
         retry: (error, again) => retry(error, words, again),
         worker: this.getAttribute("worker") || "",
-        inbox: this.#name,
+        inbox: this.#nameOf(this.#reader),
       });
       await this.#inbox.open();
     } catch (error) {

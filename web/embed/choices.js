@@ -5,13 +5,14 @@ import { withMatters } from "./matters.js";
 import { addStyles, showForm } from "./panel-form.js";
 import { HOURS, hourNames, select } from "./time-choices.js";
 import choices from "./words/en/choices.js";
-import css from "./choices.css";
+import css from "./panel-form.css";
+import tableCss from "./choices.css";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["PreferencesAnswer"]} Preferences */
 /** @typedef {Preferences["always_on"][number]} Kind */
 /** @typedef {"in_app" | "email" | "push"} Channel */
 
-const STYLES = sheet(css);
+const STYLES = sheet(css + tableCss);
 const PATH = "/notifications/preferences";
 /** The rows of the form, each with the kinds that a reader chooses at once. @type {Record<string, Kind[]>} */
 const ROWS = {

@@ -6,7 +6,7 @@ import { addStyles, showForm } from "./panel-form.js";
 import { HOURS, hourNames, numbers, select, weekdayNames } from "./time-choices.js";
 import { timeZone } from "./time-zone.js";
 import letters from "./words/en/letters.js";
-import css from "./letters.css";
+import css from "./panel-form.css";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["MailChoiceAnswer"]} Choice */
 
