@@ -299,6 +299,8 @@ def test_a_list_of_tags_reads_no_page_of_a_large_site(site: Client, runtime: Run
     assert page is not None
     copies: list[Any] = [{**page, "_id": f"copy{n:012}", "discussion": None} for n in range(500)]
     NODES.of(runtime.database).insert_many(copies)
+    # A plan that was best for the few pages of another test may be kept for these.
+    runtime.database.command("planCacheClear", NODES.name)
     runtime.database.command("profile", 2)
     try:
         tag_counts.most_used(runtime, SITE)
@@ -308,8 +310,11 @@ def test_a_list_of_tags_reads_no_page_of_a_large_site(site: Client, runtime: Run
     read = {"op": "query", "ns": {"$regex": "content[.](node|tag)$"}}
     profiled = list(runtime.database["system.profile"].find(read))
     runtime.database.drop_collection("system.profile")
-    assert sum(each["docsExamined"] for each in profiled) == 1
-    assert sum(each["keysExamined"] for each in profiled) <= 3
+    reads = [(each["ns"], each["docsExamined"], each["keysExamined"]) for each in profiled]
+    assert reads != []
+    # The tag, and no share of the 501 pages. The server may look at a document twice.
+    assert sum(docs for _, docs, _ in reads) <= 3, reads
+    assert sum(keys for _, _, keys in reads) <= 5, reads
 
 
 def test_tending_counts_what_it_changes(site: Client, runtime: Runtime, clock: Clock) -> None:
