@@ -38,11 +38,17 @@ from deploy.web import build, build_console
 from local import recruiting as _recruiting  # noqa: F401 - registers the sample's types
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
+from tests.support.apps import share_signatures
 from tests.support.clock import Clock
 from tests.support.commands import Commands, listening
 from tests.support.contract_check import ContractCheck
 from tests.support.http_client import CONTRACT, Client
-from tests.support.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
+from tests.support.isolation import (
+    QueueRoom,
+    acknowledge_unjournaled,
+    ask_the_clock_once,
+    empty_collections,
+)
 from tests.support.memory import memory_folder
 from tests.support.parallel import ProcessesFirst
 from tests.support.sending import PATIENCE_SECONDS, SameThread, refuse_undeclared
@@ -69,6 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
     build(EMBED)
     build_console(CONSOLE)
     ship(KEPT.read_bytes())
+    share_signatures()
 
 
 def _keep_folders_in_memory() -> None:
@@ -161,6 +168,7 @@ def settings(mongodb_uri: str) -> Settings:
 @pytest.fixture(scope="session")
 def sqs() -> Iterator[Any]:
     """SQS by moto, in this process, with the functions' policies in force."""
+    ask_the_clock_once()
     with mock_aws():
         client = boto3.client("sqs", region_name="eu-central-1")
         client.meta.events.register(
