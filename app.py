@@ -12,7 +12,7 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib.database.outages import Outage
+from chalicelib.deadlines import Outage
 from chalicelib.observability import invocations, logs
 from chalicelib.runtime import Runtime
 from chalicelib.wiring import functions

@@ -18,11 +18,11 @@ from bench.raw_node import LIMIT, TEXT, Bench
 from bench.stage import Stage
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
-from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.forms import CommentsQuery, NewComment
 from chalicelib.comments.shapes import StoreName
 from chalicelib.comments.store import Order
+from chalicelib.comments.writing.post import post_comment
 from chalicelib.identity import Principal
 
 LAYOUTS: tuple[tuple[StoreName, bool, tuple[int, ...]], ...] = (

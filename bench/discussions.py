@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion.composing import new_comment_id
 from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.order import segment
 from chalicelib.comments.shapes import Comment, Node, StoreName
+from chalicelib.comments.store import segment
 from chalicelib.comments.stores import store_of
+from chalicelib.comments.writing.draft import new_comment_id
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 

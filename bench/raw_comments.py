@@ -7,9 +7,8 @@ from pymongo import ASCENDING, DESCENDING, UpdateOne
 from bench.case import Work
 from bench.raw_node import LIMIT, Bench, RawNode, as_posted
 from chalicelib.comments import nodes
-from chalicelib.comments.order import root_seq, thread_range
 from chalicelib.comments.shapes import Comment
-from chalicelib.comments.store import Order
+from chalicelib.comments.store import Order, root_seq, thread_range
 from chalicelib.comments.stores.buckets import PAGE_COMMENTS, PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.database import Document

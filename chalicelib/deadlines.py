@@ -1,4 +1,7 @@
-"""The remaining time of an invocation, which bounds every call out of the process."""
+"""The remaining time of an invocation, which bounds every call out of the process.
+
+A request has patience with a database that may be gone, for a part of its time.
+"""
 
 import contextlib
 import math
@@ -6,9 +9,17 @@ import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
+
+from pymongo import MongoClient
 
 # The reserve after a call out of the process, to store its outcome and answer.
 KEPT_SECONDS = 2.0
+# API Gateway stops waiting after 29 s, and a cold start may use some of them; an election usually
+# ends within 12 s.
+REQUEST_SECONDS = 20.0
+# Long enough to find a server that has come back: the driver looks at most twice a second.
+SHORT_SECONDS = 1.0
 
 
 @dataclass
@@ -56,3 +67,26 @@ def aside(seconds: float) -> Iterator[float]:
         yield patience(max(0.0, seconds - deadline.aside))
     finally:
         deadline.aside += time.monotonic() - began
+
+
+class Outage:
+    """A container's record of an outage of its database.
+
+    The first request waits for an election. Once a request has waited in vain, the container's
+    other requests wait for a second each, until the driver finds a primary. Otherwise an outage
+    would block every container all the time.
+    """
+
+    def __init__(self, client: MongoClient[Any]) -> None:
+        self._client = client
+        self._is_suspected = False
+
+    def patience(self) -> float:
+        """Return the seconds that the next request may use for the database."""
+        if self._is_suspected and self._client.topology_description.has_writable_server():
+            self._is_suspected = False
+        return SHORT_SECONDS if self._is_suspected else REQUEST_SECONDS
+
+    def suspect(self) -> None:
+        """Record that a request failed for lack of the database or of time."""
+        self._is_suspected = True

@@ -12,8 +12,8 @@ from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.node_ids import site_of_new
-from chalicelib.comments.opening import NEVER
 from chalicelib.comments.page_urls import fields_of
+from chalicelib.comments.permissions import NEVER
 from chalicelib.comments.sites.settings import closing_at
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable

@@ -6,7 +6,7 @@ At sites with notifications or webhooks, the entry of a comment owes its event f
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
-from chalicelib.comments.opening import is_public
+from chalicelib.comments.permissions import is_public
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import is_shadow

@@ -1,14 +1,16 @@
-"""Judgement of a new text: show it, hold it for a moderator, or refuse it."""
+"""Judgement of a text: show it, hold it for a moderator, or refuse it; the state that follows."""
 
 import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from chalicelib.comments.errors import TextRefused
-from chalicelib.comments.shapes import CommentSite, Reason
+from chalicelib.comments.shapes import Comment, CommentFields, CommentSite, Reason
+from chalicelib.comments.store import is_shadow
 from chalicelib.texts import without_all_blanks
 
 # Texts and phrases compare as words: compatibility forms, case, invisible characters and separators
@@ -125,6 +127,37 @@ def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Jud
     if writer.is_unconfirmed and site.get("guests") == "email":
         reasons.append("unconfirmed")
     return Judgement("pending" if reasons else "visible", reasons)
+
+
+def fields_of_new(verdict: Judgement, now: datetime, *, is_shadowed: bool) -> CommentFields:
+    """Return the fields that a verdict gives a new comment.
+
+    The author of spam sees it as `pending`.
+    """
+    fields: CommentFields = {"state": "hidden" if is_shadowed else verdict.state}
+    if verdict.reasons:
+        fields["reasons"] = verdict.reasons
+    if verdict.state == "spam":
+        return {**fields, "state": "spam", "shadow": "pending", "spam_since": now}
+    if is_shadowed:
+        fields["shadow"] = verdict.state
+    return fields
+
+
+def fields_of_edit(
+    comment: Comment, verdict: Judgement, now: datetime, *, is_shadowed: bool
+) -> CommentFields:
+    """Return the fields that the verdict on an author's edit changes."""
+    # A flagged comment waits for a moderator, whatever the new text is.
+    held: list[Reason] = [each for each in comment.get("reasons", []) if each == "flagged"]
+    fields: CommentFields = {"reasons": [*verdict.reasons, *held]} if verdict.reasons else {}
+    if comment["state"] == "spam" or verdict.state == "spam":
+        since = comment.get("spam_since") or now
+        return {**fields, "state": "spam", "shadow": "pending", "spam_since": since}
+    waits = verdict.state == "pending" or "pending" in {comment["state"], comment.get("shadow")}
+    if is_shadowed or is_shadow(comment):
+        return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
+    return {**fields, "state": "pending"} if verdict.state == "pending" else fields
 
 
 def is_quick(open_ms: int | None) -> bool:

@@ -1,7 +1,7 @@
 """Routes of moderators: decisions, the queue, pins and featured comments."""
 
 from chalicelib.comments.answers import CommentAnswer
-from chalicelib.comments.discussion import editing, highlighting, reading
+from chalicelib.comments.discussion import highlighting, reading
 from chalicelib.comments.errors import (
     CommentChanged,
     CommentClaimed,
@@ -14,6 +14,7 @@ from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.moderation import claims, queue
 from chalicelib.comments.moderation.forms import ClaimAnswer, QueueAnswer
 from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.writing import edit
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NoContent, Ok, Request, Route
 from chalicelib.http.callers import Moderator
@@ -38,7 +39,7 @@ def _declare_decisions(route: Route) -> None:
 
         With `edited_at`, as the queue gave it, only the text that was read is approved.
         """
-        changed = editing.set_state(
+        changed = edit.set_state(
             request.runtime, node, comment, body, Actor(moderator, body.reason or "")
         )
         return Ok(reading.placed_comment(request.runtime, changed, moderator))

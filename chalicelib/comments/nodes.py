@@ -12,8 +12,8 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
-from chalicelib.comments.opening import is_public, writable_filter
 from chalicelib.comments.page_urls import fields_of, key_of
+from chalicelib.comments.permissions import is_public, writable_filter
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
 from chalicelib.comments.store import CONCEALED, GONE
 from chalicelib.database import Collection, Document

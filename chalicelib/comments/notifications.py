@@ -9,8 +9,8 @@ from chalicelib.comments.latest import rows
 from chalicelib.comments.latest.permalinks import permalink
 from chalicelib.comments.log import decisions
 from chalicelib.comments.log.decisions import DECIDED
-from chalicelib.comments.opening import is_public
 from chalicelib.comments.people.blocking import blocked_by, find_blockers
+from chalicelib.comments.permissions import is_public
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import is_shadow

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from pymongo.database import Database
 
 from chalicelib.comments import exports, nodes, watches
-from chalicelib.comments.discussion import mentioning
-from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED, key_of
 from chalicelib.comments.joining import carrying
@@ -29,6 +27,8 @@ from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import ARRAYS, every_comment
 from chalicelib.comments.terms.rows import TERMS
+from chalicelib.comments.writing import mentioning
+from chalicelib.comments.writing.edit import change_comment
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.marks.shapes import FLAGGED, MARKS, marks_on

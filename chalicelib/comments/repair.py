@@ -8,7 +8,6 @@ from datetime import timedelta
 from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.upkeep import repair as repair_entries
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
@@ -17,6 +16,7 @@ from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, No
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.terms import upkeep as terms
+from chalicelib.comments.writing.edit import change_comment
 from chalicelib.database import Document
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime

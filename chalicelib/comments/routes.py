@@ -1,6 +1,7 @@
 """The comments API: all its routes in one blueprint. Most follow a node to its new id."""
 
 from datetime import datetime
+from functools import partial
 
 from chalice.app import Blueprint
 
@@ -14,14 +15,7 @@ from chalicelib.comments.answers import (
     node_answer,
 )
 from chalicelib.comments.batches import routes as batch_routes
-from chalicelib.comments.discussion import (
-    by_page,
-    composing,
-    editing,
-    first_visits,
-    posting,
-    reading,
-)
+from chalicelib.comments.discussion import by_page, first_visits, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import (
     Banned,
@@ -58,17 +52,18 @@ from chalicelib.comments.joining import routes as joining_routes
 from chalicelib.comments.latest import routes as latest_routes
 from chalicelib.comments.lifecycle.forwarding import forwarding
 from chalicelib.comments.marking import flag_routes, vote_routes
-from chalicelib.comments.node_ids import NodeId, site_of
-from chalicelib.comments.people import admission, member_routes
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.people import member_routes
 from chalicelib.comments.people import routes as people_routes
 from chalicelib.comments.people.guests import admitting
 from chalicelib.comments.providers import routes as provider_routes
-from chalicelib.comments.shapes import Node, PlacedComment
+from chalicelib.comments.shapes import Node
 from chalicelib.comments.sign_in import routes as sign_in_routes
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.spam_check.origins import Sender
 from chalicelib.comments.transfers import routes as transfer_routes
+from chalicelib.comments.writing import draft, edit, post
 from chalicelib.errors import EditWindowOver, Forbidden, TooFast, UnknownComment
 from chalicelib.http import (
     Accepted,
@@ -254,34 +249,30 @@ def _declare_posting(route: Route) -> None:
     ) -> Created[CommentAnswer]:
         """Post a comment on a node, or a reply to one of its comments."""
 
-        def post(runtime: Runtime) -> PlacedComment:
-            site = site_of(node)
-            if site is not None and runtime.settings.limits is not None:
-                admission.check(runtime, site, author)
-            request.count(NODE_COMMENTS)
-            return posting.post_comment(runtime, node, body, author, sender_of(request))
+        def make(runtime: Runtime) -> CommentAnswer:
+            call = post.CommentCall(sender_of(request), partial(request.count, NODE_COMMENTS))
+            return post.answer_of(runtime, post.post_comment(runtime, node, body, author, call))
 
-        placed = once(
+        answer = once(
             request,
-            post,
+            make,
             lambda made, at: _find_made(request.runtime, node, author, made, at),
-            lambda _at, rng: composing.new_comment_id(rng),
-            lambda placed: placed.comment["id"],
+            lambda _at, rng: draft.new_comment_id(rng),
+            lambda made: made["id"],
         )
-        request.details["made"] = made = placed.comment["id"]
-        address = request.location(f"/nodes/{node}/comments/{made}")
-        return Created(reading.placed_comment(request.runtime, placed, author), address)
+        request.details["made"] = made = answer["id"]
+        return Created(answer, request.location(f"/nodes/{node}/comments/{made}"))
 
 
 def _find_made(
     runtime: Runtime, node: str, author: Principal, comment: str, at: datetime
-) -> PlacedComment:
+) -> CommentAnswer:
     """Return a comment that a call of a time made; raises UnknownNode and UnknownComment."""
     found = reading.get_comment(runtime, node, comment, author)
     if found.comment["posted"] < at:
         # An older comment, whose id the call has drawn again.
         raise UnknownComment
-    return found
+    return reading.placed_comment(runtime, found, author)
 
 
 def sender_of(request: Request) -> Sender | None:
@@ -305,7 +296,7 @@ def _declare_preview(route: Route) -> None:
 
         Give the `node` of the comment: some sites show images and others do not.
         """
-        return Ok({"html": posting.preview(request.runtime, body, author)})
+        return Ok({"html": post.preview(request.runtime, body, author)})
 
 
 def _declare_changes(route: Route) -> None:
@@ -331,7 +322,7 @@ def _declare_changes(route: Route) -> None:
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentEdit
     ) -> Ok[CommentAnswer]:
         """Give a comment a new text: its author for 15 minutes, a moderator at any time."""
-        edited = editing.edit_comment(request.runtime, node, comment, body, caller)
+        edited = edit.edit_comment(request.runtime, node, comment, body, caller)
         return Ok(reading.placed_comment(request.runtime, edited, caller))
 
     @route(
@@ -344,5 +335,5 @@ def _declare_changes(route: Route) -> None:
         request: Request, node: NodeId, comment: CommentId, caller: Principal
     ) -> NoContent:
         """Delete a comment; a comment with replies leaves its place."""
-        editing.delete_comment(request.runtime, node, comment, caller)
+        edit.delete_comment(request.runtime, node, comment, caller)
         return NoContent()

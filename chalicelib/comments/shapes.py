@@ -103,7 +103,7 @@ class Comment(TypedDict):
 
     seq: its number in the node.
     slug: the path of ids from its root.
-    full_slug: the same path in the order of a discussion (`chalicelib.comments.order`).
+    full_slug: the same path in the order of a discussion (`chalicelib.comments.store`).
     reply_count: its direct replies.
     invisible_replies: its direct replies in another state than `visible`; missing: 0.
     reasons: the reasons of the last verdict to hold it; a moderator's decision empties them.

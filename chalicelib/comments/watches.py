@@ -12,8 +12,8 @@ from pymongo.database import Database
 
 from chalicelib.comments.entries.rows import all_of
 from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.order import root_id
 from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import root_id
 from chalicelib.database import Collection, Document, upsert
 from chalicelib.http.paging import Position
 from chalicelib.notifications.errors import TooManyWatches

@@ -1,6 +1,6 @@
 """MongoDB: the connection, declarations of collections, and their migration.
 
-Public face: `migration`, `outages`, `validators`.
+Public face: `migration`, `validators`.
 """
 
 from chalicelib.database.connection import (

@@ -9,7 +9,7 @@ from chalice.app import Chalice, CORSConfig, Response
 from chalice.app import Request as ChaliceRequest
 
 from chalicelib import errors
-from chalicelib.database.outages import Outage
+from chalicelib.deadlines import Outage
 from chalicelib.errors import Problem
 from chalicelib.http import front, no_content, problem_response
 from chalicelib.http.problem_page import problem_page

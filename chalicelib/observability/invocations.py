@@ -10,8 +10,7 @@ from chalice.app import Chalice
 from chalice.app import Request as ChaliceRequest
 
 from chalicelib import deadlines
-from chalicelib.database import outages
-from chalicelib.database.outages import Outage
+from chalicelib.deadlines import Outage
 from chalicelib.observability import logs
 
 # The reserve after a deadline: to answer, and to log.
@@ -42,7 +41,7 @@ def _deadline(context: Any, *, is_request: bool) -> contextlib.AbstractContextMa
     if context is None:
         return contextlib.nullcontext()
     seconds = context.get_remaining_time_in_millis() / 1000 - MARGIN_SECONDS
-    most = outages.REQUEST_SECONDS if is_request else math.inf
+    most = deadlines.REQUEST_SECONDS if is_request else math.inf
     return deadlines.bound(min(seconds, most), is_request=is_request)
 
 

@@ -83,10 +83,13 @@ class JsonFormatter(logging.Formatter):
         return orjson.dumps(line, default=str, option=orjson.OPT_UTC_Z).decode()
 
     def _metadata(self, metrics: Metrics, record: logging.LogRecord) -> dict[str, Any]:
-        return {
-            "Timestamp": int(record.created * 1000),
-            "CloudWatchMetrics": [metrics.directive(self._namespace)],
+        """Return the metadata of the embedded metric format's specification."""
+        directive = {
+            "Namespace": self._namespace,
+            "Dimensions": metrics.dimensions,
+            "Metrics": [{"Name": name, "Unit": unit} for name, unit in metrics.units.items()],
         }
+        return {"Timestamp": int(record.created * 1000), "CloudWatchMetrics": [directive]}
 
 
 def _failure(error: BaseException) -> dict[str, Any]:

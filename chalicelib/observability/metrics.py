@@ -7,7 +7,7 @@ metrics, without a further call (docs/decisions/0067).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Unit = Literal["Count", "Milliseconds", "Seconds", "Bytes"]
 
@@ -23,14 +23,6 @@ class Metrics:
 
     units: Mapping[str, Unit]
     dimensions: tuple[tuple[str, ...], ...] = ((),)
-
-    def directive(self, namespace: str) -> dict[str, Any]:
-        """Return the MetricDirective object of the embedded metric format's specification."""
-        return {
-            "Namespace": namespace,
-            "Dimensions": self.dimensions,
-            "Metrics": [{"Name": name, "Unit": unit} for name, unit in self.units.items()],
-        }
 
 
 REQUEST = Metrics(

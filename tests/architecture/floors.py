@@ -57,8 +57,8 @@ GROUND: tuple[tuple[str, ...], ...] = (
 COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.dialect", "comments.mentions"),
     ("comments.errors", "comments.node_ids", "comments.page_urls", "comments.shapes"),
-    ("comments.opening", "comments.rendering", "comments.store"),
-    ("comments.forms", "comments.order", "comments.permissions", "comments.rendered"),
+    ("comments.rendering", "comments.store"),
+    ("comments.forms", "comments.permissions", "comments.rendered"),
     ("comments.mark_answers", "comments.sites"),
     ("comments.answers", "comments.judgement", "comments.nodes"),
     ("comments.html_page",),
@@ -69,6 +69,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.moderation",),
     ("comments.lifecycle",),
     ("comments.discussion",),
+    ("comments.writing",),
     ("comments.joining", "comments.sign_in"),
     ("comments.providers",),
     (

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import personal_data
-from chalicelib.comments.discussion import turns
 from chalicelib.comments.store import WIPED
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.people.follows import Step
@@ -46,7 +45,7 @@ def test_an_erasure_in_the_middle_of_a_move_ends_after_it(
         return switch(*arguments)
 
     monkeypatch.setattr(promotion, "_switch", erase_first)
-    monkeypatch.setattr(turns, "waits", lambda _budget: iter([None]))
+    monkeypatch.setattr("chalicelib.comments.stores.waits", lambda _budget: iter([None]))
     promotion.move(runtime, discussion.node_id, target)
     assert steps == [Step.BUSY]
     assert personal_data.erase(runtime, "bob") is Step.DONE

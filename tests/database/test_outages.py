@@ -9,8 +9,9 @@ from chalice.app import Blueprint, Response
 from pymongo import MongoClient
 from pymongo.errors import BulkWriteError, PyMongoError, WriteError
 
-from chalicelib.database import Document, is_outage, open_database, outages
-from chalicelib.database.outages import SHORT_SECONDS, Outage
+from chalicelib import deadlines
+from chalicelib.database import Document, is_outage, open_database
+from chalicelib.deadlines import SHORT_SECONDS, Outage
 from chalicelib.http import Request, no_content, reply, router
 from chalicelib.runtime import Runtime
 from local.mongod import free_port
@@ -40,7 +41,7 @@ def routes(runtime: Runtime) -> Blueprint:
 @pytest.fixture
 def gone(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     """A runtime whose database nobody answers for, and whose first request waits a short while."""
-    monkeypatch.setattr(outages, "REQUEST_SECONDS", FIRST_SECONDS)
+    monkeypatch.setattr(deadlines, "REQUEST_SECONDS", FIRST_SECONDS)
     client: MongoClient[Document] = MongoClient(
         "127.0.0.1",
         free_port(),
@@ -85,16 +86,16 @@ def test_what_needs_no_database_is_answered_in_an_outage(
 
 def test_a_database_that_is_there_again_is_found_at_once(runtime: Runtime) -> None:
     outage = Outage(runtime.database.client)
-    assert outage.patience() == outages.REQUEST_SECONDS
+    assert outage.patience() == deadlines.REQUEST_SECONDS
 
     outage.suspect()
 
-    assert outage.patience() == outages.REQUEST_SECONDS
+    assert outage.patience() == deadlines.REQUEST_SECONDS
 
 
 def test_only_a_server_that_takes_writes_ends_an_outage(gone: Runtime) -> None:
     outage = Outage(gone.database.client)
-    assert outage.patience() == outages.REQUEST_SECONDS
+    assert outage.patience() == deadlines.REQUEST_SECONDS
 
     outage.suspect()
 

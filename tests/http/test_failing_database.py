@@ -17,7 +17,7 @@ from pymongo.errors import (
 )
 
 from chalicelib import deadlines
-from chalicelib.database.outages import REQUEST_SECONDS
+from chalicelib.deadlines import REQUEST_SECONDS
 from chalicelib.http import (
     Request,
     reply,

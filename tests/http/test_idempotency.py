@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from pymongo.errors import AutoReconnect
 
-from chalicelib.comments.discussion import composing
+from chalicelib.comments.writing import draft
 from chalicelib.database import Document
 from chalicelib.http import idempotency
 from chalicelib.http.idempotency import HELD, KEPT, KEYS
@@ -195,7 +195,7 @@ def test_calls_whose_first_ids_were_taken_find_their_own_comments(
     monkeypatch: pytest.MonkeyPatch,
     is_done: bool,  # noqa: FBT001 - a row of the table
 ) -> None:
-    monkeypatch.setattr(composing, "new_comment_id", draw_of_few)
+    monkeypatch.setattr(draft, "new_comment_id", draw_of_few)
     call, keys = CALLS["comment"], [f"k{number}" for number in range(10)]
     made = {}
     for key in keys:

@@ -182,7 +182,7 @@ def test_what_a_slow_request_writes_after_the_erasure_is_erased_as_well(
             world.workers.drain()
         return store_of(*arguments)
 
-    monkeypatch.setattr("chalicelib.comments.discussion.posting.store_of", erased_meanwhile)
+    monkeypatch.setattr("chalicelib.comments.writing.post.store_of", erased_meanwhile)
     made(zed.post(f"/nodes/{world.names['node']}/comments", text="By me"))
     assert made(zed.get("/users/me/erasure"))["remaining"] == 1
 

@@ -232,7 +232,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.personal_data._everything: find comments.node",
         "comments.personal_data._everything: find comments.page",
         "comments.personal_data._forget: update comments.node",
-        "comments.discussion.mentioning._find_mentions: find comments.entry",
+        "comments.writing.mentioning._find_mentions: find comments.entry",
         "comments.personal_data.erase: delete comments.pending",
         "comments.personal_data.erase: delete comments.origin",
         "comments.personal_data.erase: delete comments.confirmation",

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import conflicts, editing, filing
 from chalicelib.comments.discussion.reading import find as find_comment
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, CommentChanged, UnknownNode
 from chalicelib.comments.log import reading
@@ -15,6 +14,7 @@ from chalicelib.comments.log.rows import LOG, Act, key_of, thing_of
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import Comment, CommentFields
 from chalicelib.comments.store import matches
+from chalicelib.comments.writing import conflicts, edit, filing
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
@@ -71,7 +71,7 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
         if matches(found, still) and _is_last_decision(runtime, act, found):
             # The thirty days of spam begin anew.
             since = filing.spam_since(found, back, runtime.now())
-            editing.decide(runtime, node, found, {**back, **since}, actor)
+            edit.decide(runtime, node, found, {**back, **since}, actor)
             return
     raise ChangedSince(facts=facts)
 

@@ -13,7 +13,6 @@ from pymongo import ASCENDING, DESCENDING
 from chalicelib.comments import nodes
 from chalicelib.comments.acts import undoing, upkeep
 from chalicelib.comments.batches import notifications
-from chalicelib.comments.discussion import editing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import (
     ActNotUndoable,
@@ -27,6 +26,7 @@ from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.log.rows import BATCHES, LOG, RUNNING, Act, Batch, NamedComment, key_of
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask
+from chalicelib.comments.writing import edit
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
@@ -166,7 +166,7 @@ def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -
         said["as_shown"] = {"state": named["state"], "edited_at": named.get("edited")}
     elif "edited" in named:
         said["edited_at"] = named["edited"]
-    editing.set_state(runtime, node["_id"], comment_id, StateChange.model_validate(said), actor)
+    edit.set_state(runtime, node["_id"], comment_id, StateChange.model_validate(said), actor)
     return "changed"
 
 

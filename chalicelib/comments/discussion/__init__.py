@@ -1,6 +1,5 @@
-"""Reading, posting, editing and deleting comments on a node.
+"""Reading the comments of a node, and the nodes themselves.
 
-Public face: `by_page`, `composing`, `conflicts`, `editing`, `filing`, `first_visits`,
-`highlighting`, `mentioning`, `nodes`, `places`, `posting`, `reading`, `releasing`,
+Public face: `by_page`, `first_visits`, `highlighting`, `nodes`, `pinned`, `places`, `reading`,
 `tags`.
 """

@@ -8,10 +8,9 @@ from typing_extensions import TypeIs
 from chalicelib.comments.discussion.places import place_of, with_places
 from chalicelib.comments.entries import ranking
 from chalicelib.comments.forms import CommentsQuery
-from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node, PageOrder, RankedOrder
-from chalicelib.comments.store import Order, Page, Viewer
+from chalicelib.comments.store import Order, Page, Viewer, position
 from chalicelib.comments.stores import ask
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import responses

@@ -15,10 +15,9 @@ from chalicelib.comments.discussion.places import with_places
 from chalicelib.comments.entries import ranking
 from chalicelib.comments.entries.ranking import RankedRoot
 from chalicelib.comments.forms import CommentsQuery
-from chalicelib.comments.order import root_seq, segment
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node, RankedOrder
-from chalicelib.comments.store import Page, Root
+from chalicelib.comments.store import Page, Root, root_seq, segment
 from chalicelib.comments.stores import ask
 from chalicelib.http.paging import Cursors
 from chalicelib.runtime import Runtime

@@ -34,12 +34,11 @@ from chalicelib.comments.discussion.tags import (
 from chalicelib.comments.entries import marked, shadows
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
-from chalicelib.comments.order import position
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.permissions import NOTHING_OWN, Own, Rights, viewer
 from chalicelib.comments.shapes import Comment, CommentPlace, Node, PlacedComment
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import Page
+from chalicelib.comments.store import Page, position
 from chalicelib.comments.stores import ask
 from chalicelib.errors import UnknownComment
 from chalicelib.http import PageQuery

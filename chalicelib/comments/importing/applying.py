@@ -1,7 +1,7 @@
 """A thread's way into its node: a move to a new generation, with the thread's comments in it.
 
 Readers see the discussion before or after, and a crash leaves it as before. The move numbers the
-comments anew: a post that it overtakes takes another number (`discussion.posting`), and cursors of
+comments anew: a post that it overtakes takes another number (`writing.post`), and cursors of
 former numbers end.
 """
 

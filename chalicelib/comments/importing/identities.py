@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 from pydantic import SecretStr
 
 from chalicelib import signing
-from chalicelib.comments.discussion.composing import ALPHABET, ID_CHARACTERS
 from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedThread
 from chalicelib.comments.page_urls import key_of, plain
+from chalicelib.comments.writing.draft import ALPHABET, ID_CHARACTERS
 from chalicelib.foreign import people
 from chalicelib.mail import addressing
 

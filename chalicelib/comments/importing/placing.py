@@ -9,10 +9,9 @@ from chalicelib.comments.errors import CommentTooLarge
 from chalicelib.comments.importing.ordering import BATCH, MergedComment
 from chalicelib.comments.importing.rows import StagedComment
 from chalicelib.comments.mentions import Mentions
-from chalicelib.comments.order import segment
 from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.shapes import Comment, Node, State
-from chalicelib.comments.store import CONCEALED, GONE
+from chalicelib.comments.store import CONCEALED, GONE, segment
 from chalicelib.runtime import Runtime
 
 

@@ -15,7 +15,6 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.comments import nodes, watches
-from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.log.rows import BATCHES, LOG
@@ -28,6 +27,7 @@ from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import ARRAYS
 from chalicelib.comments.terms import writing as terms
+from chalicelib.comments.writing import mentioning
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.marks import giving

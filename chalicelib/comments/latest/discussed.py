@@ -14,7 +14,7 @@ from typing_extensions import TypedDict as AnswerDict
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import ENTRIES, TAKING_PART
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.opening import writable_filter
+from chalicelib.comments.permissions import writable_filter
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.runtime import Runtime

@@ -3,7 +3,7 @@
 A vacant document reserves the new id. The move fills it under a generation of its own, as in a
 move to another store (`chalicelib.comments.stores.promotion`). One transaction then makes the new
 node and leaves the old id vacant with a forward. A write that the transaction overtook follows the
-forward (`chalicelib.comments.discussion.turns.turns`): its copy is there, or it is stored there.
+forward (`chalicelib.comments.stores.turns`): its copy is there, or it is stored there.
 """
 
 from collections.abc import Iterable, Iterator

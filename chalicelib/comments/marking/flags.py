@@ -7,7 +7,6 @@ from typing import Any
 from pymongo import ASCENDING
 
 from chalicelib.comments import happened, nodes
-from chalicelib.comments.discussion.editing import hold_back, show_again
 from chalicelib.comments.entries import reported, writing
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.reported import is_over, is_protected, report_fields
@@ -16,11 +15,11 @@ from chalicelib.comments.errors import NodeLocked, OwnComment
 from chalicelib.comments.marking.flag_forms import CommentFlag, FlagAnswer, FlagsAnswer, FlagsQuery
 from chalicelib.comments.marking.votes import MarkTarget, find
 from chalicelib.comments.people import changing
-from chalicelib.comments.people.admission import check_not_joined
-from chalicelib.comments.people.rows import flag_weight, flags_are_heard
+from chalicelib.comments.people.rows import check_not_joined, flag_weight, flags_are_heard
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.stores import ask
+from chalicelib.comments.writing.edit import hold_back, show_again
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
 from chalicelib.http.paging import Cursors, page_of

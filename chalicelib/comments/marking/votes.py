@@ -23,10 +23,8 @@ from chalicelib.comments.marking.vote_forms import (
     ReactedQuery,
 )
 from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.opening import check_open
-from chalicelib.comments.people import admission
-from chalicelib.comments.people.rows import PEOPLE, Person, person_id
-from chalicelib.comments.permissions import Rights
+from chalicelib.comments.people.rows import PEOPLE, STANDING, Person, check_may_write, person_id
+from chalicelib.comments.permissions import Rights, check_open
 from chalicelib.comments.shapes import Node
 from chalicelib.database import Document, upsert
 from chalicelib.errors import FieldError, InvalidRequest, UnknownComment
@@ -103,7 +101,7 @@ def withdraw(
 def _check_may_mark(runtime: Runtime, target: MarkTarget, caller: Principal) -> bool:
     """Return whether the caller's mark counts for them alone; raises Suspended and Banned."""
     site = target.node["site"]
-    is_shadowed = admission.check_may_write(target.person, site, caller, target.rights.now)
+    is_shadowed = check_may_write(target.person, site, caller, target.rights.now)
     if is_shadowed:
         nodes.note_shadow(runtime.database, target.node)
     return is_shadowed
@@ -138,7 +136,7 @@ def _read(
     ]
     if caller is not None:
         person = {"_id": person_id(site, caller.id)}
-        stages.append(_beside("person", PEOPLE.name, person, admission.STANDING))
+        stages.append(_beside("person", PEOPLE.name, person, STANDING))
     row: Any = next(nodes.NODES.of(runtime.database).aggregate(stages), {})
     found, known = (next(iter(row.pop(name, ())), None) for name in ("entry", "person"))
     return nodes.existing(row or None), found, known

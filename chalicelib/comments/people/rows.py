@@ -6,11 +6,15 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 
+from chalicelib.comments.errors import Banned, Suspended
 from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.errors import Unauthenticated
+from chalicelib.identity import Principal
 from chalicelib.people.ids import GUEST_ID, GUEST_PATTERN, IMPORTED_ID
 from chalicelib.people.names import lookalike_key
+from chalicelib.sites.permissions import manages
 
 # `shadowed`: only they and moderators see their texts, and they do not know it.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
@@ -261,3 +265,36 @@ def may_write_expression(now: datetime) -> Document:
     is_held: Document = {"$and": [{"$eq": ["$status", "suspended"]}, {"$not": [is_over]}]}
     is_joined: Document = {"$gt": ["$joined", None]}
     return {"$not": [{"$or": [{"$eq": ["$status", "banned"]}, is_held, is_joined]}]}
+
+
+# The fields of a person that `check_may_write` reads.
+STANDING = ("status", "until", "joined")
+
+
+def check_may_write(person: Person | None, site: str, caller: Principal, now: datetime) -> bool:
+    """Return whether a site shadows a caller by their document there; never its staff.
+
+    Raises Suspended, Banned or Unauthenticated for a person who may not write there.
+    """
+    if person is None or manages(caller, site):
+        return False
+    check_status(person, now)
+    return person["status"] == "shadowed"
+
+
+def check_status(person: Person, now: datetime) -> None:
+    """Raise Suspended, Banned or Unauthenticated for a person who may not write now."""
+    check_not_joined(person)
+    match status_of(person, now):
+        case "banned":
+            raise Banned
+        case "suspended":
+            raise Suspended(person["until"])
+        case _:
+            return
+
+
+def check_not_joined(person: Person) -> None:
+    """Raise Unauthenticated for a guest whose past an account has: their token is over."""
+    if "joined" in person:
+        raise Unauthenticated("An account has the past of this guest; sign in by it")

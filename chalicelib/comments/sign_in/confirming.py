@@ -8,11 +8,11 @@ from datetime import datetime
 
 from pymongo import ASCENDING
 
-from chalicelib.comments.discussion import releasing
 from chalicelib.comments.errors import UnknownLink
 from chalicelib.comments.people.counting import QUIET
 from chalicelib.comments.people.links import CONFIRMATIONS, Confirmation, token_hash
 from chalicelib.comments.people.rows import PEOPLE, Person, defaults, person_id, status_of
+from chalicelib.comments.writing import releasing
 from chalicelib.database import Document, upsert
 from chalicelib.people.ids import IMPORTED_ID
 from chalicelib.people.names import lookalike_key

@@ -11,8 +11,6 @@ from typing import Any
 from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import editing, filing
-from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.rows import ENTRIES, QUEUED
 from chalicelib.comments.errors import NodeMoved, UnknownNode
@@ -24,6 +22,8 @@ from chalicelib.comments.spam_check.origins import WORK, Origin
 from chalicelib.comments.spam_check.services import Answer, Facts, SpamCheck, service_of
 from chalicelib.comments.store import GONE, WIPED, told_state
 from chalicelib.comments.stores import ask
+from chalicelib.comments.writing import edit, filing
+from chalicelib.comments.writing.edit import change_comment
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -75,7 +75,7 @@ def _check(
         WORK.release(runtime, origin)
         return
     now = runtime.now()
-    if not editing.conclude(runtime, node, comment, filing.fields_of_check(comment, answer, now)):
+    if not edit.conclude(runtime, node, comment, filing.fields_of_check(comment, answer, now)):
         # An edit, decision or deletion came between: look again.
         WORK.release(runtime, origin)
     elif answer == "discard":

@@ -1,12 +1,17 @@
 """Stores of comments, and the move of a node from store to store.
 
+A read follows a node that has moved. A write repeats until no move holds its node, within a budget
+of time.
+
 Public face: `buckets`, `collected`, `documents`, `embedded_tree`, `promotion`.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from chalicelib.comments import nodes
+from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.shapes import Node, NodeGeneration
 from chalicelib.comments.store import Moved, Store
 from chalicelib.comments.stores.buckets import BucketStore
@@ -16,6 +21,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 
 _READ_ATTEMPTS = 5
+_FIRST_WAIT_MS, _LONGEST_WAIT_MS = 10, 200
 
 Answer = TypeVar("Answer")
 
@@ -39,3 +45,35 @@ def ask(runtime: Runtime, node: Node, query: Callable[[Store, Node], Answer]) ->
         except Moved:
             node = nodes.find(runtime.database, node["_id"])
     raise Unavailable("The discussion is being moved")
+
+
+def turns(runtime: Runtime, node: Node) -> Iterator[Node]:
+    """Yield the node, then its present state whenever no move holds it, within the budget.
+
+    The turns follow a node to another id. Raises UnknownNode after its deletion, even if a new
+    node has its id.
+    """
+    yield node
+    node_id, life = node["_id"], node.get("life")
+    for _ in waits(runtime.settings.post_budget_ms):
+        settled = nodes.find_settled(runtime.database, node_id, runtime.now())
+        if settled is None:
+            try:
+                nodes.find(runtime.database, node_id)
+            except NodeMoved as forward:
+                node_id = forward.moved_to
+        elif settled.get("life") != life:
+            raise UnknownNode
+        else:
+            yield settled
+
+
+def waits(budget_ms: int) -> Iterator[None]:
+    """Yield one turn at once, then turns after growing pauses, within a budget of time."""
+    pause_ms, spent_ms = _FIRST_WAIT_MS, 0
+    yield
+    while spent_ms + pause_ms <= budget_ms:
+        time.sleep(pause_ms / 1000)
+        spent_ms += pause_ms
+        pause_ms = min(2 * pause_ms, _LONGEST_WAIT_MS)
+        yield

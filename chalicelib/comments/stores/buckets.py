@@ -15,7 +15,6 @@ from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from chalicelib.comments.order import root_id, root_seq
 from chalicelib.comments.shapes import (
     Comment,
     CommentFields,
@@ -33,6 +32,8 @@ from chalicelib.comments.store import (
     Viewer,
     after_change,
     order_threads,
+    root_id,
+    root_seq,
 )
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost

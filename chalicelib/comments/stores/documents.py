@@ -12,7 +12,6 @@ from bson import ObjectId
 from pymongo import ASCENDING, IndexModel, ReturnDocument, UpdateOne
 from pymongo.database import Database
 
-from chalicelib.comments.order import root_seq, thread_range
 from chalicelib.comments.shapes import (
     Comment,
     CommentFields,
@@ -31,6 +30,8 @@ from chalicelib.comments.store import (
     after_change,
     invisible_change,
     order_threads,
+    root_seq,
+    thread_range,
 )
 from chalicelib.comments.stores.document_ranges import (
     BY_ID,

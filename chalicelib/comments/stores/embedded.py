@@ -13,7 +13,6 @@ from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.comments import nodes
-from chalicelib.comments.order import thread_range
 from chalicelib.comments.shapes import (
     MAX_EMBEDDED_COMMENTS,
     Comment,
@@ -37,6 +36,7 @@ from chalicelib.comments.store import (
     invisible_change,
     matches,
     order_threads,
+    thread_range,
 )
 from chalicelib.comments.stores.embedded_tree import (
     ARRAYS,

@@ -10,9 +10,8 @@ from typing import Any
 import bson
 
 from chalicelib.comments.forms import DEEPEST
-from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Comment, Embedded, EmbeddedComment, Node, NodeLayout
-from chalicelib.comments.store import Page
+from chalicelib.comments.store import Page, position
 from chalicelib.database import Document
 
 # Every array that may hold comments.

@@ -2,10 +2,11 @@
 
 A move copies the comments under a new generation, which no request reads; one write then switches
 the node to it. While the node has the mark of a move, no write is confirmed
-(`discussion/posting.py`), so a write that the copy missed repeats in the new generation. After a
+(`writing/post.py`), so a write that the copy missed repeats in the new generation. After a
 crash the old generation still serves, and the mark expires.
 """
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, TypedDict
@@ -117,6 +118,12 @@ def move(runtime: Runtime, node_id: str, store: StoreName) -> Node:
         if isinstance(error, Full):
             raise StoreTooSmall from None
         raise
+
+
+def make_room(runtime: Runtime, node: Node) -> None:
+    """Move a full node to the `documents` store, unless another move of it is running."""
+    with contextlib.suppress(Unavailable):
+        move(runtime, node["_id"], "documents")
 
 
 def resend_moves(runtime: Runtime) -> int:

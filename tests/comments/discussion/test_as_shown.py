@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.discussion import editing
 from chalicelib.comments.errors import CommentChanged
 from chalicelib.comments.forms import CommentEdit, StateChange
 from chalicelib.comments.log.acts import Actor
+from chalicelib.comments.writing import edit
 from chalicelib.identity import Principal
 from tests.comments.support.discussion import Discussion
 from tests.support.http_client import Client
@@ -190,17 +190,17 @@ def at_once(calls: Sequence[Callable[[], object]]) -> int:
     return refusals.count(None)
 
 
-def edit(discussion: Discussion, comment: str, who: Principal) -> object:
+def edit_text(discussion: Discussion, comment: str, who: Principal) -> object:
     wanted = CommentEdit.model_validate({"text": f"by {who.id}", "as_shown": NEVER_EDITED})
-    return editing.edit_comment(discussion.runtime, discussion.node_id, comment, wanted, who)
+    return edit.edit_comment(discussion.runtime, discussion.node_id, comment, wanted, who)
 
 
 def decide(discussion: Discussion, comment: str, who: Principal) -> object:
     wanted = StateChange.model_validate({"state": "pending", "as_shown": NEVER_EDITED})
-    return editing.set_state(discussion.runtime, discussion.node_id, comment, wanted, Actor(who))
+    return edit.set_state(discussion.runtime, discussion.node_id, comment, wanted, Actor(who))
 
 
-@pytest.mark.parametrize("kinds", [(edit, edit), (decide, decide), (edit, decide)])
+@pytest.mark.parametrize("kinds", [(edit_text, edit_text), (decide, decide), (edit_text, decide)])
 def test_of_writers_at_once_one_changes_what_was_shown(
     discussion: Discussion, kinds: tuple[Callable[..., object], ...]
 ) -> None:

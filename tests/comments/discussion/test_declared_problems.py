@@ -8,8 +8,8 @@ import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
-from chalicelib.comments.discussion import editing
 from chalicelib.comments.rendered import render_text
+from chalicelib.comments.writing import edit
 from chalicelib.runtime import Runtime
 from tests.support.http_client import Client, Reply
 
@@ -92,6 +92,6 @@ def test_an_edit_under_which_the_state_changes_is_refused(
         admin.post(f"{path}/state", state="hidden")
         return render_text(*args)
 
-    monkeypatch.setattr(editing, "render_text", hidden_meanwhile)
+    monkeypatch.setattr(edit, "render_text", hidden_meanwhile)
 
     assert told(ann.patch(path, text="second")) == (409, "comment_changed")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.discussion import editing
 from chalicelib.comments.errors import CommentChanged
 from chalicelib.comments.rendered import render_text
+from chalicelib.comments.writing import edit
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
 from tests.support.clock import Clock
@@ -222,7 +222,7 @@ def test_an_edit_does_not_show_a_comment_that_a_moderator_hides_meanwhile(
         discussion.set_state(comment["id"], "hidden")
         return render_text(*args)
 
-    monkeypatch.setattr(editing, "render_text", hidden_meanwhile)
+    monkeypatch.setattr(edit, "render_text", hidden_meanwhile)
     with pytest.raises(CommentChanged):
         discussion.edit(comment["id"], "second", by="ann")
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import nodes, personal_data
-from chalicelib.comments.discussion import mentioning
-from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.mentions import NOBODY
 from chalicelib.comments.repair import render_again
+from chalicelib.comments.writing import mentioning
+from chalicelib.comments.writing.edit import change_comment
 from chalicelib.people.follows import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import everything

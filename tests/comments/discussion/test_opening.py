@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app import create_app
-from chalicelib.comments import nodes, opening
+from chalicelib.comments import nodes, permissions
 from chalicelib.runtime import Runtime
 from tests.comments.support.calls import post
 from tests.support.clock import Clock
@@ -93,7 +93,7 @@ def test_nodes_of_earlier_releases_have_no_times(runtime: Runtime, clock: Clock)
     nodes.NODES.of(runtime.database).update_one({"_id": "a-page"}, {"$unset": gone})
 
     assert nodes.take_seq(runtime.database, "a-page", clock.time) is not None
-    assert opening.is_open(nodes.find(runtime.database, "a-page"), clock.time)
+    assert permissions.is_open(nodes.find(runtime.database, "a-page"), clock.time)
 
 
 def test_pages_say_when_readers_may_write_and_what_the_caller_may(

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import pace
 from chalicelib.comments.people.rows import PEOPLE
+from chalicelib.comments.writing import door
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.limits import LIMITS
@@ -113,10 +113,12 @@ def test_a_wait_that_is_none_is_refused(publisher: Client, wrong: object) -> Non
 
 def test_of_many_comments_at_once_one_is_counted(runtime: Runtime) -> None:
     node = nodes.new_node("a-page")
+    node["slow_seconds"] = 40
+    standing = door.standing_in(runtime, node, Principal("ann", "Ann"))
 
     def counted(_: int) -> bool:
         try:
-            pace.count(runtime, node, Principal("ann", "Ann"), 40)
+            door.count_pace(runtime, node, standing)
         except TooFast:
             return False
         return True

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.discussion import posting
 from chalicelib.comments.entries import writing
 from chalicelib.comments.errors import Duplicate
 from chalicelib.comments.forms import NewComment
 from chalicelib.comments.seen import MOST_MARKS, RUNNING, SEEN
+from chalicelib.comments.writing import post
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
@@ -173,7 +173,7 @@ def test_of_clicks_at_once_one_is_taken(publisher: Client, runtime: Runtime) -> 
     def click(_number: int) -> str:
         new = NewComment(text=TEXT)
         try:
-            posting.post_comment(runtime, "blog:moon", new, Principal("ann", "Ann"))
+            post.post_comment(runtime, "blog:moon", new, Principal("ann", "Ann"))
         except Duplicate:
             return "refused"
         return "taken"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.upkeep import verify
@@ -16,6 +15,7 @@ from chalicelib.comments.forms import NewComment, StateChange
 from chalicelib.comments.jobs import run_due
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.log.acts import Actor
+from chalicelib.comments.writing import edit, post
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import PEOPLE, Discussion, Layout
@@ -43,7 +43,7 @@ def test_a_post_may_end_anywhere(
 
     points = list(
         crash_everywhere(
-            runtime, mongodb_uri, lambda ending: posting.post_comment(ending, "a-page", new, ann)
+            runtime, mongodb_uri, lambda ending: post.post_comment(ending, "a-page", new, ann)
         )
     )
 
@@ -57,7 +57,7 @@ def _change(discussion: Discussion, state: str) -> Callable[[Runtime], object]:
     wanted = StateChange.model_validate({"state": state})
     comment, mo = discussion.post("changes")["id"], PEOPLE["mo"]
     assert mo is not None
-    return lambda ending: editing.set_state(ending, "a-page", comment, wanted, Actor(mo))
+    return lambda ending: edit.set_state(ending, "a-page", comment, wanted, Actor(mo))
 
 
 @pytest.mark.parametrize("state", ["hidden", "pending"])
@@ -79,7 +79,7 @@ def test_a_deletion_may_end_anywhere(
 
     def delete(ending: Runtime) -> None:
         if discussion.stored()[root]["state"] == "visible":
-            editing.delete_comment(ending, "a-page", root, mo)
+            edit.delete_comment(ending, "a-page", root, mo)
 
     for _ in crash_everywhere(runtime, mongodb_uri, delete):
         the_schedule(runtime, clock)

@@ -215,7 +215,7 @@ def test_an_entry_of_an_attempt_that_ended_is_taken_over(
     discussion: Discussion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "chalicelib.comments.discussion.composing.new_comment_id", lambda _rng: "aaaaaaaaaa"
+        "chalicelib.comments.writing.draft.new_comment_id", lambda _rng: "aaaaaaaaaa"
     )
     with monkeypatch.context() as patched:
         patched.setattr(type(store_of(discussion.runtime, discussion.node)), "add", crash)
@@ -232,9 +232,7 @@ def test_an_id_of_a_comment_without_an_entry_stays_that_comments(
     discussion: Discussion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = iter(["aaaaaaaaaa", "aaaaaaaaaa", "bbbbbbbbbb"])
-    monkeypatch.setattr(
-        "chalicelib.comments.discussion.composing.new_comment_id", lambda _rng: next(ids)
-    )
+    monkeypatch.setattr("chalicelib.comments.writing.draft.new_comment_id", lambda _rng: next(ids))
     discussion.post("without an entry", by="bob")
     ENTRIES.of(discussion.runtime.database).delete_many({})
     discussion.post("new")

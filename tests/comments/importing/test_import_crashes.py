@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import jobs, nodes
-from chalicelib.comments.discussion import posting
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.errors import ImportRunning
 from chalicelib.comments.importing import applying, running, settling
@@ -17,6 +16,7 @@ from chalicelib.comments.importing.lease import LEASE, ImportTakenOver
 from chalicelib.comments.importing.running import ImportOrder, ImportProgress
 from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.writing import post
 from chalicelib.errors import InvalidCursor, Unavailable
 from chalicelib.foreign.broken import BrokenFile
 from chalicelib.marks.verification import verify
@@ -200,15 +200,15 @@ def test_a_post_that_an_import_overtakes_comes_last_and_once(
     runtime = discussion.runtime
     root = discussion.post("root")["id"]
     clock.advance(minutes=1)
-    add = posting._add
+    add = post._add
 
     def overtaken(over: Runtime, node: Node, made: Comment) -> Any:
-        monkeypatch.setattr(posting, "_add", add)
+        monkeypatch.setattr(post, "_add", add)
         added = add(over, node, made) if is_stored else None
         bring(runtime, ITEMS)
         return added if is_stored else add(over, node, made)
 
-    monkeypatch.setattr(posting, "_add", overtaken)
+    monkeypatch.setattr(post, "_add", overtaken)
     posted = discussion.post("reply", root, by="bob")
 
     texts = [text for text, _ in told(discussion)]

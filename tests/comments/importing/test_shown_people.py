@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.entries import reported
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.forms import NewComment
@@ -15,6 +14,7 @@ from chalicelib.comments.importing.running import ImportOrder
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import Comment
 from chalicelib.comments.stores import store_of
+from chalicelib.comments.writing.post import post_comment
 from chalicelib.identity import Principal
 from chalicelib.people.ids import IMPORTED_ID
 from chalicelib.runtime import Runtime

@@ -309,7 +309,7 @@ def test_what_a_call_of_the_guest_stores_after_the_join_follows(
             workers.drain()
         return store_of(*arguments)
 
-    monkeypatch.setattr("chalicelib.comments.discussion.posting.store_of", joined_meanwhile)
+    monkeypatch.setattr("chalicelib.comments.writing.post.store_of", joined_meanwhile)
     posted(writer, "Late")
     assert (joined, former in dict(authors(talk))) == ([202], True)
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import jobs, nodes
-from chalicelib.comments.discussion import posting
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation import queue
@@ -15,6 +14,7 @@ from chalicelib.comments.shapes import Comment, Node, StoreName
 from chalicelib.comments.store import Added
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.comments.writing import post
 from chalicelib.errors import Unavailable
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -32,7 +32,7 @@ def test_a_post_that_is_under_way_goes_with_the_node(
 ) -> None:
     """The node is deleted after the post was numbered, or after it was stored."""
     discussion = Discussion.make(runtime, layout, moderation="before")
-    add = posting._add
+    add = post._add
 
     def racing(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
         patched.undo()
@@ -43,7 +43,7 @@ def test_a_post_that_is_under_way_goes_with_the_node(
         return added if is_late else add(runtime, node, comment)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(posting, "_add", racing)
+        patched.setattr(post, "_add", racing)
         is_counted = is_late and layout.store == "embedded"
         with contextlib.nullcontext() if is_counted else pytest.raises(UnknownNode):
             discussion.post("under way")
@@ -63,7 +63,7 @@ def test_a_post_that_is_refused_leaves_no_row_of_the_queue(
     """The node is deleted between a post's number and its row."""
     discussion = Discussion.make(runtime, layout, moderation="before")
 
-    monkeypatch.setattr(posting, "_parent", lambda *_: delete(discussion))
+    monkeypatch.setattr(post, "_parent", lambda *_: delete(discussion))
     with pytest.raises(UnknownNode):
         discussion.post("refused")
 
@@ -100,7 +100,7 @@ def test_a_row_of_the_queue_that_a_crashed_post_left_goes_with_the_node(
         crash()
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(posting, "_add", deleted_then_crash)
+        patched.setattr(post, "_add", deleted_then_crash)
         patched.setattr(queue, "forget", lambda *_: None)
         with pytest.raises(Crash):
             discussion.post("queued, then the process ended")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import jobs, nodes
-from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.errors import NodeExists, NodeMoved, UnknownNode
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import Added
+from chalicelib.comments.writing import edit, post
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.comments.discussion.test_concurrency import in_threads, real_time
@@ -28,7 +28,7 @@ def test_a_post_that_is_under_way_is_moved_once(
 ) -> None:
     discussion = Discussion.make(runtime, layout, OLD, moderation="before")
     discussion.post("first")
-    add = posting._add
+    add = post._add
 
     def racing(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
         patched.undo()
@@ -37,7 +37,7 @@ def test_a_post_that_is_under_way_is_moved_once(
         return added if is_stored else add(runtime, node, comment)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(posting, "_add", racing)
+        patched.setattr(post, "_add", racing)
         posted = discussion.post("under way")["id"]
 
     new = Discussion(runtime, NEW)
@@ -55,14 +55,14 @@ def test_a_change_that_was_copied_is_not_counted_twice(
     """The node moves between a deletion and its confirmation."""
     discussion = Discussion.make(runtime, layout, OLD)
     kept, gone = (discussion.post(text)["id"] for text in ("kept", "gone"))
-    confirm = editing._confirm
+    confirm = edit._confirm
 
     def moving_first(*args: Any) -> bool:
-        monkeypatch.setattr(editing, "_confirm", confirm)
+        monkeypatch.setattr(edit, "_confirm", confirm)
         relocation.relocate(runtime, OLD, NEW)
         return confirm(*args)
 
-    monkeypatch.setattr(editing, "_confirm", moving_first)
+    monkeypatch.setattr(edit, "_confirm", moving_first)
     discussion.delete(gone)
     if layout.store == "embedded":
         relocation.relocate(runtime, OLD, NEW)

@@ -4,11 +4,11 @@ import itertools
 from collections.abc import Callable
 
 from chalicelib.comments.acts import upkeep
-from chalicelib.comments.discussion import editing
 from chalicelib.comments.forms import StateChange
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.log.rows import LOG
 from chalicelib.comments.people import changing
+from chalicelib.comments.writing import edit
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import PEOPLE, Discussion
@@ -24,7 +24,7 @@ def toggled(discussion: Discussion, comment: str) -> Callable[[Runtime], object]
     def call(ending: Runtime) -> object:
         state = "visible" if discussion.stored()[comment]["state"] == "hidden" else "hidden"
         wanted = StateChange.model_validate({"state": state})
-        return editing.set_state(ending, discussion.node_id, comment, wanted, Actor(MO))
+        return edit.set_state(ending, discussion.node_id, comment, wanted, Actor(MO))
 
     return call
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import jobs, nodes
-from chalicelib.comments.discussion.editing import hold_back
 from chalicelib.comments.entries.rows import ENTRIES, WHILE_QUEUED
 from chalicelib.comments.marking import flags as marking_flags
 from chalicelib.comments.moderation import flags
 from chalicelib.comments.people.rows import PEOPLE
+from chalicelib.comments.writing.edit import hold_back
 from chalicelib.runtime import Runtime
 from tests.comments.support.flagging import (
     NODE,

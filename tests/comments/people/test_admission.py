@@ -11,7 +11,6 @@ import pytest
 
 from chalicelib.comments.errors import Banned, Suspended
 from chalicelib.comments.people import changing
-from chalicelib.comments.people.admission import Admitted, admit, admit_first
 from chalicelib.comments.people.rows import (
     NO_COUNTS,
     PEOPLE,
@@ -19,6 +18,7 @@ from chalicelib.comments.people.rows import (
     trust_expression,
     trust_of,
 )
+from chalicelib.comments.writing.door import Admitted, admit, admit_first
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -66,7 +66,7 @@ def stored(runtime: Runtime, user: str = "ann") -> Any:
 
 
 def test_whom_a_site_does_not_know_is_counted_at_their_first_post(limited: Runtime) -> None:
-    assert admit(limited, "blog", ANN) is None
+    assert admit(limited, "blog:page", ANN) is None
     assert stored(limited) is None
 
     made = admit_first(limited, "blog", ANN)
@@ -88,7 +88,7 @@ def test_how_much_somebody_posts_depends_on_how_far_they_are_trusted(
 
     assert [posts(limited) for _ in range(burst + 2)] == [True] * burst + [False] * 2
     with pytest.raises(TooFast) as denial:
-        admit(limited, "blog", ANN)
+        admit(limited, "blog:page", ANN)
     assert denial.value.headers["Retry-After"] == str(every)
     clock.advance(seconds=every)
     assert [posts(limited) for _ in range(2)] == [True, False]
@@ -111,12 +111,12 @@ def test_staff_has_the_limit_of_the_long_known_and_an_admin_has_none(limited: Ru
 def test_no_status_binds_staff(limited: Runtime, status: str) -> None:
     know(limited, MO, status=status)
 
-    assert admit(limited, "blog", MO)
+    assert admit(limited, "blog:page", MO)
 
 
 def test_a_post_renews_the_name(limited: Runtime) -> None:
     admit_first(limited, "blog", Principal("ann", "Ann"))
-    admit(limited, "blog", Principal("ann", "Ann Smith"))
+    admit(limited, "blog:page", Principal("ann", "Ann Smith"))
 
     assert stored(limited)["name"] == "Ann Smith"
 
@@ -126,10 +126,10 @@ def test_a_suspension_ends_by_itself(limited: Runtime, clock: Clock) -> None:
     know(limited, status="suspended", until=until)
 
     with pytest.raises(Suspended) as refusal:
-        admit(limited, "blog", ANN)
+        admit(limited, "blog:page", ANN)
     assert refusal.value.facts == {"until": until}
     clock.advance(hours=1)
-    assert admit(limited, "blog", ANN)
+    assert admit(limited, "blog:page", ANN)
 
 
 def test_what_is_refused_writes_nothing(limited: Runtime) -> None:
@@ -151,16 +151,50 @@ def test_what_is_refused_writes_nothing(limited: Runtime) -> None:
         for _ in range(20):
             with pytest.raises(refusal):
                 # With other words in the token than at the last post.
-                admit(limited, "blog", Principal(user, "Another name"))
+                admit(limited, "blog:page", Principal(user, "Another name"))
 
     assert oplog.count_documents(written) == before > 0
 
 
+def test_a_post_that_its_address_may_not_make_is_given_back(limited: Runtime) -> None:
+    know(limited)
+    asked: list[None] = []
+
+    def refuse() -> None:
+        asked.append(None)
+        raise TooFast(retry_after_seconds=9)
+
+    for _ in range(20):
+        with pytest.raises(TooFast) as refused:
+            admit(limited, "blog:page", ANN, refuse)
+        assert refused.value.headers["Retry-After"] == "9"
+
+    assert len(asked) == 20
+    assert sum(posts(limited) for _ in range(10)) == 3
+
+
+def test_a_refused_author_uses_up_nothing_of_their_address(limited: Runtime) -> None:
+    know(limited, status="banned")
+    asked: list[None] = []
+
+    with pytest.raises(Banned):
+        admit(limited, "blog:page", ANN, lambda: asked.append(None))
+
+    know(limited, status="ok")
+    for _ in range(3):
+        admit(limited, "blog:page", ANN, lambda: asked.append(None))
+    with pytest.raises(TooFast):
+        admit(limited, "blog:page", ANN, lambda: asked.append(None))
+    assert len(asked) == 3
+
+
 def test_a_post_takes_one_find_and_update(listened: Runtime, commands: Commands) -> None:
     admit_first(listened, "blog", ANN)
+    # The pace of the node is remembered from here on.
+    admit(listened, "blog:page", ANN)
     commands.names.clear()
 
-    admit(listened, "blog", ANN)
+    admit(listened, "blog:page", ANN)
 
     assert commands.names == ["findAndModify"]
 
@@ -178,7 +212,7 @@ def test_without_limits_the_standing_is_read_nonetheless(runtime: Runtime) -> No
     know(runtime, status="banned")
 
     with pytest.raises(Banned):
-        admit(runtime, "blog", ANN)
+        admit(runtime, "blog:page", ANN)
 
 
 def test_trust_is_the_same_in_an_update_and_here(runtime: Runtime) -> None:

@@ -8,10 +8,10 @@ import pytest
 from pymongo.database import Database
 
 from chalicelib.comments import search
-from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.forms import NewComment
 from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS, CommentTerms, own_form, own_words
+from chalicelib.comments.writing.post import post_comment
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
 from chalicelib.http.paging import Position

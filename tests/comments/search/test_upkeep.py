@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.forms import CommentEdit, NewComment, StateChange
 from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.sites.search_changes import SEARCH_CHANGES
 from chalicelib.comments.sites.settings import SITES
 from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS
+from chalicelib.comments.writing import edit
+from chalicelib.comments.writing.post import post_comment
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import PEOPLE
@@ -101,7 +102,7 @@ def test_calls_that_go_by_the_setting_before_are_over_when_the_work_begins(
     ann = PEOPLE["ann"]
     assert ann is not None
     node = unsearched[0].removeprefix("/nodes/")
-    posting.post_comment(late, node, NewComment(text="ferry"), ann)
+    post_comment(late, node, NewComment(text="ferry"), ann)
     SITES.of(runtime.database).update_one({"_id": "blog"}, {"$set": {"search": True}})
 
     clock.advance(seconds=1)
@@ -210,7 +211,7 @@ def test_a_post_may_end_anywhere(
         node_id = node.removeprefix("/nodes/")
 
         def call(ending: Runtime, node_id: str = node_id) -> None:
-            posting.post_comment(ending, node_id, new, ann)
+            post_comment(ending, node_id, new, ann)
 
         for _ in crash_everywhere(runtime, mongodb_uri, call):
             the_schedule(runtime, clock, 1)
@@ -223,15 +224,15 @@ def _hide(path: str, state: str) -> Callable[[Runtime], object]:
     *_, node, _, comment = path.split("/")
     wanted, mo = StateChange.model_validate({"state": state}), PEOPLE["mo"]
     assert mo is not None
-    return lambda ending: editing.set_state(ending, node, comment, wanted, Actor(mo))
+    return lambda ending: edit.set_state(ending, node, comment, wanted, Actor(mo))
 
 
 def _edit(path: str) -> Callable[[Runtime], object]:
     *_, node, _, comment = path.split("/")
     mo = PEOPLE["mo"]
     assert mo is not None
-    edit = CommentEdit(text="harbour")
-    return lambda ending: editing.edit_comment(ending, node, comment, edit, mo)
+    change = CommentEdit(text="harbour")
+    return lambda ending: edit.edit_comment(ending, node, comment, change, mo)
 
 
 @pytest.mark.parametrize("act", ["hide", "edit", "delete"])
@@ -245,7 +246,7 @@ def test_a_change_may_end_anywhere(
     calls: dict[str, Callable[[Runtime], object]] = {
         "hide": _hide(path, "hidden"),
         "edit": _edit(path),
-        "delete": lambda ending: editing.delete_comment(ending, node, comment, mo),
+        "delete": lambda ending: edit.delete_comment(ending, node, comment, mo),
     }
 
     def call(ending: Runtime) -> None:

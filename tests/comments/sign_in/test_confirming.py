@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import composing, editing, releasing
 from chalicelib.comments.people.counting import QUIET
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.stores import ask
+from chalicelib.comments.writing import draft, edit, releasing
 from chalicelib.mail.rows import LETTERS
 from chalicelib.runtime import Runtime
 from tests.comments.support.guests import COMMENTS, NODE, PAGE, SITE, GuestSite
@@ -162,14 +162,14 @@ def test_on_one_machine_a_link_needs_no_address(site: GuestSite) -> None:
 def test_who_confirms_while_they_post_waits_for_nothing(
     site: GuestSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer, place = site.guest(), composing.place
+    writer, place = site.guest(), draft.place
 
     def place_and_confirm(*given: Any) -> Any:
         placed = place(*given)
         site.press()
         return placed
 
-    monkeypatch.setattr(composing, "place", place_and_confirm)
+    monkeypatch.setattr(draft, "place", place_and_confirm)
 
     posted = writer.post(COMMENTS, text="A fine evening")
 
@@ -240,7 +240,7 @@ def test_a_conclusion_from_other_reasons_changes_nothing(site: GuestSite, runtim
     assert found is not None
     stale: Any = {**found, "reasons": ["checking", "unconfirmed"]}
 
-    assert not editing.conclude(runtime, node, stale, {"reasons": ["unconfirmed"]})
+    assert not edit.conclude(runtime, node, stale, {"reasons": ["unconfirmed"]})
 
 
 def test_a_shadowed_guest_alone_sees_what_they_have_confirmed(site: GuestSite) -> None:

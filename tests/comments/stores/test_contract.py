@@ -12,11 +12,11 @@ import pytest
 
 from bench.discussions import seed_node
 from chalicelib import http
-from chalicelib.comments.discussion import composing, editing
 from chalicelib.comments.errors import CommentDeleted, CommentTooLarge, NodeLocked
 from chalicelib.comments.shapes import State
 from chalicelib.comments.store import Order
 from chalicelib.comments.stores import store_of
+from chalicelib.comments.writing import draft, edit
 from chalicelib.errors import UnknownComment
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
@@ -183,7 +183,7 @@ def test_an_id_that_is_taken_is_drawn_again(
     discussion: Discussion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = iter(["aaaaaaaaaa", "aaaaaaaaaa", "bbbbbbbbbb"])
-    monkeypatch.setattr(composing, "new_comment_id", lambda _rng: next(ids))
+    monkeypatch.setattr(draft, "new_comment_id", lambda _rng: next(ids))
 
     first, second = discussion.post("first"), discussion.post("second")
 
@@ -258,7 +258,7 @@ def test_an_export_has_each_comment_once_while_their_states_change(
         for state, comment_id in itertools.product(states * 50, ids):
             if stop.is_set():
                 return
-            editing.change_comment(runtime, node, comment_id, {"state": state})
+            edit.change_comment(runtime, node, comment_id, {"state": state})
 
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(moderate)

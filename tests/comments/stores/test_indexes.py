@@ -19,9 +19,8 @@ from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Node, RankedOrder
-from chalicelib.comments.store import Order, Page, Root, Viewer
+from chalicelib.comments.store import Order, Page, Root, Viewer, position
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate

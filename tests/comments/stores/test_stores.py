@@ -7,11 +7,10 @@ import pytest
 
 from bench.discussions import POSTED
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import posting
-from chalicelib.comments.order import segment
 from chalicelib.comments.shapes import Comment, Node, StoreName
-from chalicelib.comments.store import Added
+from chalicelib.comments.store import Added, segment
 from chalicelib.comments.stores import promotion, store_of
+from chalicelib.comments.writing import post
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
 from tests.comments.support.made_up import EVERYTHING, reply_to, some_comments
@@ -111,14 +110,14 @@ def test_a_reply_to_a_comment_deleted_after_it_was_read_leaves_a_tombstone(
 ) -> None:
     discussion = Discussion.make(runtime, Layout(store_name, threaded=True))
     root = discussion.post("root")["id"]
-    compose = posting._compose
+    compose = post._compose
 
     def deleted_first(*args: Any) -> Comment:
-        monkeypatch.setattr(posting, "_compose", compose)
+        monkeypatch.setattr(post, "_compose", compose)
         discussion.delete(root)
         return compose(*args)
 
-    monkeypatch.setattr(posting, "_compose", deleted_first)
+    monkeypatch.setattr(post, "_compose", deleted_first)
     discussion.post("reply", root)
 
     stored = discussion.get(root)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.forms import NewComment
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import ORIGINS, Sender
 from chalicelib.comments.spam_check.services import Answer, Correction, Facts
+from chalicelib.comments.writing.post import CommentCall, post_comment
 from chalicelib.runtime import Runtime
 from tests.comments.support.akismet_stand_in import AkismetStandIn
 from tests.comments.support.discussion import PEOPLE, Discussion
@@ -58,7 +58,7 @@ def write(runtime: Runtime, discussion: Discussion, text: str = "hello") -> str:
     author = PEOPLE["ann"]
     assert author is not None
     new = NewComment(text=text)
-    return post_comment(runtime, discussion.node_id, new, author, SENDER).comment["id"]
+    return post_comment(runtime, discussion.node_id, new, author, CommentCall(SENDER)).comment["id"]
 
 
 def go_on(runtime: Runtime, clock: Clock, service: Service) -> None:

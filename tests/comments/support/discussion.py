@@ -4,9 +4,8 @@ import dataclasses
 from typing import Any
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import editing, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
-from chalicelib.comments.discussion.posting import post_comment
+from chalicelib.comments.discussion import reading
 from chalicelib.comments.forms import (
     CommentEdit,
     CommentsQuery,
@@ -26,6 +25,8 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.promotion import move
+from chalicelib.comments.writing import edit
+from chalicelib.comments.writing.post import post_comment
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -115,7 +116,7 @@ class Discussion:
     def edit(self, comment_id: str, text: str, by: str = "mo") -> Comment:
         caller = PEOPLE[by]
         assert caller is not None
-        placed = editing.edit_comment(
+        placed = edit.edit_comment(
             self.runtime, self.node_id, comment_id, CommentEdit(text=text), caller
         )
         return viewer(caller, placed.node["site"]).view(placed.comment)
@@ -123,14 +124,14 @@ class Discussion:
     def delete(self, comment_id: str, by: str = "mo") -> None:
         caller = PEOPLE[by]
         assert caller is not None
-        editing.delete_comment(self.runtime, self.node_id, comment_id, caller)
+        edit.delete_comment(self.runtime, self.node_id, comment_id, caller)
 
     def set_state(self, comment_id: str, state: State) -> Comment:
         moderator = PEOPLE["mo"]
         assert moderator is not None
         wanted = StateChange.model_validate({"state": state})
         actor = Actor(moderator)
-        return editing.set_state(self.runtime, self.node_id, comment_id, wanted, actor).comment
+        return edit.set_state(self.runtime, self.node_id, comment_id, wanted, actor).comment
 
     def move(self, store: StoreName) -> Node:
         return move(self.runtime, self.node_id, store)

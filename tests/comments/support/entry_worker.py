@@ -6,9 +6,9 @@ import sys
 from pydantic import SecretStr
 from pymongo import MongoClient
 
-from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.forms import NewComment, StateChange
 from chalicelib.comments.log.acts import Actor
+from chalicelib.comments.writing import edit, post
 from chalicelib.database import Document, open_database
 from chalicelib.errors import Problem
 from chalicelib.identity import Principal
@@ -35,15 +35,15 @@ def main(uri: str, database: str, node_ids: str) -> None:
                 case 0:
                     node, other = rng.choice(node_ids.split(",")), None
                     new = NewComment(text="a comment")
-                    made.append((node, posting.post_comment(runtime, node, new, ann).comment["id"]))
+                    made.append((node, post.post_comment(runtime, node, new, ann).comment["id"]))
                 case 1 | 2:
                     new = NewComment(text="a reply", parent=other)
-                    made.append((node, posting.post_comment(runtime, node, new, ann).comment["id"]))
+                    made.append((node, post.post_comment(runtime, node, new, ann).comment["id"]))
                 case 3:
-                    editing.delete_comment(runtime, node, other or "", mo)
+                    edit.delete_comment(runtime, node, other or "", mo)
                 case _:
                     wanted = StateChange.model_validate({"state": rng.choice(STATES)})
-                    editing.set_state(runtime, node, other or "", wanted, Actor(mo))
+                    edit.set_state(runtime, node, other or "", wanted, Actor(mo))
         except Problem:
             continue
 

@@ -3,9 +3,8 @@
 import itertools
 
 from bench.discussions import POSTED, made_up
-from chalicelib.comments.order import segment
 from chalicelib.comments.shapes import Comment
-from chalicelib.comments.store import Page, Viewer
+from chalicelib.comments.store import Page, Viewer, segment
 
 EVERYTHING = Page("oldest", 200, None, Viewer("mo", moderator=True))
 

@@ -8,7 +8,7 @@ from chalice.app import Blueprint, Chalice, Response
 from chalice.local import LocalChalice
 from pydantic import Field, StringConstraints
 
-from chalicelib.database.outages import Outage
+from chalicelib.deadlines import Outage
 from chalicelib.errors import Misconfigured, Unavailable
 from chalicelib.http import (
     Input,

@@ -7,13 +7,13 @@ comments; a post writes its comment and then reads the person. So either finds t
 import contextlib
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import editing, filing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.people.rows import PEOPLE, Person, person_id, status_of
 from chalicelib.comments.shapes import Comment, PlacedComment
 from chalicelib.comments.store import told_state
 from chalicelib.comments.stores import ask
+from chalicelib.comments.writing import edit, filing
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.runtime import Runtime
@@ -71,7 +71,7 @@ def _release(
             if found is None or not _waits(found):
                 return None
             fields = filing.fields_of_release(found, is_shadowed=is_shadowed)
-            if editing.conclude(runtime, node, found, fields):
+            if edit.conclude(runtime, node, found, fields):
                 return {**found, **fields}
     return None
 

@@ -6,35 +6,63 @@ move (`chalicelib.comments.stores.promotion`) makes the confirmation miss. The p
 with the same id and number; if it finds its comment there, the move has copied and counted it.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from chalicelib import happenings, limits
-from chalicelib.comments import happened, nodes, opening
-from chalicelib.comments.discussion import composing, pace, releasing
-from chalicelib.comments.discussion.composing import CommentDraft
-from chalicelib.comments.discussion.turns import make_room, turns, waits
+from chalicelib.comments import happened, nodes
+from chalicelib.comments.answers import CommentAnswer, comment_answer
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NotThreaded, UnknownNode
 from chalicelib.comments.forms import NewComment, Preview
+from chalicelib.comments.judgement import is_quick
 from chalicelib.comments.lifecycle import vacancies
+from chalicelib.comments.mark_answers import Marks, is_marked
 from chalicelib.comments.mentions import Mentions
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.people import admission, members
-from chalicelib.comments.permissions import viewer
+from chalicelib.comments.people import counting, members
+from chalicelib.comments.people.rows import approved_of
+from chalicelib.comments.permissions import Rights, viewer
 from chalicelib.comments.rendered import render_text
 from chalicelib.comments.shapes import Comment, Node, PlacedComment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.spam_check.origins import Sender
 from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
-from chalicelib.comments.stores import ask, store_of
+from chalicelib.comments.stores import ask, store_of, turns
+from chalicelib.comments.stores.promotion import make_room
 from chalicelib.comments.terms import writing as terms
+from chalicelib.comments.writing import door, draft, releasing
+from chalicelib.comments.writing.door import AuthorStanding
+from chalicelib.comments.writing.draft import CommentDraft
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
-from chalicelib.sites.permissions import moderated_sites, moderates
+from chalicelib.sites.permissions import moderated_sites
+
+
+class CommentCall(NamedTuple):
+    """The call that brings a comment: its sender, None without a spam check, and its count.
+
+    `count_call` counts it for its address, as `door.admit` has it.
+    """
+
+    sender: Sender | None = None
+    count_call: Callable[[], None] | None = None
+
+
+NO_CALL = CommentCall()
+
+
+class Posted(NamedTuple):
+    """A new comment in its node, with the comment that it answers, and its author's standing."""
+
+    node: Node
+    comment: Comment
+    parent: Comment | None
+    standing: AuthorStanding
 
 
 def post_comment(
@@ -42,39 +70,70 @@ def post_comment(
     node_id: str,
     new: NewComment,
     author: Principal,
-    sender: Sender | None = None,
-) -> PlacedComment:
+    call: CommentCall = NO_CALL,
+) -> Posted:
     """Post a comment and return it with its node.
 
     Raises UnknownNode, NodeLocked, NodeClosed, UnknownComment for the parent, NotThreaded,
     CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable if a move
     of the node outlasts the budget of time.
     """
-    placed = _post(runtime, node_id, new, author, sender)
-    thing = happened.name_of(placed.node["_id"], placed.comment["id"])
-    happenings.send(runtime, placed.node["site"], happened.KIND, thing)
-    terms.settle(runtime, placed.node, placed.comment)
-    happened.notify(runtime, placed.node, placed.comment["id"])
-    if "checking" in placed.comment.get("reasons", []):
-        origins.send(runtime, placed.node, placed.comment["id"])
-    return releasing.look_again(runtime, placed)
-
-
-def _post(
-    runtime: Runtime, node_id: str, new: NewComment, author: Principal, sender: Sender | None
-) -> PlacedComment:
-    """Post a comment; raises as `post_comment`."""
-    site = site_of(node_id)
-    pace.check(runtime, node_id, author)
-    admitted = admission.admit(runtime, site, author) if site else None
-    node = _take_seq(runtime, node_id, new, author)
+    admitted = door.admit(runtime, node_id, author, call.count_call)
+    numbered = door.take_number(
+        runtime, node_id, author, lambda: _open(runtime, node_id, new, author)
+    )
     if admitted is None:
         # Their first post at the site.
-        admitted = admission.admit_first(runtime, node["site"], author)
-    parent = _parent(runtime, node, new.parent, author)
-    written = composing.draft(runtime, node, new, author, admitted)._replace(sender=sender)
-    _keep_pace(runtime, node, written)
-    return _store(runtime, node, parent, written)
+        admitted = door.admit_first(runtime, numbered["site"], author)
+    standing = door.standing_in(runtime, numbered, author, admitted)
+    parent = _parent(runtime, numbered, new.parent, author)
+    written = _draft(runtime, numbered, new, standing, call.sender)
+    _keep_pace(runtime, numbered, written)
+    node, comment = _store(runtime, numbered, parent, written)
+    happenings.send(
+        runtime, node["site"], happened.KIND, happened.name_of(node["_id"], comment["id"])
+    )
+    terms.settle(runtime, node, comment)
+    happened.notify(runtime, node, comment["id"])
+    reasons = comment.get("reasons", [])
+    if "checking" in reasons:
+        origins.send(runtime, node, comment["id"])
+    if "unconfirmed" in reasons:
+        node, comment = releasing.look_again(runtime, PlacedComment(node, comment))
+    return Posted(node, comment, parent, standing)
+
+
+def answer_of(runtime: Runtime, posted: Posted) -> CommentAnswer:
+    """Return the answer of a new comment to its author, from what was written."""
+    node, comment, parent, standing = posted
+    rights = Rights(standing.author, node, standing.rules, runtime.now())
+    marks = Marks({}, {}) if is_marked(standing.rules) else None
+    return comment_answer(
+        node["_id"], comment, rights, marks, {parent["id"]: parent} if parent else {}
+    )
+
+
+def _draft(
+    runtime: Runtime, node: Node, new: NewComment, standing: AuthorStanding, sender: Sender | None
+) -> CommentDraft:
+    """Return the draft of a comment under a new id; raises Duplicate."""
+    made = draft.new_comment_id(runtime.random)
+    others = door.note_text(runtime, node, made, new.text, standing)
+    # Without a query for a text that mentions nobody.
+    people = members.among(runtime, node, new.mentions, standing.author) if new.mentions else ()
+    return CommentDraft(new, _recounted(runtime, new, standing), made, others, people, sender)
+
+
+def _recounted(runtime: Runtime, new: NewComment, standing: AuthorStanding) -> AuthorStanding:
+    """Return the standing of a quick author with their present counts.
+
+    The counts follow a first comment by minutes, and a second may follow it at once.
+    """
+    person = standing.admitted.person
+    if approved_of(person) or not is_quick(new.written_ms):
+        return standing
+    person = counting.count(runtime.database, person)
+    return standing._replace(admitted=standing.admitted._replace(person=person))
 
 
 def _store(
@@ -146,7 +205,7 @@ def _renumber(
     there = ask(runtime, current, lambda store, now: store.get(now, comment["id"]))
     if there is not None:
         return _Renumbered(current, None, there, is_copied=True)
-    author, parent_id = written.author, written.new.parent
+    author, parent_id = written.standing.author, written.new.parent
     now = runtime.now()
     node = nodes.take_seq(runtime.database, current["_id"], now, moderated_sites(author))
     if node is None:
@@ -155,7 +214,7 @@ def _renumber(
     if parent_id is not None:
         parent = ask(runtime, node, lambda store, read: store.get(read, parent_id))
     again = written._replace(comment_id=comment["id"])
-    placed = composing.place(runtime, node, parent, again)
+    placed = draft.place(runtime, node, parent, again)
     queue.settle(runtime.database, node, placed)
     entries.settle(runtime.database, node, placed)
     return _Renumbered(node, parent, placed, is_copied=False)
@@ -184,31 +243,6 @@ def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
         return None
 
 
-def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Node:
-    """Number the comment after the end of a running move; raises as `_explain`."""
-    for _ in waits(runtime.settings.post_budget_ms):
-        now, moderated = runtime.now(), moderated_sites(author)
-        node = nodes.take_seq(runtime.database, node_id, now, moderated)
-        if node is not None:
-            return node
-        _explain(runtime, node_id, new, author)
-    raise Unavailable("The discussion is being moved")
-
-
-def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
-    """Open a missing node or end an expired move; raises UnknownNode, NodeLocked, NodeClosed."""
-    try:
-        node = nodes.find(runtime.database, node_id)
-    except UnknownNode:
-        _open(runtime, node_id, new, author)
-        return
-    now, is_moderator = runtime.now(), moderates(author, node["site"])
-    if not is_moderator and not opening.is_public(node, now):
-        raise UnknownNode
-    opening.check_open(node, now, moderates=is_moderator)
-    nodes.find_settled(runtime.database, node_id, runtime.now())
-
-
 def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
     """Make the node of a first comment, if its site is open and the post is sound.
 
@@ -220,12 +254,12 @@ def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         raise UnknownNode
     if new.parent is not None:
         raise UnknownComment
-    # The node has no posts yet: the site knows the author from its other nodes, if at all.
-    known = admission.standing_of(runtime, site, author)
-    composing.check(runtime, site, CommentDraft(new, author, known), settings.of(runtime, site))
-    limits.take(runtime, limits.OPENED, author, None)
     node = nodes.new_node(node_id, site)
     node["closes_at"] = settings.closing_at(runtime, site)
+    # The node has no posts yet: the site knows the author from its other nodes, if at all.
+    standing = _recounted(runtime, new, door.standing_in(runtime, node, author))
+    draft.check(runtime, site, CommentDraft(new, standing))
+    limits.take(runtime, limits.OPENED, author, None)
     vacancies.insert(runtime, node)
 
 
@@ -234,10 +268,9 @@ def _keep_pace(runtime: Runtime, node: Node, written: CommentDraft) -> None:
 
     Raises TooFast, CommentTooLarge and TextRefused.
     """
-    seconds = pace.seconds_for(runtime, node, written.author)
-    if seconds:
-        composing.check(runtime, node["site"], written, settings.in_force(runtime, node))
-        pace.count(runtime, node, written.author, seconds)
+    if door.slow_seconds(written.standing):
+        draft.check(runtime, node["site"], written)
+        door.count_pace(runtime, node, written.standing)
 
 
 def _parent(
@@ -258,10 +291,10 @@ def _compose(
     runtime: Runtime, node: Node, parent: Comment | None, written: CommentDraft
 ) -> Comment:
     """Return a comment in its place under a new id, after its entry and happening are noted."""
-    comment = composing.place(runtime, node, parent, written)
+    comment = draft.place(runtime, node, parent, written)
     while not _enter(runtime, node, comment):
         written = written.with_another_id(runtime)
-        comment = composing.place(runtime, node, parent, written)
+        comment = draft.place(runtime, node, parent, written)
     if comment["state"] == "pending":
         # Before the comment itself: a crash in between leaves a row too many, never one too few.
         queue.settle(runtime.database, node, comment)

@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import partial
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.writing import settle
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
@@ -16,6 +15,7 @@ from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.rendered import places as places_of
 from chalicelib.comments.shapes import Comment, CommentFields, Node
 from chalicelib.comments.stores import ask
+from chalicelib.comments.writing.edit import change_comment
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.people.follows import Step

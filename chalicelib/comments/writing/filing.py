@@ -1,42 +1,10 @@
-"""Changes of a comment's state by verdicts and decisions, and the state that its author sees."""
+"""Changes of a comment's state by confirmations, checks and decisions."""
 
 from datetime import datetime
 
-from chalicelib.comments.judgement import Judgement
 from chalicelib.comments.shapes import Comment, CommentFields, GivenState, Reason
 from chalicelib.comments.spam_check.services import Answer
 from chalicelib.comments.store import WIPED, is_shadow
-
-
-def fields_of_new(verdict: Judgement, now: datetime, *, is_shadowed: bool) -> CommentFields:
-    """Return the fields that a verdict gives a new comment.
-
-    The author of spam sees it as `pending`.
-    """
-    fields: CommentFields = {"state": "hidden" if is_shadowed else verdict.state}
-    if verdict.reasons:
-        fields["reasons"] = verdict.reasons
-    if verdict.state == "spam":
-        return {**fields, "state": "spam", "shadow": "pending", "spam_since": now}
-    if is_shadowed:
-        fields["shadow"] = verdict.state
-    return fields
-
-
-def fields_of_edit(
-    comment: Comment, verdict: Judgement, now: datetime, *, is_shadowed: bool
-) -> CommentFields:
-    """Return the fields that the verdict on an author's edit changes."""
-    # A flagged comment waits for a moderator, whatever the new text is.
-    held: list[Reason] = [each for each in comment.get("reasons", []) if each == "flagged"]
-    fields: CommentFields = {"reasons": [*verdict.reasons, *held]} if verdict.reasons else {}
-    if comment["state"] == "spam" or verdict.state == "spam":
-        since = comment.get("spam_since") or now
-        return {**fields, "state": "spam", "shadow": "pending", "spam_since": since}
-    waits = verdict.state == "pending" or "pending" in {comment["state"], comment.get("shadow")}
-    if is_shadowed or is_shadow(comment):
-        return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
-    return {**fields, "state": "pending"} if verdict.state == "pending" else fields
 
 
 def fields_of_release(comment: Comment, *, is_shadowed: bool) -> CommentFields:

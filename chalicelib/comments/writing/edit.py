@@ -7,22 +7,20 @@ from typing import Literal
 
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
-from chalicelib.comments.discussion import conflicts, filing, pinned
-from chalicelib.comments.discussion.composing import others_of, people_of, writer_of
+from chalicelib.comments.discussion import pinned
 from chalicelib.comments.discussion.reading import find
-from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.reported import is_over
 from chalicelib.comments.entries.rows import ENTRIES, key_of
 from chalicelib.comments.errors import CommentChanged, CommentDeleted
 from chalicelib.comments.forms import CommentEdit, StateChange
-from chalicelib.comments.judgement import JudgedText, judge
+from chalicelib.comments.judgement import JudgedText, fields_of_edit, judge
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.log.rows import Action
-from chalicelib.comments.mentions import Mentions
+from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.comments.moderation import flags, queue
-from chalicelib.comments.people.admission import standing_of
+from chalicelib.comments.people import members
 from chalicelib.comments.people.counting import recounting
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, render_text
@@ -39,8 +37,11 @@ from chalicelib.comments.store import (
     matches,
     told_state,
 )
-from chalicelib.comments.stores import ask, store_of
+from chalicelib.comments.stores import ask, store_of, turns
+from chalicelib.comments.stores.promotion import make_room
 from chalicelib.comments.terms import writing as terms
+from chalicelib.comments.writing import conflicts, door, filing
+from chalicelib.comments.writing.draft import writer_of
 from chalicelib.database import Document
 from chalicelib.errors import EditWindowOver, Forbidden, Unavailable, UnknownComment
 from chalicelib.identity import Principal
@@ -78,7 +79,7 @@ def _edit(
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    text, mentions = edit.text, Mentions(people_of(runtime, node, comment, edit, caller))
+    text, mentions = edit.text, Mentions(_people(runtime, node, comment, edit, caller))
     html = render_text(runtime, node["site"], text, mentions)
     where = conflicts.as_shown(node, comment, edit.as_shown, caller)
     fields: CommentFields = {
@@ -100,6 +101,19 @@ def _edit(
     if "checking" in judged.get("reasons", []):
         origins.send(runtime, node, comment["id"])
     return changed
+
+
+def _people(
+    runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit, caller: Principal
+) -> list[Mention]:
+    """Return the people whom an edited text may mention: former mentions, or members."""
+    before = comment.get("mentions", [])
+    if edit.mentions is None:
+        return before
+    kept = [each for each in before if each["id"] in edit.mentions]
+    known = {each["id"] for each in kept}
+    new = [each for each in edit.mentions if each not in known]
+    return kept + members.among(runtime, node, new, caller)
 
 
 @contextlib.contextmanager
@@ -126,16 +140,15 @@ def _judge_edit(
     Without a verdict, an approved comment could become anything. Raises TextRefused, Duplicate,
     Suspended and Banned.
     """
-    writer = standing_of(runtime, node["site"], author)
-    others = others_of(runtime, node, comment["id"], written.text, author)
-    site = settings.in_force(runtime, node)
+    standing = door.standing_in(runtime, node, author)
+    others = door.note_text(runtime, node, comment["id"], written.text, standing)
     # No service checks a comment that stays in its state whatever the new text is.
     is_open = comment["state"] != "spam" and told_state(comment) in {"visible", "pending"}
     is_checked = is_open and origins.check_again(runtime, node, comment["id"])
     written = written._replace(others=others, is_checked=is_checked)
-    verdict = judge(written, writer_of(author, writer), site)
-    now, is_shadowed = runtime.now(), writer.is_shadowed
-    return filing.fields_of_edit(comment, verdict, now, is_shadowed=is_shadowed)
+    verdict = judge(written, writer_of(standing), standing.rules)
+    now, is_shadowed = runtime.now(), standing.admitted.is_shadowed
+    return fields_of_edit(comment, verdict, now, is_shadowed=is_shadowed)
 
 
 def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:

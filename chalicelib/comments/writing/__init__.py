@@ -1,0 +1,4 @@
+"""Writing in a discussion: new comments, their edits, and every other change of a comment.
+
+Public face: `conflicts`, `draft`, `edit`, `filing`, `mentioning`, `post`, `releasing`.
+"""
