@@ -17,8 +17,8 @@ from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory.zones import ZONES
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import AdRequest, answer, decide
-from chalicelib.ads.visitors.profile_reader import raw_profiles, read
-from chalicelib.ads.visitors.profiles import PROFILES
+from chalicelib.ads.visitors.histories import read
+from chalicelib.ads.visitors.profiles import PROFILES, raw_profiles
 from chalicelib.ads.visitors.visitor_ids import sign
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime

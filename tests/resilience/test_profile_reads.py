@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads.visitors import profile_reader, profiles
+from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import VisitorProfile
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import event
@@ -37,6 +37,6 @@ def test_a_profile_is_read_again_where_the_first_try_fails(runtime: Runtime, fai
     profiles.record(runtime.database, "ann", VisitorProfile(), [impression], "r")
     failing()
 
-    profile = profile_reader.read(profile_reader.raw_profiles(runtime.database), "ann", ["x"])
+    profile = histories.read(profiles.raw_profiles(runtime.database), "ann", ["x"])
 
     assert set(profile.histories) == {"x"}

@@ -11,7 +11,7 @@ from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import creatives, zones
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.serving.compiled_zone import CompiledZone
-from chalicelib.ads.visitors import profile_reader
+from chalicelib.ads.visitors import profiles
 from chalicelib.runtime import Runtime
 
 # At most 16 KiB each.
@@ -48,7 +48,7 @@ class ZoneCache:
 
     def __init__(self, runtime: Runtime) -> None:
         self.leases = HeldLeases(runtime)
-        self.profiles = profile_reader.raw_profiles(runtime.database)
+        self.profiles = profiles.raw_profiles(runtime.database)
         self._database = runtime.database
         self._held_ads = runtime.bounds.ads.held_ads
         self._lifetime = timedelta(milliseconds=runtime.settings.zone_ttl_ms)

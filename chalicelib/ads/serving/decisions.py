@@ -17,8 +17,7 @@ from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.histories import Served
-from chalicelib.ads.visitors.profile_reader import ProfileReader
+from chalicelib.ads.visitors.histories import ProfileReader, Served
 from chalicelib.ids import new_id
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime

@@ -18,7 +18,7 @@ from chalicelib.ads.serving.forms import (
     Verdict,
 )
 from chalicelib.ads.serving.selection import Context, choose, explores, refusing_cap, score
-from chalicelib.ads.visitors import profile_reader
+from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import LISTS, History, VisitorProfile
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
@@ -64,8 +64,8 @@ def explain(runtime: Runtime, asked: AdRequest, replay: Replay) -> ExplanationAn
 def _profile(runtime: Runtime, asked: AdRequest, zone: CompiledZone) -> VisitorProfile:
     if asked.visitor is None:
         return VisitorProfile()
-    profiles = profile_reader.raw_profiles(runtime.database)
-    return profile_reader.read(profiles, asked.visitor, zone.advertisers)
+    undecoded = profiles.raw_profiles(runtime.database)
+    return histories.read(undecoded, asked.visitor, zone.advertisers)
 
 
 def as_of(profile: VisitorProfile, at: datetime, decision: str) -> VisitorProfile:

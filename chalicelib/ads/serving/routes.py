@@ -8,7 +8,7 @@ from chalicelib.ads.serving.decisions import AdRequest, answer, decide
 from chalicelib.ads.serving.explanations import Replay, explain, own_rows
 from chalicelib.ads.serving.forms import AdsQuery, DecisionAnswer, ExplainQuery, ExplanationAnswer
 from chalicelib.ads.visitors import visitor_ids
-from chalicelib.ads.visitors.consent import identify_visitor, visitor_cookie
+from chalicelib.ads.visitors.visitor_ids import identify_visitor, visitor_cookie
 from chalicelib.bots import is_bot
 from chalicelib.http import Ok, Request, Route
 from chalicelib.http.callers import AccountOwner

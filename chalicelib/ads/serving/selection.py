@@ -16,8 +16,13 @@ from itertools import islice
 
 from chalicelib.ads.inventory.campaigns import MAX_KEYWORDS
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, FrequencyCap, lowest
-from chalicelib.ads.visitors.histories import LISTS, MAX_EVENTS, Entry, VisitorProfile
-from chalicelib.ads.visitors.profile_reader import FEW_ADVERTISERS
+from chalicelib.ads.visitors.histories import (
+    FEW_ADVERTISERS,
+    LISTS,
+    MAX_EVENTS,
+    Entry,
+    VisitorProfile,
+)
 
 # Frequency caps: the limits of a visitor's events of an ad.
 

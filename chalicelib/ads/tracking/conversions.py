@@ -7,7 +7,7 @@ from typing import Literal
 
 from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent
-from chalicelib.ads.visitors import profile_reader, profiles
+from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import LISTS, Entry, History, served_ad
 from chalicelib.ads.visitors.profiles import VisitorEvent
 from chalicelib.runtime import Runtime
@@ -37,8 +37,8 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
     """
     now = runtime.now()
     advertiser = conversion.advertiser
-    undecoded = profile_reader.raw_profiles(runtime.database)
-    profile = profile_reader.read(undecoded, conversion.visitor, [advertiser])
+    undecoded = profiles.raw_profiles(runtime.database)
+    profile = histories.read(undecoded, conversion.visitor, [advertiser])
     credited = _find_credit(profile.histories.get(advertiser, {}), now)
     if credited is None:
         return False

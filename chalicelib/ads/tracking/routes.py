@@ -15,8 +15,7 @@ from chalicelib.ads.tracking import beacons, conversion_keys, conversions
 from chalicelib.ads.tracking.conversion_keys import MAX_KEYS, ConversionKey
 from chalicelib.ads.tracking.conversions import Conversion
 from chalicelib.ads.tracking.tokens import MAX_CHARACTERS
-from chalicelib.ads.visitors.consent import identify_visitor
-from chalicelib.ads.visitors.visitor_ids import VisitorValue
+from chalicelib.ads.visitors.visitor_ids import VisitorValue, identify_visitor
 from chalicelib.currencies import MAX_AMOUNT_MICROS
 from chalicelib.http import Created, Found, Input, NoContent, Ok, Pixel, Request, Route
 from chalicelib.http.callers import Advertiser

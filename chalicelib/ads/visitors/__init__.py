@@ -1,4 +1,4 @@
 """The memory of visitors, and their consent to it.
 
-Public face: `consent`, `histories`, `profile_reader`, `profiles`, `routes`, `visitor_ids`.
+Public face: `histories`, `profiles`, `routes`, `visitor_ids`.
 """

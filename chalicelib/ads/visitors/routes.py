@@ -8,8 +8,7 @@ from typing_extensions import TypedDict
 from chalicelib.ads.ids import ServingSiteId
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.visitors import profiles, visitor_ids
-from chalicelib.ads.visitors.consent import cookie_visitor, expired_cookie
-from chalicelib.ads.visitors.visitor_ids import VisitorValue
+from chalicelib.ads.visitors.visitor_ids import VisitorValue, cookie_visitor, expired_cookie
 from chalicelib.errors import Forbidden
 from chalicelib.http import Input, NoContent, Ok, Request, Route
 from chalicelib.http.callers import Publisher

@@ -9,7 +9,7 @@ from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import creatives
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import AdRequest, decide
-from chalicelib.ads.visitors import profile_reader, profiles
+from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import VisitorProfile
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
@@ -67,7 +67,7 @@ def test_one_read_of_the_profile_is_enough_whatever_it_refuses(
 ) -> None:
     listener, runtime = reads
     add_zones(runtime, "blog/banner", count_on="decision")
-    for number in range(profile_reader.FEW_ADVERTISERS):
+    for number in range(histories.FEW_ADVERTISERS):
         put_campaign(runtime, f"advertiser-{number}:spring")
         activate(runtime, f"advertiser-{number}:spring")
     memory, asked = ZoneCache(runtime), AdRequest("blog", "banner", visitor="ann", count=20)
@@ -199,7 +199,7 @@ def test_profiles_of_many_advertisers_are_read_for_the_likely_ones(
 ) -> None:
     listener, runtime = reads
     add_zones(runtime, "blog/banner")
-    for number in range(profile_reader.FEW_ADVERTISERS + 1):
+    for number in range(histories.FEW_ADVERTISERS + 1):
         # The best-paying one is chosen each time, so that its lease is there the second time.
         pricing = cpm(1_000_000 + number * 1_000)
         put_campaign(runtime, f"advertiser-{number}:spring", pricing=pricing)
@@ -218,14 +218,12 @@ def test_a_profile_is_read_again_only_if_it_has_other_advertisers(
     reads: tuple[Reads, Runtime], met: int, finds: int
 ) -> None:
     listener, runtime = reads
-    many = [f"advertiser-{number}" for number in range(profile_reader.FEW_ADVERTISERS + 1)]
+    many = [f"advertiser-{number}" for number in range(histories.FEW_ADVERTISERS + 1)]
     impression: Any = {**event(START), "slot": 0}
     impressions = [(each, impression) for each in many[:met]]
     profiles.record(runtime.database, "ann", VisitorProfile(), impressions, "r")
     listener.take()
-    reader = profile_reader.ProfileReader(
-        profile_reader.raw_profiles(runtime.database), "ann", many
-    )
+    reader = histories.ProfileReader(profiles.raw_profiles(runtime.database), "ann", many)
 
     reader(many[:1])
 

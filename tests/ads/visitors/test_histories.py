@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from chalicelib.ads.visitors import profile_reader, profiles
+from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import MAX_ADVERTISERS, MAX_EVENTS, Entry
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.test_atomicity import in_threads
@@ -81,10 +81,10 @@ def test_a_full_profile_takes_no_further_advertiser_but_goes_on_with_its_own(
 
 def test_a_decision_that_read_the_profile_before_has_to_read_it_again(runtime: Runtime) -> None:
     add(runtime, 1)
-    read = profile_reader.read(profile_reader.raw_profiles(runtime.database), "ann", ["mercedes"])
+    read = histories.read(profiles.raw_profiles(runtime.database), "ann", ["mercedes"])
     add(runtime, 2)
 
     served = [("mercedes", entry(runtime, 3))]
     assert not profiles.record(runtime.database, "ann", read, served, "decision-3")
-    read = profile_reader.read(profile_reader.raw_profiles(runtime.database), "ann", ["mercedes"])
+    read = histories.read(profiles.raw_profiles(runtime.database), "ann", ["mercedes"])
     assert profiles.record(runtime.database, "ann", read, served, "decision-3")

@@ -5,10 +5,14 @@ import pytest
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from chalicelib.ads.visitors import profile_reader, profiles
-from chalicelib.ads.visitors.histories import MAX_ADVERTISERS, MAX_EVENTS, VisitorProfile
-from chalicelib.ads.visitors.profile_reader import ProfileReader, raw_profiles
-from chalicelib.ads.visitors.profiles import KEPT, PROFILES
+from chalicelib.ads.visitors import histories, profiles
+from chalicelib.ads.visitors.histories import (
+    MAX_ADVERTISERS,
+    MAX_EVENTS,
+    ProfileReader,
+    VisitorProfile,
+)
+from chalicelib.ads.visitors.profiles import KEPT, PROFILES, raw_profiles
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import MILLISECOND, event
@@ -25,7 +29,7 @@ def database(runtime: Runtime) -> Database[Document]:
 
 
 def test_an_unknown_visitor_has_an_empty_profile(database: Database[Document]) -> None:
-    profile = profile_reader.read(raw_profiles(database), "nobody", {"x"})
+    profile = histories.read(raw_profiles(database), "nobody", {"x"})
 
     assert (profile.revision, dict(profile.histories), profile.is_full) == (None, {}, False)
 
@@ -47,8 +51,8 @@ def test_any_advertiser_s_name_is_only_a_name(
 ) -> None:
     assert add(database, (advertiser, entry()))
 
-    histories = profile_reader.read(raw_profiles(database), "ann", {advertiser}).histories
-    assert [each["ts"] for each in histories[advertiser]["impressions"]] == [START]
+    found = histories.read(raw_profiles(database), "ann", {advertiser}).histories
+    assert [each["ts"] for each in found[advertiser]["impressions"]] == [START]
 
 
 def test_impressions_are_in_the_order_of_time_whenever_they_come(
@@ -74,7 +78,7 @@ def test_a_profile_takes_200_advertisers_and_leaves_out_another(
 ) -> None:
     everyone = [(f"x{number}", entry()) for number in range(MAX_ADVERTISERS)]
     assert add(database, *everyone)
-    assert profile_reader.read(raw_profiles(database), "ann", {"x0"}).is_full
+    assert histories.read(raw_profiles(database), "ann", {"x0"}).is_full
 
     assert add(database, ("new", entry()), ("x0", entry(START + DAY)))
 
@@ -87,14 +91,14 @@ def test_a_profile_takes_200_advertisers_and_leaves_out_another(
 def test_a_read_is_of_the_advertisers_named(database: Database[Document]) -> None:
     add(database, ("x", entry()), ("y", entry()))
 
-    assert set(profile_reader.read(raw_profiles(database), "ann", {"x", "z"}).histories) == {"x"}
+    assert set(histories.read(raw_profiles(database), "ann", {"x", "z"}).histories) == {"x"}
 
 
 def test_a_reader_joins_what_it_reads_later_to_the_first_revision(
     database: Database[Document],
 ) -> None:
     add(database, ("x", entry()), ("y", entry()))
-    many = [f"x{number}" for number in range(profile_reader.FEW_ADVERTISERS + 1)]
+    many = [f"x{number}" for number in range(histories.FEW_ADVERTISERS + 1)]
     reader = ProfileReader(raw_profiles(database), "ann", many)
     first = reader({"x"})
     add(database, ("y", entry()))
@@ -108,9 +112,9 @@ def test_a_reader_joins_what_it_reads_later_to_the_first_revision(
 
 
 def test_a_profile_that_another_has_changed_is_not_written(database: Database[Document]) -> None:
-    unknown = profile_reader.read(raw_profiles(database), "ann", {"x"})
+    unknown = histories.read(raw_profiles(database), "ann", {"x"})
     add(database, ("x", entry()))
-    known = profile_reader.read(raw_profiles(database), "ann", {"x"})
+    known = histories.read(raw_profiles(database), "ann", {"x"})
     add(database, ("y", entry()))
 
     for outdated in (unknown, known):
@@ -121,7 +125,7 @@ def test_a_profile_that_another_has_changed_is_not_written(database: Database[Do
 
 def test_a_profile_erased_and_made_again_is_another(database: Database[Document]) -> None:
     add(database, ("x", entry()))
-    outdated = profile_reader.read(raw_profiles(database), "ann", {"x"})
+    outdated = histories.read(raw_profiles(database), "ann", {"x"})
     profiles.erase(database, "ann", START)
     add(database, ("x", entry()))
 
@@ -130,7 +134,7 @@ def test_a_profile_erased_and_made_again_is_another(database: Database[Document]
 
 def test_of_many_writers_that_read_the_same_one_writes(database: Database[Document]) -> None:
     for _ in range(10):
-        profile = profile_reader.read(raw_profiles(database), "ann", {"x"})
+        profile = histories.read(raw_profiles(database), "ann", {"x"})
 
         def write(number: int, profile: VisitorProfile = profile) -> bool:
             return profiles.record(database, "ann", profile, [("x", entry())], f"r{number}")

@@ -6,10 +6,9 @@ from typing import Any
 
 from pymongo.database import Database
 
-from chalicelib.ads.visitors import profile_reader, profiles
+from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import Entry
-from chalicelib.ads.visitors.profile_reader import raw_profiles
-from chalicelib.ads.visitors.profiles import PROFILES
+from chalicelib.ads.visitors.profiles import PROFILES, raw_profiles
 from chalicelib.database import Document
 from tests.ads.serving.support.zones import event
 from tests.support.clock import START
@@ -24,7 +23,7 @@ def add(
 ) -> bool:
     """Record impressions on the profile as it is now."""
     names = {advertiser for advertiser, _ in impressions}
-    profile = profile_reader.read(raw_profiles(database), visitor, names)
+    profile = histories.read(raw_profiles(database), visitor, names)
     return profiles.record(database, visitor, profile, impressions, str(random.random()))
 
 
