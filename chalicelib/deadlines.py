@@ -6,7 +6,7 @@ A request has patience with a database that may be gone, for a part of its time.
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +53,12 @@ def remaining() -> float:
 def patience(seconds: float) -> float:
     """Return the time for a call out of the process: `seconds`, or less if less is left."""
     return max(0.0, min(seconds, remaining() - KEPT_SECONDS))
+
+
+def share(part: float) -> Callable[[], bool]:
+    """Return a check whether this part of the remaining time is not yet used."""
+    until = remaining() * (1 - part)
+    return lambda: until == math.inf or remaining() > until
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pymongo.database import Database
 
@@ -13,6 +13,9 @@ from chalicelib.database import Document, connect
 from chalicelib.memory import Memory
 from chalicelib.messaging import Queues
 from chalicelib.settings import Settings
+
+# The longest run of a Lambda function: a call that began this long ago is over.
+LONGEST_RUN = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)

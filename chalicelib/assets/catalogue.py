@@ -1,6 +1,6 @@
 """The assets of an owner: finding, listing and deleting them."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, DESCENDING
@@ -23,10 +23,7 @@ from chalicelib.assets.shapes import (
 from chalicelib.database import Document, in_transaction
 from chalicelib.http import PageQuery
 from chalicelib.http.paging import Cursors, page_of
-from chalicelib.runtime import Runtime
-
-# The longest read of a blob that no version has any more: no function runs longer.
-GRACE = timedelta(minutes=15)
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 
 def find(database: Database[Document], asset_id: str, owner: str | None = None) -> Asset:
@@ -88,7 +85,7 @@ def delete(runtime: Runtime, owner: str, asset_id: str) -> None:
             raise AssetInUse(f"Things that show it: {asset['used_by']}")
         quotas.change(runtime, session, owner, -quotas.length_of(asset["versions"]))
         ASSETS.of(runtime.database).delete_one({"_id": asset_id}, session=session)
-        due = runtime.now() + GRACE
+        due = runtime.now() + LONGEST_RUN
         rows = wastes(asset, due)
         if rows:
             WASTE.of(runtime.database).insert_many(rows, session=session)

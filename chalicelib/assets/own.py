@@ -21,7 +21,7 @@ from chalicelib.assets.shapes import (
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 
 def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
@@ -117,7 +117,7 @@ def _end_uploads(runtime: Runtime, user_id: str, until: datetime | None) -> None
     """Delete a user's own uploads; the blobs of unfinished uploads are waste."""
     rows = UPLOADS.of(runtime.database)
     begun = {"owner": owner_of_person(user_id), **({"at": {"$lte": until}} if until else {})}
-    due = runtime.now() + catalogue.GRACE
+    due = runtime.now() + LONGEST_RUN
     for upload in rows.find(begun):
         blobs = [upload["_id"], upload["clean"]]
         for blob in blobs if upload["finished"] is None else ():
@@ -136,7 +136,7 @@ def _delete(runtime: Runtime, asset: Asset) -> None:
             .delete_one({"_id": asset["_id"]}, session=session)
             .deleted_count
         ):
-            due = runtime.now() + catalogue.GRACE
+            due = runtime.now() + LONGEST_RUN
             if rows := catalogue.wastes(asset, due):
                 WASTE.of(runtime.database).insert_many(rows, session=session)
 

@@ -31,7 +31,7 @@ from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending, lease_end
 from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 # Longer than a worker runs.
 _WRITTEN_BY = timedelta(hours=1)
@@ -147,7 +147,7 @@ def _switch(
     if done.matched_count:
         rows = WASTE.of(runtime.database)
         rows.delete_one({"_id": new["_id"]}, session=session)
-        old = catalogue.waste(asset_id, version, runtime.now() + catalogue.GRACE)
+        old = catalogue.waste(asset_id, version, runtime.now() + LONGEST_RUN)
         rows.insert_one(old, session=session)
 
 
@@ -169,7 +169,7 @@ def _end(runtime: Runtime, library: Library, target: Blobs) -> None:
         "owner": owner,
         "finished": None,
         "store": {"$ne": target.name},
-        "expires_at": {"$gt": runtime.now() - catalogue.GRACE},
+        "expires_at": {"$gt": runtime.now() - LONGEST_RUN},
     }
     if UPLOADS.of(database).find_one(begun) or ASSETS.of(database).find_one(
         _elsewhere(owner, target)

@@ -50,7 +50,7 @@ from chalicelib.assets.shapes import (
 from chalicelib.database import in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, Problem
 from chalicelib.ids import new_id
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 KEPT = timedelta(hours=24)
 _NAMED_PARTS = 20
@@ -143,7 +143,7 @@ def publish_version(
                 "_id": upload["_id"],
                 "store": upload["store"],
                 "asset": asset["_id"],
-                "due": runtime.now() + catalogue.GRACE,
+                "due": runtime.now() + LONGEST_RUN,
             },
             session=session,
         )
@@ -313,7 +313,7 @@ def finish(runtime: Runtime, owner: str, upload_id: str) -> Asset:
 def _refuse(runtime: Runtime, upload: Upload, problem: Problem) -> None:
     """Note the refusal of an upload's bytes, which are waste from then on."""
     refusal: Refusal = {"code": problem.code, "detail": problem.detail}
-    due = runtime.now() + catalogue.GRACE
+    due = runtime.now() + LONGEST_RUN
     blobs = [each for each in (upload["_id"], upload["clean"]) if each is not None]
     rows: list[Waste] = [
         {"_id": blob, "store": upload["store"], "asset": upload["asset"], "due": due}

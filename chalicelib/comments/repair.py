@@ -3,7 +3,6 @@
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
 
 from pymongo import ASCENDING
 
@@ -18,12 +17,12 @@ from chalicelib.comments.stores import store_of
 from chalicelib.comments.terms import upkeep as terms
 from chalicelib.comments.writing.edit import change_comment
 from chalicelib.database import Document
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
-# A write of this age is over: no function runs longer.
-_QUIET = timedelta(minutes=15)
 _NODES_AT_ONCE = 200
+_QUIET = Sweep(nodes.NODES, "written", LONGEST_RUN, {"moving": None}, nodes.WITHOUT_COMMENTS)
 
 
 def repair_counts(runtime: Runtime) -> int:
@@ -31,11 +30,8 @@ def repair_counts(runtime: Runtime) -> int:
 
     Each node is due once after its last write, when no write can be in flight.
     """
-    # The type is the condition of the partial index: without it, the query scans all nodes.
-    quiet = {"written": {"$type": "date", "$lte": runtime.now() - _QUIET}, "moving": None}
-    found = nodes.NODES.of(runtime.database).find(quiet, nodes.WITHOUT_COMMENTS)
     repaired = 0
-    for node in found.sort("written", ASCENDING).limit(_NODES_AT_ONCE):
+    for node in _QUIET.find(runtime, _NODES_AT_ONCE):
         # A node that moves meanwhile keeps its mark; the next run compares it.
         with contextlib.suppress(Moved):
             repaired += _repair(runtime, node)

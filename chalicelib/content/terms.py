@@ -5,13 +5,14 @@ page to come, or of an edition to come, are in a row with their instant: searche
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from pymongo import DeleteMany, IndexModel, ReplaceOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.database import Collection, Document, in_transaction
@@ -26,8 +27,6 @@ MAX_TERMS = 1_000
 # Of a text, in characters: a long text repeats its words, and each takes time.
 _TEXT_BEGINNING = 50_000
 _OF_NEXT = "/next"
-# The function ends after 30 seconds, and has other schedules.
-_LONGEST_RUN = timedelta(seconds=10)
 
 
 class PageTerms(TypedDict):
@@ -86,11 +85,12 @@ def index_due(runtime: Runtime) -> int:
 
     These are pages of release 0.3.0, and all pages after a change of the rules.
     """
-    rows, begun, indexed = NODES.of(runtime.database).find(_DUE, {"site": 1}), runtime.now(), 0
+    rows, indexed = NODES.of(runtime.database).find(_DUE, {"site": 1}), 0
+    has_time = deadlines.share(0.5)
     for each in list(rows.limit(runtime.bounds.content.tended_at_once)):
         _index(runtime, each["site"], each["_id"])
         indexed += 1
-        if runtime.now() - begun >= _LONGEST_RUN:
+        if not has_time():
             break
     return indexed
 

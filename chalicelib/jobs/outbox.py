@@ -15,7 +15,7 @@ from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
 from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 
 class Job(Message):
@@ -49,9 +49,9 @@ class StoredJob(TypedDict):
 # The shop has an outbox of its own.
 JOBS = Collection("social.errand", StoredJob, indexes=(IndexModel([("due", ASCENDING)]),))
 RESENDING = Resending(at="due", made_of="errand")
-# After this no request that read the old state can be running: Lambda stops at 15 minutes; the
-# other 5 cover the transaction and clock skew.
-OUTLIVES_ALL = timedelta(minutes=20)
+# After this no request that read the old state can be running: 5 minutes cover the transaction and
+# clock skew.
+OUTLIVES_ALL = LONGEST_RUN + timedelta(minutes=5)
 
 
 def note(

@@ -1,6 +1,6 @@
 """Sending messages again for overdue documents: each lease, or rarer while no worker takes them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -10,9 +10,8 @@ from pymongo.collection import Collection as MongoCollection
 
 from chalicelib.database import Document
 from chalicelib.ids import new_id
+from chalicelib.jobs.sweeping import log_lag
 from chalicelib.messaging import Message
-from chalicelib.observability import metrics
-from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
@@ -67,7 +66,8 @@ def sweep(
     found: list[Any] = list(rows.find(overdue, waits).sort(kept.at, ASCENDING).limit(most))
     if not found:
         return
-    _log_lag(runtime, rows.name, found)
+    lag = max(_lag_of(runtime, row["since"], row.get("sent") or 0) for row in found)
+    log_lag(rows.name, len(found), lag)
     ids = {"_id": {"$in": [row["_id"] for row in found]}}
     rows.update_many({**ids, **overdue}, [{"$set": _later(runtime, kept, sweep_id)}])
     mine = {**ids, kept.by: sweep_id}
@@ -89,13 +89,6 @@ def note_taken(
 def lease_end(runtime: Runtime) -> datetime:
     """Return the end of a lease, or of a message's wait, that begins now."""
     return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
-
-
-def _log_lag(runtime: Runtime, name: str, found: Sequence[Any]) -> None:
-    """Log for how long the oldest of overdue documents has waited for a worker."""
-    lag = max(_lag_of(runtime, row["since"], row.get("sent") or 0) for row in found)
-    fields = {"work": name, "owed": len(found), "owed_seconds": round(lag.total_seconds())}
-    log.info("owed work", extra={"fields": fields, "metrics": metrics.OWED})
 
 
 def _lag_of(runtime: Runtime, due: datetime, sent: int) -> timedelta:

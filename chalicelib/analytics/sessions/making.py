@@ -24,7 +24,7 @@ from chalicelib.analytics.sessions.periods import SESSIONS, start_of
 from chalicelib.analytics.settings import kept_since
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 PAUSE = timedelta(minutes=30)
 # One aggregate makes a whole day's sessions: those of a million hits took 51 s on a busy machine,
@@ -101,8 +101,7 @@ def _milliseconds(span: timedelta) -> int:
 
 # The time that each run reads again: longer than any batch and any run.
 OVERLAP = timedelta(minutes=10)
-# Longer than the schedule's function may run.
-LEASE = timedelta(minutes=16)
+LEASE = LONGEST_RUN + timedelta(minutes=1)
 _EVERYTHING = "days"
 
 

@@ -1,20 +1,16 @@
 """Closing log rows of acts that ended half way, and removing rows of acts that never happened."""
 
-from datetime import timedelta
-
-from pymongo import ASCENDING
-
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.log.rows import LOG, OPEN, Act, key_of, thing_of
 from chalicelib.comments.people import changing
 from chalicelib.comments.stores import ask
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
-# A call that began this long ago is over: no function runs longer.
-QUIET = timedelta(minutes=15)
 _AT_ONCE = 100
+_SWEEP = Sweep(LOG, "open", after=LONGEST_RUN)
 
 
 def sweep(runtime: Runtime) -> int:
@@ -24,18 +20,17 @@ def sweep(runtime: Runtime) -> int:
     a later act follows it.
     """
     rows = LOG.of(runtime.database)
-    over = {"open": {**OPEN["open"], "$lte": runtime.now() - QUIET}}
-    found = list(rows.find(over).sort("open", ASCENDING).limit(_AT_ONCE))
-    removed = 0
-    for act in found:
+    cleared = removed = 0
+    for act in _SWEEP.find(runtime, _AT_ONCE):
         if _has_happened(runtime, act):
             rows.update_one(key_of(act["_id"]), {"$unset": {"open": ""}})
         else:
             removed += rows.delete_one({**key_of(act["_id"]), **OPEN}).deleted_count
-    if found:
-        fields = {"acts": len(found), "removed": removed}
+        cleared += 1
+    if cleared:
+        fields = {"acts": cleared, "removed": removed}
         log.info("acts of moderators made clear", extra={"fields": fields})
-    return len(found)
+    return cleared
 
 
 def last_act(runtime: Runtime, act: Act) -> str | None:

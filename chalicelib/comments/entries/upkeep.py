@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -28,15 +28,14 @@ from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.database import Document, only_duplicates
 from chalicelib.errors import Unavailable
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 # The comparison of entries with comments runs while people post. A repair writes an entry only if
 # it is unchanged since it was read, and removes an entry without a comment only when no post of its
 # time can be running.
 
-# A write of this age is over: no function runs longer.
-QUIET = timedelta(minutes=15)
 _AT_ONCE = 500
 # The fields of an entry that comments decide.
 _DECIDED = (
@@ -109,7 +108,7 @@ def _compare(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
             writes.append(_repair(node, entry, comment, right))
     # The entry of the page itself is `{node}/`, and has no comment.
     extra = [row for comment_id, row in entries.items() if comment_id]
-    over = runtime.now() - QUIET
+    over = runtime.now() - LONGEST_RUN
     writes += [DeleteOne(_as_read(node, row)) for row in extra if row["posted"] <= over]
     return Difference(missing, wrong, len(extra)), writes
 
@@ -179,6 +178,8 @@ def _batches(writes: list[Write]) -> Iterator[list[Write]]:
 
 
 _SWEPT_AT_ONCE = 1_000
+_PARTS = dict.fromkeys(("todo", "site", "node_id", "id"), 1)
+_SWEEP = Sweep(ENTRIES, "todo", after=LONGEST_RUN, fields=_PARTS)
 
 
 def sweep(runtime: Runtime, notify: Callable[[Runtime, Node, Comment], None]) -> int:
@@ -186,13 +187,8 @@ def sweep(runtime: Runtime, notify: Callable[[Runtime, Node, Comment], None]) ->
 
     It removes entries without comments, and gives the other comments to `notify`.
     """
-    # The type is the condition of the partial index: without it, the query scans all entries.
-    over = {"todo": {"$type": "date", "$lte": runtime.now() - QUIET}}
-    found: Any = ENTRIES.of(runtime.database).find(over, {"site": 1, "node_id": 1, "id": 1})
-    due = sorted(
-        found.sort("todo", ASCENDING).limit(_SWEPT_AT_ONCE),
-        key=lambda row: (row["site"], row["node_id"]),
-    )
+    found = _SWEEP.find(runtime, _SWEPT_AT_ONCE)
+    due = sorted(found, key=lambda row: (row["site"], row["node_id"]))
     groups = groupby(due, key=lambda row: (row["site"], row["node_id"]))
     removed = sum(
         _sweep_node(runtime, site, node_id, list(rows), notify) for (site, node_id), rows in groups
@@ -258,7 +254,7 @@ def _sweep_node(
             notify(runtime, node, comment)
     there = [row["_id"] for row in rows if row["id"] in present]
     # A change since then owes its notifications anew.
-    quiet = {"todo": {"$lte": runtime.now() - QUIET}}
+    quiet = {"todo": {"$lte": runtime.now() - LONGEST_RUN}}
     gone = [row["_id"] for row in rows if row["id"] not in present]
     entries.update_many({"site": site, "_id": {"$in": there}, **quiet}, {"$set": {"todo": None}})
     if not gone:

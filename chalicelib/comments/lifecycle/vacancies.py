@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TypedDict
 
-from pymongo import ASCENDING
-
 from chalicelib import happenings
 from chalicelib.comments import nodes, watches
 from chalicelib.comments.entries import writing as entries
@@ -22,11 +20,13 @@ from chalicelib.comments.stores import promotion, store_of
 from chalicelib.comments.terms import writing as terms
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 5
 _SWEPT_AT_ONCE = 100
+_SWEEP = Sweep(nodes.NODES, "vacant.due", fields=nodes.WITHOUT_COMMENTS)
 # When the mark of a vacant document expires.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -92,12 +92,8 @@ def sweep(runtime: Runtime) -> int:
 
     A forward to another id stays until `stop_forwarding`.
     """
-    collection = nodes.NODES.of(runtime.database)
-    # With the type, or the index, which is partial by it, would not be used.
-    over = {"vacant.due": {"$type": "date", "$lte": runtime.now()}}
-    due = collection.find(over, nodes.WITHOUT_COMMENTS)
-    removed = 0
-    for node in due.sort("vacant.due", ASCENDING).limit(_SWEPT_AT_ONCE):
+    collection, removed = nodes.NODES.of(runtime.database), 0
+    for node in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         if promotion.has_waste(runtime, node["_id"]):
             continue
         # A post that crashed after its queue row and before its comment left the row.

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from pymongo import ASCENDING
-
 from chalicelib.comments import happened, nodes
 from chalicelib.comments.entries import reported, writing
 from chalicelib.comments.entries.kind import KIND, thing_id
@@ -24,6 +22,7 @@ from chalicelib.database import Document
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.marks import reading
 from chalicelib.marks.placing import NO_FLAG, Change, Flag, Marked, place
 from chalicelib.marks.shapes import Thing
@@ -38,7 +37,8 @@ from chalicelib.sites.permissions import moderates
 OVERDUE = timedelta(minutes=1)
 _SWEPT_AT_ONCE = 500
 _ATTEMPTS = 3
-_READ = ("node_id", "id", "flags", "cleared", "revision", "featured")
+_READ = ("hold_at", "node_id", "id", "flags", "cleared", "revision", "featured")
+_SWEEP = Sweep(ENTRIES, "hold_at", after=OVERDUE, fields=dict.fromkeys(_READ, 1))
 
 
 def tend(runtime: Runtime, node: Node, comment_id: str, entry: Mapping[str, Any]) -> bool:
@@ -79,10 +79,8 @@ def _queue(runtime: Runtime, node: Node, comment: Comment) -> bool:
 
 def sweep(runtime: Runtime) -> int:
     """Finish calls that ended half done; return the number of comments held back."""
-    over = {"hold_at": {"$type": "date", "$lte": runtime.now() - OVERDUE}}
-    rows: Any = ENTRIES.of(runtime.database).find(over, dict.fromkeys(_READ, 1))
     held = 0
-    for row in rows.sort("hold_at", ASCENDING).limit(_SWEPT_AT_ONCE):
+    for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         node = nodes.look(runtime.database, row["node_id"])
         if node is None or "vacant" in node:
             # A moved node takes its entries along, with their notes.

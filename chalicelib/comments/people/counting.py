@@ -8,10 +8,8 @@ removes it once no such write can be running.
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from typing import Any
 
-from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.comments.entries.rows import CONCEALED_PART, ENTRIES
@@ -19,12 +17,12 @@ from chalicelib.comments.people.rows import PEOPLE, Person, person_id
 from chalicelib.comments.shapes import State
 from chalicelib.comments.store import CONCEALED
 from chalicelib.database import Document
-from chalicelib.runtime import Runtime
+from chalicelib.jobs.sweeping import Sweep
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
-# A write that began this long ago is over: no function runs longer.
-QUIET = timedelta(minutes=15)
 _AT_ONCE = 1_000
 _ATTEMPTS = 3
+_SWEEP = Sweep(PEOPLE, "recount", after=LONGEST_RUN)
 _COUNTED: Mapping[str, tuple[State, ...]] = {
     "visible": ("visible",),
     "pending": ("pending",),
@@ -68,16 +66,12 @@ def recount(database: Database[Document], site: str, user_id: str) -> bool:
 
 def sweep(runtime: Runtime) -> int:
     """Count again the people whose counts have long been behind; return how many were wrong."""
-    now = runtime.now()
-    # The type selects the partial index.
-    due = {"recount": {"$type": "date", "$lte": now - QUIET}}
-    found = PEOPLE.of(runtime.database).find(due).sort("recount", ASCENDING).limit(_AT_ONCE)
-    wrong = 0
-    for person in list(found):
+    now, wrong = runtime.now(), 0
+    for person in _SWEEP.find(runtime, _AT_ONCE):
         wrong += recount(runtime.database, person["site"], person["user_id"])
         as_read = {"_id": person["_id"], "recount": person["recount"]}
         # A post that began since then may not have its entry yet.
-        is_quiet: Document = {"$lte": ["$touched", now - QUIET]}
+        is_quiet: Document = {"$lte": ["$touched", now - LONGEST_RUN]}
         later = {"$cond": [is_quiet, "$$REMOVE", now]}
         PEOPLE.of(runtime.database).update_one(as_read, [{"$set": {"recount": later}}])
     return wrong

@@ -6,19 +6,18 @@ releases: it looks once more when no post can be running that began before the c
 
 from datetime import datetime
 
-from pymongo import ASCENDING
-
 from chalicelib.comments.errors import UnknownLink
-from chalicelib.comments.people.counting import QUIET
 from chalicelib.comments.people.links import CONFIRMATIONS, Confirmation, token_hash
 from chalicelib.comments.people.rows import PEOPLE, Person, defaults, person_id, status_of
 from chalicelib.comments.writing import releasing
 from chalicelib.database import Document, upsert
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.people.ids import IMPORTED_ID
 from chalicelib.people.names import lookalike_key
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
 _AT_ONCE = 200
+_SWEEP = Sweep(PEOPLE, "release", after=LONGEST_RUN)
 
 
 def find(runtime: Runtime, site: str, token: str) -> Confirmation:
@@ -90,10 +89,8 @@ def find_held(runtime: Runtime, site: str, email_key: str) -> Person | None:
 
 def sweep(runtime: Runtime) -> int:
     """Release comments that earlier confirmations have left waiting; return how many."""
-    due = {"release": {"$type": "date", "$lte": runtime.now() - QUIET}}
-    found = PEOPLE.of(runtime.database).find(due).sort("release", ASCENDING).limit(_AT_ONCE)
     released = 0
-    for person in list(found):
+    for person in _SWEEP.find(runtime, _AT_ONCE):
         number = releasing.release(runtime, person)
         released += number
         if not number:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from pymongo import ASCENDING
-
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.rows import ENTRIES, QUEUED
@@ -25,6 +23,7 @@ from chalicelib.comments.stores import ask
 from chalicelib.comments.writing import edit, filing
 from chalicelib.comments.writing.edit import change_comment
 from chalicelib.errors import Unavailable
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
@@ -139,14 +138,13 @@ def _name(comment: Comment) -> str:
 
 KEPT = timedelta(days=30)
 _SWEPT_AT_ONCE = 200
+_SWEEP = Sweep(ENTRIES, "queued_at", KEPT, where={"$and": [QUEUED, {"queue": "spam"}]})
 
 
 def wipe_overdue(runtime: Runtime) -> int:
     """Wipe the comments that have long been spam, the oldest first; return how many."""
     until, wiped = runtime.now() - KEPT, 0
-    over = {"$and": [QUEUED, {"queue": "spam", "queued_at": {"$lte": until}}]}
-    rows: Any = ENTRIES.of(runtime.database).find(over, {"node_id": 1, "id": 1})
-    for row in rows.sort([("queued_at", ASCENDING), ("_id", ASCENDING)]).limit(_SWEPT_AT_ONCE):
+    for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         node = nodes.look(runtime.database, row["node_id"])
         if node is None or "vacant" in node:
             # A node that has moved takes its entries along.

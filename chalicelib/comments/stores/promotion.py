@@ -29,12 +29,11 @@ from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.ids import new_id
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
-# Longer than any request on the old generation can run.
-_GRACE = timedelta(minutes=15)
 _SWEPT_AT_ONCE = 100
 
 
@@ -54,6 +53,7 @@ GENERATIONS = Collection(
     Generation,
     indexes=(IndexModel([("due", ASCENDING)]),),
 )
+_SWEEP = Sweep(GENERATIONS, "due")
 
 
 class MoveNode(Message):
@@ -141,10 +141,8 @@ def sweep(runtime: Runtime) -> int:
 
     It removes a large generation in steps; the next run continues after the bound of this run.
     """
-    generations = GENERATIONS.of(runtime.database)
-    due = generations.find({"due": {"$lte": runtime.now()}}).sort("due").limit(_SWEPT_AT_ONCE)
     removed, steps = 0, iter(range(runtime.bounds.comments.removal_steps))
-    for row in due:
+    for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         node = nodes.find_settled(runtime.database, row["node_id"], runtime.now())
         node = node or nodes.look(runtime.database, row["node_id"])
         is_vacant = node is None or "vacant" in node
@@ -154,7 +152,7 @@ def sweep(runtime: Runtime) -> int:
             if not _drop(runtime, row, steps):
                 break
             removed += 1
-        generations.delete_one({"_id": row["_id"]})
+        GENERATIONS.of(runtime.database).delete_one({"_id": row["_id"]})
     return removed
 
 
@@ -178,7 +176,7 @@ def has_waste(runtime: Runtime, node_id: str) -> bool:
 
 def quiet_at(runtime: Runtime) -> datetime:
     """Return the time when every present reader of a node has ended."""
-    return runtime.now() + _lease(runtime) + _GRACE
+    return runtime.now() + _lease(runtime) + LONGEST_RUN
 
 
 def _lease(runtime: Runtime) -> timedelta:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from pymongo import ASCENDING, DeleteOne, ReturnDocument, UpdateOne
+from pymongo import ASCENDING, DeleteOne, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from chalicelib.comments import nodes
@@ -18,15 +18,15 @@ from chalicelib.comments.terms.rows import TERMS, CommentTerms, insertion_of, ro
 from chalicelib.comments.terms.writing import is_searched
 from chalicelib.database import Document, only_duplicates
 from chalicelib.errors import Unavailable
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 
-# Longer than any function runs: a step that has not ended by then has crashed.
-_LEASE = timedelta(minutes=16)
+# A step that has not ended by then has crashed.
+_LEASE = LONGEST_RUN + timedelta(minutes=1)
 _MOST_SITES = 100
-# The function's other schedules have to run, too.
-_LONGEST_RUN = timedelta(minutes=4)
+_SWEEP = Sweep(SEARCH_CHANGES, "due")
 _NODES_AT_ONCE = 1_000
 
 
@@ -69,24 +69,10 @@ def index_due(runtime: Runtime) -> int:
 
     Each step is of one worker alone, for one lease. The next run does the steps that follow.
     """
-    changed, begun = 0, runtime.now()
-    rows = SEARCH_CHANGES.of(runtime.database)
-    for due in list(rows.find({"due": {"$lte": begun}}).sort("due", ASCENDING).limit(_MOST_SITES)):
-        change = _take(runtime, due)
-        if change is not None:
-            changed += _step(runtime, change)
-        if runtime.now() - begun >= _LONGEST_RUN:
-            break
-    return changed
-
-
-def _take(runtime: Runtime, due: SearchChange) -> SearchChange | None:
-    """Return a due change of a site, for this worker alone; None if another has it."""
-    as_read = {"_id": due["_id"], "version": due["version"], "due": due["due"]}
-    return SEARCH_CHANGES.of(runtime.database).find_one_and_update(
-        as_read,
-        {"$set": {"due": runtime.now() + _LEASE}},
-        return_document=ReturnDocument.AFTER,
+    return sum(
+        _step(runtime, change)
+        for change in _SWEEP.find(runtime, _MOST_SITES)
+        if _SWEEP.take(runtime, change, _LEASE)
     )
 
 

@@ -1,17 +1,14 @@
 """The end of a transfer, whatever ends it: the site is free for the next, and its files go."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from chalicelib.comments.transfers.rows import TRANSFERS, DiscussionTransfer, State, key_of
 from chalicelib.database import Document
 from chalicelib.jobs.work import WHILE_OWED
 from chalicelib.observability.logs import log
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 
-# Longer than a call that sends a part can run.
-_GRACE = timedelta(minutes=15)
 _WHILE_OPEN = ("open", "is_stopping", *WHILE_OWED)
 
 
@@ -26,7 +23,7 @@ def end(
     as_read: Document = {**key_of(row), "state": row["state"], "is_dry_run": row["is_dry_run"]}
     if "taken_by" in row:
         as_read["taken_by"] = row["taken_by"]
-    ended = {"state": state, "ended": now, "kept_until": now + _GRACE, **fields}
+    ended = {"state": state, "ended": now, "kept_until": now + LONGEST_RUN, **fields}
     gone = dict.fromkeys(_WHILE_OPEN, "")
     rows = TRANSFERS.of(runtime.database)
     return rows.update_one(as_read, {"$set": ended, "$unset": gone}).modified_count == 1

@@ -4,9 +4,11 @@ from chalicelib.comments.transfers import files
 from chalicelib.comments.transfers.endings import end
 from chalicelib.comments.transfers.rows import TRANSFERS, WORK, key_of
 from chalicelib.database import Document
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.runtime import Runtime
 
 _SWEPT_AT_ONCE = 100
+_OVER = Sweep(TRANSFERS, "kept_until")
 _LEFT = frozenset({"uploading", "tried"})
 
 
@@ -16,10 +18,8 @@ def sweep(runtime: Runtime) -> int:
     An import that its publisher left ends here, and its file goes with a later sweep.
     """
     WORK.sweep(runtime)
-    rows = TRANSFERS.of(runtime.database)
-    overdue = {"kept_until": {"$lte": runtime.now()}}
-    removed = 0
-    for row in rows.find(overdue).sort("kept_until").limit(_SWEPT_AT_ONCE):
+    rows, removed = TRANSFERS.of(runtime.database), 0
+    for row in _OVER.find(runtime, _SWEPT_AT_ONCE):
         if row["state"] in _LEFT:
             end(runtime, row, "stopped")
             continue

@@ -3,41 +3,41 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 
 from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.publishing import publishing, states
 from chalicelib.content.publishing.states import Publishing
 from chalicelib.content.shapes import ContentNode
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import in_transaction
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.runtime import Runtime
 
 _Change = Callable[[ContentNode, datetime], Publishing]
+_READ = {"site": 1, "edition": 1, "published": 1, "next.shown_from": 1, "until": 1}
+# The indexes have these conditions.
+_NEXT = Sweep(NODES, "next.shown_from", where={"next.shown_from": EVER}, fields=_READ)
+_COMING = Sweep(NODES, "published", where={"dated": EVER, "published": EVER}, fields=_READ)
+_ENDING = Sweep(NODES, "until", where={"published": EVER, "until": EVER}, fields=_READ)
 
 
 def make_live(runtime: Runtime) -> int:
     """Make next editions live after their instant; return their number."""
-    due = {"next.shown_from": {**EVER, "$lte": runtime.now()}}
-    return _tidy(runtime, due, "next.shown_from", states.make_next_live)
+    return _tidy(runtime, _NEXT, states.make_next_live)
 
 
 def give_date(runtime: Runtime) -> int:
     """Bring pages to their dates in lists after their instant; return their number."""
-    due = {"dated": EVER, "published": {**EVER, "$lte": runtime.now()}}
-    return _tidy(runtime, due, "published", states.give_date)
+    return _tidy(runtime, _COMING, states.give_date)
 
 
 def end(runtime: Runtime) -> int:
     """Remove pages from the listings' indexes after their end; return their number."""
-    due = {"until": {**EVER, "$lte": runtime.now()}, "published": EVER}
-    return _tidy(runtime, due, "until", states.hide)
+    return _tidy(runtime, _ENDING, states.hide)
 
 
-def _tidy(runtime: Runtime, due: Document, order: str, change: _Change) -> int:
-    rows = NODES.of(runtime.database).find(due, {"_id": 1, "site": 1, "edition": 1})
-    most = runtime.bounds.content.tended_at_once
-    found = list(rows.sort(order, ASCENDING).limit(most))
+def _tidy(runtime: Runtime, sweep: Sweep[ContentNode], change: _Change) -> int:
+    found = sweep.find(runtime, runtime.bounds.content.tended_at_once)
     return sum(_tidy_one(runtime, row, change) for row in found)
 
 

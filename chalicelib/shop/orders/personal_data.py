@@ -7,11 +7,11 @@ seller's books. For the order of a guest, see `erase_buyer`.
 from datetime import datetime, timedelta
 from typing import Any
 
-from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
@@ -92,9 +92,8 @@ def forget_buyers(runtime: Runtime) -> int:
     Lines and amounts stay, and the user of an order whose buyer has an account.
     """
     rows, kept = ORDERS.of(runtime.database), timedelta(days=runtime.settings.buyer_days)
-    over = {"email": {"$gt": ""}, "at": {"$lte": runtime.now() - kept}}
-    oldest = rows.find(over, {"_id": 1}).sort("at", ASCENDING)
-    found = list(oldest.limit(runtime.bounds.shop.tended_at_once))
+    over = Sweep(ORDERS, "at", after=kept, where={"email": {"$gt": ""}}, fields={"at": 1})
+    found = list(over.find(runtime, runtime.bounds.shop.tended_at_once))
     if found:
         nobody = {"$set": {"address": None, "email": None}}
         rows.update_many({"_id": {"$in": [each["_id"] for each in found]}}, nobody)

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from pymongo import ASCENDING
-
 from chalicelib.database import Document
 from chalicelib.errors import IdempotencyKeyReused, Problem
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import OrderNotPaid, RefundRefused, RefundTooLarge
@@ -41,6 +40,7 @@ LATE = "paid-late"
 PATIENCE = timedelta(hours=1)
 _ATTEMPTS = 5
 _UNFINISHED = frozenset({"owed", "made"})
+_OWED = Sweep(PAYMENTS, "owed")
 
 
 class _Wanted(NamedTuple):
@@ -138,15 +138,9 @@ def refund_late_payment(runtime: Runtime, order: Order) -> None:
 
 def sweep(runtime: Runtime, until: datetime) -> int:
     """Settle the refunds owed for longest, until a time; return the number of their payments."""
-    now, most = runtime.now(), runtime.bounds.shop.tended_at_once
-    rows = PAYMENTS.of(runtime.database)
-    found = list(rows.find({"owed": {"$lte": now}}).sort("owed", ASCENDING).limit(most))
-    swept = 0
-    for payment in found:
-        if runtime.now() >= until:
-            break
-        this = {"_id": payment["_id"], "owed": payment["owed"]}
-        if rows.update_one(this, {"$set": {"owed": _next(runtime)}}).matched_count:
+    swept, lease = 0, timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    for payment in _OWED.find(runtime, runtime.bounds.shop.tended_at_once, until):
+        if _OWED.take(runtime, payment, lease):
             _settle_all(runtime, payment)
         swept += 1
     return swept

@@ -6,10 +6,10 @@ that call it stop after a time, and the next run continues with the longest over
 
 from datetime import datetime, timedelta
 
-from pymongo import ASCENDING
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib.errors import Problem
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
@@ -31,6 +31,7 @@ from chalicelib.webhooks import due
 # The time for new calls to providers in a run: short enough that the function survives a last call
 # without an answer.
 _ASKING = timedelta(seconds=12)
+_DUE = Sweep(ORDERS, "due", fields={"due": 1})
 
 
 def sweep(runtime: Runtime) -> dict[str, int]:
@@ -57,16 +58,10 @@ def sweep(runtime: Runtime) -> dict[str, int]:
 
 def _resume_orders(runtime: Runtime, until: datetime) -> int:
     """Resume the longest overdue orders, each under a lease; return their number."""
-    now, most = runtime.now(), runtime.bounds.shop.tended_at_once
-    rows = ORDERS.of(runtime.database)
-    found = rows.find({"due": {"$lte": now}}, {"due": 1}).sort("due", ASCENDING).limit(most)
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     resumed = 0
-    for row in list(found):
-        if runtime.now() >= until:
-            break
-        this = {"_id": row["_id"], "due": row["due"]}
-        if rows.update_one(this, {"$set": {"due": runtime.now() + lease}}).matched_count:
+    for row in _DUE.find(runtime, runtime.bounds.shop.tended_at_once, until):
+        if _DUE.take(runtime, row, lease):
             _resume(runtime, row["_id"])
             resumed += 1
     return resumed

@@ -11,9 +11,8 @@ import pytest
 from chalicelib.comments import jobs
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.people import counting
-from chalicelib.comments.people.counting import QUIET
 from chalicelib.comments.people.rows import NO_COUNTS, PEOPLE
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 from tests.comments.support.discussion import Discussion, Layout
 from tests.support.clock import Clock
 
@@ -46,10 +45,10 @@ def test_the_schedule_counts_posts_once_they_are_over(
         discussion.post("x")
     assert (swept(runtime), counts(runtime)) == (0, {})
 
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
     assert (swept(runtime), counts(runtime)) == (1, {"visible": 3})
 
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
     assert swept(runtime) == 0
     assert "recount" not in stored(runtime)
 
@@ -58,16 +57,16 @@ def test_somebody_who_goes_on_posting_is_counted_meanwhile_and_again(
     discussion: Discussion, runtime: Runtime, clock: Clock
 ) -> None:
     discussion.post("x")
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
     discussion.post("x")
 
     assert (swept(runtime), counts(runtime)) == (1, {"visible": 2})
     # As if the entry of a post that runs now came only after this count.
     discussion.post("x")
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
 
     assert (swept(runtime), counts(runtime)) == (1, {"visible": 3})
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
     assert "recount" not in stored(runtime) or swept(runtime) == 0
 
 
@@ -87,9 +86,9 @@ def test_what_died_between_a_change_and_its_count_is_counted_by_the_schedule(
     discussion: Discussion, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     posted = discussion.post("x")["id"]
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
     swept(runtime)
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
     swept(runtime)
 
     def die(*_given: Any) -> None:
@@ -100,7 +99,7 @@ def test_what_died_between_a_change_and_its_count_is_counted_by_the_schedule(
         with pytest.raises(SystemExit):
             discussion.delete(posted, by="ann")
     assert counts(runtime) == {"visible": 1}
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
 
     assert (swept(runtime), counts(runtime)) == (1, {})
 
@@ -125,7 +124,7 @@ def test_comments_of_before_are_counted_with_their_time(
     PEOPLE.of(runtime.database).delete_many({})
     clock.advance(days=30)
     discussion.post("x")
-    clock.time += QUIET
+    clock.time += LONGEST_RUN
 
     swept(runtime)
 
@@ -168,7 +167,9 @@ def test_eight_moderators_at_once_leave_the_right_counts(
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(decide, range(8)))
     # Whoever was overtaken again and again left it to the schedule.
-    later = dataclasses.replace(runtime, now=lambda: runtime.now() + QUIET + timedelta(seconds=1))
+    later = dataclasses.replace(
+        runtime, now=lambda: runtime.now() + LONGEST_RUN + timedelta(seconds=1)
+    )
     counting.sweep(later)
 
     assert counts(runtime) == {"rejected": 16}

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import nodes
-from chalicelib.comments.people.counting import QUIET
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.stores import ask
 from chalicelib.comments.writing import draft, edit, releasing
 from chalicelib.mail.rows import LETTERS
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 from tests.comments.support.guests import COMMENTS, NODE, PAGE, SITE, GuestSite
 from tests.support.workers import Workers
 
@@ -179,7 +178,7 @@ def test_who_confirms_while_they_post_waits_for_nothing(
 
 def tend(site: GuestSite) -> int:
     """Let the schedule do what is due; return how many comments it has released."""
-    site.clock.advance(seconds=QUIET.total_seconds() + 1)
+    site.clock.advance(seconds=LONGEST_RUN.total_seconds() + 1)
     return confirming.sweep(site.runtime)
 
 
