@@ -1,4 +1,4 @@
-"""Workers and schedules of the ad network; a run may happen twice, or not at all."""
+"""Schedules of the ad network; a run may happen twice, or not at all."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,9 +8,8 @@ from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.campaigns import lifecycle, notifications, removal
 from chalicelib.ads.inventory import click_rates, refilling, repricing
 from chalicelib.ads.reports import roll_ups
-from chalicelib.ads.tracking import counting, events, reconciliation
+from chalicelib.ads.tracking import reconciliation
 from chalicelib.ads.visitors import profiles
-from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
 
@@ -73,12 +72,3 @@ def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[
         "differences": [{**each, "period": each["period"].isoformat()} for each in differences],
         "ledger": audit.audit(runtime.database, campaign_id),
     }
-
-
-def count_ad_events(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
-    """Count and bill a batch of events."""
-
-    def handle(batch: list[events.AdEvent]) -> None:
-        counting.count_and_bill(runtime, batch)
-
-    return consume_together(event, events.AD_EVENT, handle)

@@ -25,7 +25,11 @@ WORKERS = (
     _worker("move_nodes", "promotion", 1, "chalicelib.comments.jobs:move_nodes"),
     _worker("run_batches", "moderation", 1, "chalicelib.comments.jobs:run_batches"),
     _worker(
-        "count_ad_events", "ad-events", 500, "chalicelib.ads.jobs:count_ad_events", window_seconds=1
+        "count_ad_events",
+        "ad-events",
+        500,
+        "chalicelib.ads.tracking.jobs:count_ad_events",
+        window_seconds=1,
     ),
     _worker("fan_out", "fan-out", 10, "chalicelib.social.jobs:fan_out"),
     _worker("comment_spread", "comment-spread", 10, "chalicelib.social.jobs:comment_spread"),
@@ -46,8 +50,8 @@ WORKERS = (
         "chalicelib.wiring.hits:PAGES",
         window_seconds=1,
     ),
-    _worker("catalogue", "catalogue", 1, "chalicelib.shop.jobs:catalogue"),
-    _worker("resume_orders", "orders", 10, "chalicelib.shop.jobs:resume_orders"),
+    _worker("catalogue", "catalogue", 1, "chalicelib.shop.catalogue.jobs:catalogue"),
+    _worker("resume_orders", "orders", 10, "chalicelib.shop.orders.jobs:resume_orders"),
     _worker(
         "count_marks",
         "marks",

@@ -54,24 +54,24 @@ def insert(runtime: Runtime, dues: dict[int, datetime | None]) -> None:
     CHORES.of(runtime.database).insert_many(rows)
 
 
-def swept(runtime: Runtime, most: int = MOST, sweep: Sweep[Chore] = SWEEP) -> list[int]:
+def sweep_ids(runtime: Runtime, most: int = MOST, sweep: Sweep[Chore] = SWEEP) -> list[int]:
     return [row["_id"] for row in sweep.find(runtime, most)]
 
 
 @pytest.mark.usefixtures("now")
 def test_the_longest_overdue_come_first_and_a_run_is_bounded(runtime: Runtime) -> None:
-    assert swept(runtime) == [3, 2, 1]
-    assert swept(runtime, most=2) == [3, 2]
+    assert sweep_ids(runtime) == [3, 2, 1]
+    assert sweep_ids(runtime, most=2) == [3, 2]
 
 
 def test_a_document_is_due_after_its_wait(runtime: Runtime, clock: Clock) -> None:
     insert(runtime, {1: clock.time})
     clock.time += WAIT - timedelta(milliseconds=1)
 
-    before = swept(runtime)
+    before = sweep_ids(runtime)
     clock.advance(milliseconds=1)
 
-    assert (before, swept(runtime)) == ([], [1])
+    assert (before, sweep_ids(runtime)) == ([], [1])
 
 
 def test_a_document_without_a_time_is_never_due(runtime: Runtime, clock: Clock) -> None:
@@ -79,14 +79,14 @@ def test_a_document_without_a_time_is_never_due(runtime: Runtime, clock: Clock) 
     CHORES.of(runtime.database).insert_one({"_id": 2, "work": {}})
     clock.advance(days=1_000)
 
-    assert swept(runtime) == []
+    assert sweep_ids(runtime) == []
 
 
 @pytest.mark.usefixtures("now")
 def test_a_condition_leaves_documents_out(runtime: Runtime) -> None:
     odd = Sweep(CHORES, "work.due", where={"_id": {"$mod": [2, 1]}}, fields={"work.due": 1})
 
-    assert swept(runtime, sweep=odd) == [3, 1]
+    assert sweep_ids(runtime, sweep=odd) == [3, 1]
 
 
 @pytest.mark.usefixtures("now")
@@ -110,8 +110,8 @@ def test_without_time_a_sweep_handles_nothing_and_outside_a_function_it_has_no_e
     runtime: Runtime,
 ) -> None:
     with deadlines.bound(0):
-        assert swept(runtime) == []
-    assert swept(runtime) == [3, 2, 1]
+        assert sweep_ids(runtime) == []
+    assert sweep_ids(runtime) == [3, 2, 1]
 
 
 def test_a_sweep_ends_at_its_end(runtime: Runtime, clock: Clock, now: datetime) -> None:
@@ -145,11 +145,11 @@ def test_a_taken_document_is_due_again_after_its_lease(runtime: Runtime, clock: 
     taken = [SWEEP.take(runtime, row, lease) for row in SWEEP.find(runtime, MOST)]
 
     clock.time += WAIT + lease - timedelta(milliseconds=1)
-    before = swept(runtime)
+    before = sweep_ids(runtime)
     clock.advance(milliseconds=1)
 
     assert taken == [True] * 3
-    assert (before, len(swept(runtime))) == ([], 3)
+    assert (before, len(sweep_ids(runtime))) == ([], 3)
 
 
 @pytest.mark.usefixtures("now")
@@ -157,7 +157,7 @@ def test_the_lag_counts_from_the_time_at_which_a_document_was_due(
     runtime: Runtime, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock.advance(seconds=60)
-    swept(runtime, most=2)
+    sweep_ids(runtime, most=2)
 
     (record,) = (each for each in caplog.records if each.message == "owed work")
     assert vars(record)["metrics"] is OWED
@@ -169,7 +169,7 @@ def test_a_sweep_without_work_reads_once_and_says_nothing(
 ) -> None:
     commands.names.clear()
 
-    assert swept(listened) == []
+    assert sweep_ids(listened) == []
     assert (commands.names, said(caplog)) == (["find"], [])
 
 

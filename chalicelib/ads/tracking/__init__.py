@@ -1,5 +1,4 @@
 """From a signed token to an event that counts and costs once.
 
-Public face: `beacons`, `conversion_keys`, `counting`, `events`, `reconciliation`, `routes`,
-`tokens`.
+Public face: `beacons`, `conversion_keys`, `events`, `jobs`, `reconciliation`, `routes`, `tokens`.
 """

@@ -69,7 +69,7 @@ class DiscussedAnswer(AnswerDict):
 def read(runtime: Runtime, site: str, days: Days, most: int) -> DiscussedAnswer:
     """Return the most discussed nodes of a site that readers may comment on, in one query."""
     shown: list[Document] = [
-        {"$match": _shown(runtime.now())},
+        {"$match": _visible_filter(runtime.now())},
         {"$project": {"title": 1, "url": 1}},
     ]
     node_of_each: Document = {
@@ -97,7 +97,7 @@ def _answer(row: Any) -> DiscussedNodeAnswer:
     return {"id": node["_id"], "title": node["title"], "url": node["url"], "comments": number}
 
 
-def _shown(now: datetime) -> Document:
+def _visible_filter(now: datetime) -> Document:
     """Return the filter of nodes that exist, are public, and take comments of readers."""
     return {**nodes.OCCUPIED, **writable_filter(now, frozenset())}
 
@@ -124,7 +124,7 @@ def count(runtime: Runtime, site: str) -> None:
     found: Any = ENTRIES.of(runtime.database).aggregate(_stages(site, now))
     by_days: Document = next(found, {f"d{days}": [] for days in DAYS})
     ids = {each["node"] for days in DAYS for each in by_days[f"d{days}"]}
-    where = {"_id": {"$in": sorted(ids)}, "site": site, **_shown(now)}
+    where = {"_id": {"$in": sorted(ids)}, "site": site, **_visible_filter(now)}
     shown = {node["_id"] for node in nodes.NODES.of(runtime.database).find(where, {"_id": 1})}
     kept = {f"d{days}": _keep(by_days[f"d{days}"], shown) for days in DAYS}
     rows = DISCUSSED.of(runtime.database)

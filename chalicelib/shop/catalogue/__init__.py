@@ -1,5 +1,5 @@
 """The catalogue: products, each write under its version, and lists of products.
 
-Public face: `forms`, `indexing`, `layouts`, `listing_routes`, `offers`, `relisting`, `rendering`,
-`rewriting`, `routes`, `rows`, `skus`, `writing`.
+Public face: `forms`, `indexing`, `jobs`, `layouts`, `listing_routes`, `offers`, `rendering`,
+`routes`, `rows`, `skus`, `writing`.
 """
