@@ -30,13 +30,14 @@ from chalicelib.comments.shapes import (
     StoreName,
     Votes,
 )
-from chalicelib.comments.sites.forms import (
+from chalicelib.comments.sites.offered import (
+    OfferedSignIn,
     ReactionOffered,
     WritingAnswer,
+    offered_sign_in,
     reaction_answers,
     writing_answer,
 )
-from chalicelib.comments.sites.offered import OfferedSignIn, offered_sign_in
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Cursor, Next
 from chalicelib.people.ids import UserId

@@ -1,6 +1,5 @@
 """Public shapes of a site's settings, with their bounds."""
 
-from datetime import datetime
 from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
@@ -18,19 +17,22 @@ from chalicelib.comments.shapes import (
     Guests,
     ListingOrder,
     Moderation,
-    Node,
     PhraseAction,
     Repeats,
     Votes,
     VotesShown,
+)
+from chalicelib.comments.sites.offered import (
+    MAX_EMOJI_CHARACTERS,
+    ReactionKey,
+    ReactionOffered,
+    reaction_answers,
 )
 from chalicelib.http import Input, without_defaults
 from chalicelib.limits import FLAGS, VOTES
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownUrl, Url, at_most
 
-# A family of four with skin tones has eleven code points; most emoji have one to eight.
-MAX_EMOJI_CHARACTERS = 8
 MAX_PHRASE_CHARACTERS = 100
 MOST_LINKS = 100
 MOST_APPROVED = 100
@@ -40,12 +42,6 @@ _DAY_SECONDS = 24 * 60 * 60
 MOST_DAYS = 3_650
 MOST_FLAGS = 1_000
 _WEEK_MINUTES = 7 * 24 * 60
-
-ReactionKey = Annotated[
-    str,
-    StringConstraints(pattern=r"^[a-z0-9_]{1,20}$"),
-    Field(description="What is stored of a reaction.", examples=["heart"]),
-]
 
 
 class OfferedReaction(Input):
@@ -273,13 +269,6 @@ class CommentSettingsChange(CommentSettings):
     limits: LimitChange = LimitChange()
 
 
-class ReactionOffered(TypedDict):
-    """A way to react that a site offers."""
-
-    key: ReactionKey
-    emoji: Annotated[str, Field(max_length=MAX_EMOJI_CHARACTERS)]
-
-
 class PhraseWatched(TypedDict):
     """A phrase that a publisher watches for."""
 
@@ -329,27 +318,6 @@ class CommentSettingsAnswer(TypedDict):
     notifications: bool
 
 
-class WritingAnswer(TypedDict):
-    """When, and how often, readers may write in a node."""
-
-    opens_at: Annotated[
-        datetime | None, Field(description="From when on readers may write; null for always.")
-    ]
-    closes_at: Annotated[
-        datetime | None, Field(description="Until when readers may write; null for always.")
-    ]
-    slow_seconds: SlowSeconds
-
-
-def writing_answer(node: Node, settings: CommentSite) -> WritingAnswer:
-    """Return a node's hours and pace of writing under these settings."""
-    return {
-        "opens_at": node.get("opens_at"),
-        "closes_at": node.get("closes_at"),
-        "slow_seconds": settings.get("slow_seconds", 0),
-    }
-
-
 def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
     """Return a site's settings as the API shows them."""
     return {
@@ -385,8 +353,3 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "search": settings.get("search", False),
         "notifications": settings.get("notifications", False),
     }
-
-
-def reaction_answers(settings: CommentSite) -> list[ReactionOffered]:
-    """Return a site's reactions, in its own order."""
-    return [{"key": each["key"], "emoji": each["emoji"]} for each in settings["reactions"]]
