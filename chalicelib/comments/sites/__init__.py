@@ -1,4 +1,4 @@
 """A publisher's settings of a site's discussions: votes, reactions, orders, moderation.
 
-Public face: `forms`, `limits`, `offered`, `routes`, `search_changes`, `settings`.
+Public face: `limits`, `offered`, `routes`, `search_changes`, `settings`.
 """
