@@ -1,7 +1,7 @@
 """axe-core: which rules of WCAG 2.2 (A and AA) and of good practice a page breaks."""
 
 import os
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page
@@ -12,6 +12,10 @@ from contract.programs import NoNode
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 
+# The rules that a page keeps have thousands of nodes, of which nothing is asked.
+_OPTIONS = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+_RUN = """([within, options]) => axe.run(within, options).then(({ violations }) =>
+  violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`))"""
 # Elements look at the page again in the frame after its scheme has changed. Frames are counted from
 # the change: where a test has set the page's clock, it also sets when its frames come.
 _FOLLOW = """(scheme) => {
@@ -40,11 +44,8 @@ def violations(page: Page, axe: str, within: str = "html") -> list[str]:
     """Return the rules that a page breaks, and where."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(axe)
-    options = {"runOnly": {"type": "tag", "values": RULES}}
-    found: dict[str, Any] = page.evaluate(
-        "([within, options]) => axe.run(within, options)", [within, options]
-    )
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found["violations"]]
+    found: list[str] = page.evaluate(_RUN, [within, _OPTIONS])
+    return found
 
 
 def in_both_schemes(page: Page, axe: str) -> list[str]:

@@ -8,6 +8,9 @@ MOST = 0.02
 _STEP_PX = 500
 _QUIET_LOOKS = 5
 _LOOKS = 1_000
+# A page waits for no answer to a beacon. The browser renews its cache by itself after it has given
+# the page a stale answer; it reports the end half a minute later.
+_OF_NO_PAGE = {"ping", "other"}
 _OBSERVE = """
 window.shifts = [];
 new PerformanceObserver((list) => {
@@ -53,8 +56,7 @@ class Reading:
         quiet = 0
         for _ in range(_LOOKS):
             self._page.evaluate(_NEXT_FRAME)
-            # A beacon has no answer that a page waits for.
-            asked = [each for each in self._open if each.resource_type != "ping"]
+            asked = [each for each in self._open if each.resource_type not in _OF_NO_PAGE]
             quiet = 0 if asked else quiet + 1
             if quiet == _QUIET_LOOKS:
                 return
