@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import comparison, page, tables
+from bench import ages, comparison, page, tables
 from bench.case import Case
 from bench.commands import Observe
 from bench.figures import Figure, Run, bars, load, save
@@ -54,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parts = given.part or PARTS
     if given.once:
         _call_once(parts)
+        return
+    if given.mark:
+        ages.mark_pages()
         return
     onto = _earlier(given.onto, parts) if given.onto else None
     run = load(called_path(given.read)) if given.read else _measured(parts, given.quick)
@@ -106,6 +109,8 @@ def _write(run: Run, other: Run | None, given: argparse.Namespace) -> None:
             page.write(called_path(given.markdown), content)
         except page.UnknownRegion as unknown:
             sys.exit(f"{given.markdown} shows {unknown}, which this run has not measured")
+        if called_path(given.markdown).resolve() in ages.PAGES and is_code_of(run.commit):
+            ages.record({each.part for each in run.figures} & {*PARTS})
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -126,6 +131,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--onto", type=Path, metavar="FILE", help="take the figures of other parts from a run"
+    )
+    parser.add_argument(
+        "--mark", action="store_true", help="have older tables of the docs say so, and measure none"
     )
     parser.add_argument("--read", type=Path, metavar="FILE", help="show an earlier run's figures")
     parser.add_argument(

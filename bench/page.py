@@ -10,7 +10,10 @@ from pathlib import Path
 from bench import comparison, tables
 from bench.figures import Run, bars
 
-_REGION = re.compile(r"(<!-- bench: (?P<name>[a-z_]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
+REGION = re.compile(
+    r"(?P<begin><!-- bench: (?P<name>[a-z_]+) -->\n)(?P<body>.*?)(?P<end><!-- /bench -->)",
+    re.DOTALL,
+)
 
 
 class UnknownRegion(Exception):
@@ -30,9 +33,9 @@ def filled(text: str, content: Callable[[str], str | None]) -> str:
 
     def region(match: re.Match[str]) -> str:
         found = content(match["name"])
-        return match[0] if found is None else f"{match[1]}\n{found}\n\n{match[3]}"
+        return match[0] if found is None else f"{match['begin']}\n{found}\n\n{match['end']}"
 
-    return _REGION.sub(region, text)
+    return REGION.sub(region, text)
 
 
 def run_content(run: Run, other: Run | None = None) -> Callable[[str], str]:

@@ -9,7 +9,7 @@ import ast
 import functools
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -80,7 +80,7 @@ def lower_budgets(found: Mapping[str, list[str]]) -> None:
 def find_unreached(roots: Iterable[str]) -> list[str]:
     """Return the modules that roots, as `module:name`, load and never reach."""
     begin = [Name(*root.split(":")) for root in roots]
-    needed = {_package(each.module) for each in _reach(begin)}
+    needed = {_package(each.module) for each in reach(begin)}
     needed |= {parent for module in needed for parent in _parents(module)}
     return sorted(load(each.module for each in begin) - needed - _PARTS)
 
@@ -125,13 +125,13 @@ def load(begin: Iterable[str]) -> set[str]:
     return found
 
 
-def _reach(begin: Iterable[Name]) -> set[Name]:
-    """Return all names that some names lead to, these included."""
+def reach(begin: Iterable[Name], but: Container[str] = ()) -> set[Name]:
+    """Return all names that some names lead to, these included; not through the modules `but`."""
     found: set[Name] = set()
     waiting = [*begin]
     while waiting:
         name = waiting.pop()
-        if name not in found:
+        if name not in found and name.module not in but:
             found.add(name)
             waiting += next_names(name)
     return found
@@ -170,9 +170,9 @@ def _uses(module: str, statement: ast.stmt) -> Iterator[Name]:
 
 @functools.cache
 def files() -> Mapping[str, Path]:
-    """Return the files of `app` and of the package by module."""
+    """Return the files of `app`, of the package and of the bench by module."""
     found = {"app": ROOT / "app.py"}
-    for file in (ROOT / "chalicelib").rglob("*.py"):
+    for file in (*(ROOT / "chalicelib").rglob("*.py"), *(ROOT / "bench").glob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
         found[".".join(part for part in parts if part != "__init__")] = file
     return found
