@@ -475,7 +475,7 @@ def test_the_schedule_sends_the_message_of_each_due_row(
     desk: Desk, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Any] = []
-    monkeypatch.setattr(resending, "_log_lag", lambda *_: None)
+    monkeypatch.setattr(resending, "log_lag", lambda *_: None)
 
     def keep(_queues: Any, *messages: Any) -> bool:
         sent.extend(messages)
