@@ -79,7 +79,7 @@ def admit(
     `count` counts it for the author's address: a refused author uses up nothing of other people
     there, and a post that `count` refuses is given back to its author.
 
-    Raises Suspended, Banned, and TooFast, and writes nothing then.
+    Raises Suspended, Banned, and TooFast; the counts are then as before.
     """
     site = site_of(node_id)
     _check_pace(runtime, node_id, site, author)
@@ -217,7 +217,9 @@ class _Post:
         """Take the count of the post back: it was not made."""
         if self._allowances:
             earlier = {"$subtract": ["$tat", by_trust(self._every(), self._now)]}
-            self._rows.update_one(self._key, [{"$set": {"tat": earlier}}])
+            # Not where an erasure came between: a new document has no such time.
+            counted = {**self._key, "tat": {"$gt": self._now}}
+            self._rows.update_one(counted, [{"$set": {"tat": earlier}}])
 
     def _decide(self, before: Person) -> Admitted:
         """Decide as the update does; raises Suspended, Banned and TooFast."""

@@ -173,6 +173,20 @@ def test_a_post_that_its_address_may_not_make_is_given_back(limited: Runtime) ->
     assert sum(posts(limited) for _ in range(10)) == 3
 
 
+def test_nothing_is_given_back_to_an_author_who_is_erased_meanwhile(limited: Runtime) -> None:
+    know(limited)
+
+    def refuse() -> None:
+        PEOPLE.of(limited.database).delete_one({"_id": "blog/ann"})
+        know(limited)
+        raise TooFast(retry_after_seconds=9)
+
+    with pytest.raises(TooFast):
+        admit(limited, "blog:page", ANN, refuse)
+
+    assert "tat" not in stored(limited)
+
+
 def test_a_refused_author_uses_up_nothing_of_their_address(limited: Runtime) -> None:
     know(limited, status="banned")
     asked: list[None] = []
