@@ -26,7 +26,7 @@ def test_rooms_that_import_a_changed_module_are_tested_too() -> None:
     chosen = choose(["chalicelib/comments/mentions.py"])
 
     assert "tests/comments/test_mentions.py" in chosen
-    assert "tests/comments/discussion" in chosen
+    assert "tests/comments/writing" in chosen
     assert "tests/shop/carts" not in chosen
 
 

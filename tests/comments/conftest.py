@@ -5,6 +5,7 @@ import pytest
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
 from tests.support.clock import Clock
+from tests.support.http_client import Client
 
 
 @pytest.fixture(params=LAYOUTS, ids=str)
@@ -28,3 +29,13 @@ def passing_time(monkeypatch: pytest.MonkeyPatch) -> None:
         return clock.time
 
     monkeypatch.setattr(Clock, "__call__", look)
+
+
+@pytest.fixture
+def publisher(client: Client) -> Client:
+    return client.as_("paula", roles=["publisher"])
+
+
+@pytest.fixture
+def ann(client: Client) -> Client:
+    return client.as_("ann")
