@@ -55,6 +55,10 @@ PROFILES = Collection(
         IndexModel([("trim_at", ASCENDING)]),
     ),
 )
+# The longest time between a decision and its events.
+ERASURE_KEPT = timedelta(days=1)
+DAY_MS = DAY_SECONDS * 1_000
+KEPT_MS = MAX_WINDOW_SECONDS * 1_000
 
 
 def raw_profiles(database: Database[Document]) -> MongoCollection[Document]:
@@ -65,12 +69,6 @@ def raw_profiles(database: Database[Document]) -> MongoCollection[Document]:
     """
     options = database.codec_options.with_options(document_class=RawBSONDocument)
     return database.get_collection(PROFILES.name, codec_options=options)
-
-
-# The longest time between a decision and its events.
-ERASURE_KEPT = timedelta(days=1)
-DAY_MS = DAY_SECONDS * 1_000
-KEPT_MS = MAX_WINDOW_SECONDS * 1_000
 
 
 class VisitorEvent(NamedTuple):

@@ -44,9 +44,9 @@ from chalicelib.sites.permissions import moderated_sites
 
 
 class CommentCall(NamedTuple):
-    """The call that brings a comment: its sender, None without a spam check, and its count.
+    """The call of a new comment.
 
-    `count_call` counts it for its address, as `door.admit` has it.
+    `sender`: None without a spam check. `count_call`: the `count` of `door.admit`.
     """
 
     sender: Sender | None = None

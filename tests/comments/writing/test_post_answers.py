@@ -91,6 +91,7 @@ def test_a_post_under_limits_takes_six_round_trips(
     admin: Client, listened: Runtime, commands: Commands
 ) -> None:
     """The author, their address, the number, the entry, the comment, and the count."""
+    assert admin.patch(SETTINGS, votes="up_down").status == 200
     settings = listened.settings.model_copy(update={"limits": 1.0})
     limited = dataclasses.replace(listened, settings=settings)
     ann = dataclasses.replace(admin, app=create_app(limited, LocalChalice)).as_("ann", name="Ann")
