@@ -20,12 +20,19 @@ class Memory:
         self, key: str, now: datetime, lifetime: timedelta, read: Callable[[], Value]
     ) -> Value:
         """Return the value of a key, read again after its `lifetime`."""
-        held = self._held.get(key)
-        # After the clock went back, a value of the future would live too long.
-        if held is not None and held[0] <= now < held[1]:
+        held = self._current(key, now)
+        if held is not None:
             value: Value = held[2]
             return value
-        value = read()
+        return self.keep(key, now, lifetime, read())
+
+    def look(self, key: str, now: datetime) -> Any:
+        """Return the value that a key has now; None without any."""
+        held = self._current(key, now)
+        return None if held is None else held[2]
+
+    def keep(self, key: str, now: datetime, lifetime: timedelta, value: Value) -> Value:
+        """Put a value in the place of the last one, and return it."""
         self._held.pop(key, None)
         if len(self._held) >= MOST_REMEMBERED:
             del self._held[next(iter(self._held))]
@@ -35,6 +42,11 @@ class Memory:
     def forget(self, key: str) -> None:
         """Forget a value that this container has changed."""
         self._held.pop(key, None)
+
+    def _current(self, key: str, now: datetime) -> tuple[datetime, datetime, Any] | None:
+        held = self._held.get(key)
+        # After the clock went back, a value of the future would live too long.
+        return held if held is not None and held[0] <= now < held[1] else None
 
 
 class Remembered(Generic[Value]):

@@ -79,10 +79,15 @@ def existing(node: Node | None) -> Node:
 
 def find_for(runtime: Runtime, node_id: str, caller: Principal | None) -> Node:
     """Return a node as `find`, if it is public now, or the caller is its site's staff."""
-    node = find(runtime.database, node_id)
-    if not is_visible(node, caller, runtime.now()):
+    return shown_to(runtime, look(runtime.database, node_id), caller)
+
+
+def shown_to(runtime: Runtime, node: Node | None, caller: Principal | None) -> Node:
+    """Return a node as a read found it, under the condition of `find_for`."""
+    found = existing(node)
+    if not is_visible(found, caller, runtime.now()):
         raise UnknownNode
-    return node
+    return found
 
 
 def is_visible(node: Node, caller: Principal | None, now: datetime) -> bool:

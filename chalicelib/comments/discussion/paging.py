@@ -1,27 +1,41 @@
 """Pages of a node's listing: after a position, before a position, and around a comment."""
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from typing_extensions import TypeIs
 
+from chalicelib.comments import nodes
 from chalicelib.comments.discussion.places import place_of, with_places
 from chalicelib.comments.entries import ranking
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.permissions import Rights
-from chalicelib.comments.shapes import Comment, Node, PageOrder, RankedOrder
+from chalicelib.comments.shapes import Comment, Node, NodeLayout, PageOrder, RankedOrder
 from chalicelib.comments.store import Order, Page, Viewer, position
 from chalicelib.comments.stores import ask
+from chalicelib.comments.stores.documents import DocumentStore
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import responses
 from chalicelib.http.paging import Cursors
+from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 
 # The other members of a comment: ids, a path of up to 17 of them, a name of 100 characters, times.
 _BYTES_BESIDE_TEXT = 3_000
 
+_GUEST = Viewer()
+_GUESSED_FOR = timedelta(hours=1)
+
 Read = Callable[[Page], list[Comment]]
+
+
+class _Guess(NamedTuple):
+    """The first page of a guest, in a node of this layout."""
+
+    layout: NodeLayout
+    page: Page
 
 
 class ListingPage(NamedTuple):
@@ -101,6 +115,60 @@ class TimedListing(NamedTuple):
         first = position(self.node, comments[0]) if earlier else None
         last = position(self.node, comments[-1]) if later else None
         return ListingPage(comments, self.back.following(first), self.onwards.following(last))
+
+
+def open_node(
+    runtime: Runtime, node_id: str, query: CommentsQuery, caller: Principal | None, *, is_new: bool
+) -> tuple[Node, Read]:
+    """Return a node as `nodes.find_for`, and the read of its pages.
+
+    `is_new`: the caller holds no copy of the page. A guest's first page then comes with the node in
+    one trip, by a guess; where the node has another layout or order, it is read after the node.
+    """
+    guess = _guess(runtime, node_id, query) if is_new and caller is None else None
+    if guess is None:
+        found, ahead = nodes.look(runtime.database, node_id), None
+    else:
+        found, ahead = DocumentStore(runtime.database).first_page(*guess)
+    node = nodes.shown_to(runtime, found, caller)
+    layout = _layout(node, node_id)
+
+    def read(page: Page) -> list[Comment]:
+        if ahead is not None and guess == (layout, page):
+            return ahead
+        if page.viewer == _GUEST and page.after is None and node["store"] == "documents":
+            right = _Guess(layout, page)
+            runtime.memory.keep(_key(node_id, query), runtime.now(), _GUESSED_FOR, right)
+        return ask(runtime, node, lambda store, current: store.page(current, page))
+
+    return node, read
+
+
+def _guess(runtime: Runtime, node_id: str, query: CommentsQuery) -> _Guess | None:
+    """Return the page of a query, if its node is as the last one of its site was.
+
+    Most nodes of a site have one store and one order, and few have been moved.
+    """
+    last: _Guess | None = runtime.memory.look(_key(node_id, query), runtime.now())
+    if last is None or query.cursor is not None or query.around is not None:
+        return None
+    page = Page(last.page.order, query.limit + 1, None, _GUEST)
+    return _Guess(_layout(last.layout, node_id), page)
+
+
+def _layout(node: NodeLayout, node_id: str) -> NodeLayout:
+    """Return the layout of a node for a node of this id."""
+    return {
+        "_id": node_id,
+        "store": node["store"],
+        "generation": node["generation"],
+        "threaded": node["threaded"],
+    }
+
+
+def _key(node_id: str, query: CommentsQuery) -> str:
+    """Return the key of a guess: by site, and by order, as nodes choose what is left open."""
+    return f"comments.guess {node_id.rpartition(':')[0]} {query.order}"
 
 
 def _path_of(rows: Sequence[Comment]) -> str | None:

@@ -1,7 +1,6 @@
 """Pages of a node, threads and single comments, each as the caller may see it."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from chalicelib.comments.answers import (
 from chalicelib.comments.discussion import paging, pinned, places, ranked
 from chalicelib.comments.discussion.paging import (
     ListingPage,
+    Read,
     fitting,
     is_ranked,
     listing_of,
@@ -59,14 +59,14 @@ def list_comments(
 
     Raises UnknownNode, InvalidCursor, and UnknownComment for the comment of `around`.
     """
-    node = nodes.find_for(runtime, node_id, caller)
+    node, read_page = paging.open_node(runtime, node_id, query, caller, is_new=not held.tags)
     rights = _reading_rights(runtime, node, caller)
     order = order_of(query, rights)
     tags = _tags(runtime, node, f"comments {held.form}", query, rights)
     is_counted = is_ranked(order) or is_marked(rights.settings)
     if not is_counted and (tag := tags.current(held.tags, runtime.now())):
         return Listing(tag, None)
-    shown = _listing_page(runtime, node, rights, query)
+    shown = _listing_page(runtime, node, rights, query, read_page)
     # A reader who pages on has the comments above.
     is_alone = query.around is not None or held.form != NOTHING_HELD.form
     above_first = places.above(node, shown.comments) if is_alone else []
@@ -102,7 +102,7 @@ def _waiting(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery)
 
 
 def _listing_page(
-    runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery
+    runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, read_page: Read
 ) -> ListingPage:
     """Return the comments of a page in its order."""
     order = order_of(query, rights)
@@ -110,7 +110,7 @@ def _listing_page(
         return paging.featured_page(runtime, node, query)
     if is_ranked(order):
         return ranked.page(runtime, node, rights, query, order)
-    listing = listing_of(runtime, node, rights, query, partial(_read, runtime, node))
+    listing = listing_of(runtime, node, rights, query, read_page)
     if query.around is None:
         return listing.page()
     return listing.around(find(runtime, node, query.around, rights.caller))
@@ -240,10 +240,6 @@ def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
     if comment is None or not viewer(caller, node["site"]).sees(comment):
         raise UnknownComment
     return comment
-
-
-def _read(runtime: Runtime, node: Node, page: Page) -> list[Comment]:
-    return ask(runtime, node, lambda store, current: store.page(current, page))
 
 
 class _Beside(NamedTuple):

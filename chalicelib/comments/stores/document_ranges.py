@@ -2,7 +2,7 @@
 
 from pymongo import ASCENDING, DESCENDING
 
-from chalicelib.comments.shapes import Node, Shadow
+from chalicelib.comments.shapes import Node, NodeLayout, Shadow
 from chalicelib.comments.store import CONCEALED, Page, Viewer
 from chalicelib.database import Document
 
@@ -36,7 +36,7 @@ def by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return [*NODE, ("state", ASCENDING), *(sort if sort in ORDERS else BY_SEQ)]
 
 
-def sort_of(node: Node, page: Page) -> list[tuple[str, int]]:
+def sort_of(node: NodeLayout, page: Page) -> list[tuple[str, int]]:
     """Return the sort of a page of the node's listing."""
     if not node["threaded"]:
         return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]

@@ -13,7 +13,7 @@ from tests.support.commands import Commands
 ORDERS: tuple[Order, ...] = ("oldest", "newest")
 
 
-def test_a_page_takes_two_round_trips_whatever_its_depth(
+def test_a_page_takes_at_most_two_round_trips_whatever_its_depth(
     listened: Runtime, layout: Layout, commands: Commands
 ) -> None:
     discussion = Discussion.make(listened, layout)
@@ -22,12 +22,13 @@ def test_a_page_takes_two_round_trips_whatever_its_depth(
         posted = discussion.post(str(number), parent)
         parent = posted["id"] if layout.threaded and number % 4 else None
 
-    discussion.page()
     for order in ORDERS:
+        discussion.page(order)
         for limit in (1, 50, 200):
             commands.names.clear()
             page = discussion.page(order, limit)
-            assert len(commands.names) == 2
+            # Documents come with their node: test_guesses.
+            assert len(commands.names) == (1 if layout.store == "documents" else 2)
             commands.names.clear()
             discussion.page(order, limit, page["next"])
             assert len(commands.names) == 2
