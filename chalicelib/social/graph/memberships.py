@@ -7,7 +7,7 @@ conflicts with it there and tries again.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -142,8 +142,7 @@ def _make_within(
         return None
     _check_room(runtime.bounds.social.embedded_max, pair, owner, member)
     _write(runtime.database, pair, owner, member, session)
-    for job in _back_fills(pair):
-        outbox.note(runtime, job, session)
+    outbox.note_all(runtime, _back_fills(pair), session)
     if pair.before and not pair.after:
         telling.note(runtime, _act_of(pair), session)
     return pair, member["graph_store"]
@@ -153,29 +152,27 @@ def _find_both(
     database: Database[Document], change: _Change, session: ClientSession
 ) -> tuple[User | None, _Person | None]:
     """Return an owner of circles and another user; raises the errors of `_check_may_join`."""
-    users, joining = USERS.of(database), change.joining
-    about = {**_PERSON, f"circles.{joining}.key": 1} if joining else _PERSON
-    owner = users.find_one({"_id": change.owner_id}, about, session=session)
-    member = users.find_one({"_id": change.member_id}, _PERSON, session=session)
-    if joining:
-        _check_may_join(database, owner, member, joining, session)
+    other = {"$literal": change.member_id}
+    blocks = [{"$in": [other, f"${name}"]} for name in ("blocked", "blocked_by")]
+    about: Document = {**_PERSON, "is_apart": {"$or": blocks}}
+    if change.joining:
+        about[f"circles.{change.joining}.key"] = 1
+    both = {"_id": {"$in": [change.owner_id, change.member_id]}}
+    rows: Any = USERS.of(database).find(both, about, session=session)
+    found = {each["_id"]: each for each in rows}
+    owner, member = found.get(change.owner_id), found.get(change.member_id)
+    if change.joining:
+        _check_may_join(owner, member, change.joining)
     return owner, member
 
 
-def _check_may_join(
-    database: Database[Document],
-    owner: User | None,
-    member: _Person | None,
-    circle_id: str,
-    session: ClientSession,
-) -> None:
+def _check_may_join(owner: Document | None, member: Document | None, circle_id: str) -> None:
     """Raise UnknownUser, UnknownCircle or CannotCircle if a member cannot join a circle."""
     if member is None:
         raise UnknownUser
     if owner is None or circle_id not in owner["circles"]:
         raise UnknownCircle
-    blocks = {"$or": [{"blocked": member["_id"]}, {"blocked_by": member["_id"]}]}
-    if USERS.of(database).find_one({"_id": owner["_id"], **blocks}, {}, session=session):
+    if owner["is_apart"]:
         raise CannotCircle
 
 

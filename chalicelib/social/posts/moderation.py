@@ -2,7 +2,9 @@
 
 from chalicelib.http import Request
 from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownPost
+from chalicelib.social.graph.audience import Reader
 from chalicelib.social.posts import comments, posts
 from chalicelib.social.posts.answers import PostAnswer, PostCommentsAnswer
 from chalicelib.social.posts.forms import PostCommentsQuery
@@ -17,13 +19,18 @@ def read_post(request: Request, post_id: str, caller: Principal | None) -> PostA
     """
     runtime, caller_id = request.runtime, caller.id if caller else None
     try:
-        reader, post = posts.find_with_reader(runtime.database, post_id, caller_id)
-        (shown,) = comments.omit_blocked_comments(runtime.database, reader, [post])
-        return poll_answer(runtime, shown or post, caller_id)
+        found = posts.find_with_reader(runtime.database, post_id, caller_id)
+        return answer_for(runtime, *found)
     except UnknownPost:
         if caller is None or not caller.has("social_moderator"):
             raise
     return _read_as_moderator(request, post_id, caller)
+
+
+def answer_for(runtime: Runtime, reader: Reader, post: ReadPost) -> PostAnswer:
+    """Return the answer of a post for a reader who may see it."""
+    (shown,) = comments.omit_blocked_comments(runtime.database, reader, [post])
+    return poll_answer(runtime, shown or post, reader.id)
 
 
 def list_comments(

@@ -124,8 +124,8 @@ def _declare_votes(route: Route) -> None:
 
         The answer is the post with its results. Votes are secret.
         """
-        votes.cast(request.runtime, post, caller, body.option)
-        return Ok(moderation.read_post(request, post, caller))
+        voted = votes.cast(request.runtime, post, caller, body.option)
+        return Ok(moderation.answer_for(request.runtime, *voted))
 
     @route("DELETE", "/posts/{post}/vote", raises=(UnknownPost, NotAPoll))
     def withdraw_vote(request: Request, post: PostId, caller: Principal) -> NoContent:

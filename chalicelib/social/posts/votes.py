@@ -7,15 +7,17 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TypedDict
 
-from pymongo import ASCENDING, IndexModel
+from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.errors import Unavailable
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.social.errors import NotAPoll, UnknownOption, UnknownPost
+from chalicelib.social.errors import NotAPoll, UnknownOption
 from chalicelib.social.graph import users
+from chalicelib.social.graph.audience import Reader
 from chalicelib.social.posts import posts, reactions
 from chalicelib.social.posts.answers import PostAnswer, post_answer
 from chalicelib.social.posts.shapes import PollResults, ReadPost, ShownPost
@@ -42,30 +44,68 @@ VOTES = Collection(
 )
 
 
-def cast(runtime: Runtime, post_id: str, caller: Principal, option: str) -> None:
+# Each try but the last meets an edit of the poll.
+_TRIES = 5
+
+
+class _Unchanged(Exception):
+    """The person has this vote already."""
+
+
+class _Changed(Exception):
+    """The post was edited or deleted after it was read."""
+
+
+def cast(runtime: Runtime, post_id: str, caller: Principal, option: str) -> tuple[Reader, ReadPost]:
     """Store the caller's one vote in a poll; another option replaces the first.
 
-    Raises UnknownPost if the caller may not see the post, NotAPoll and UnknownOption.
+    Returns the post with its votes, and the caller's relations to the people on it. Raises
+    UnknownPost if the caller may not see the post, NotAPoll, UnknownOption, and Unavailable if the
+    author edits the poll all the time.
     """
-    _check(runtime, post_id, caller)
-    users.ensure(runtime, caller)
-    database, key = runtime.database, _key(caller.id, post_id)
+    for _ in range(_TRIES):
+        reader, post = _find_poll(runtime, post_id, caller)
+        users.ensure(runtime, caller)
+        try:
+            return reader, _replace_vote(runtime, post, caller.id, option)
+        except _Unchanged:
+            return reader, post
+        except _Changed:
+            # Until its first vote a poll may be edited: the option may have another number now.
+            continue
+    raise Unavailable("The poll is being edited")
 
-    def work(session: ClientSession) -> None:
-        there = {"_id": post_id, "deleted": False}
-        post = posts.POSTS.of(database).find_one(there, {"detail.options": 1}, session=session)
-        if post is None:
-            raise UnknownPost
-        number = _number(post["detail"]["options"], option)
-        before = VOTES.of(database).find_one(key, session=session)
+
+def _replace_vote(runtime: Runtime, post: ReadPost, voter_id: str, option: str) -> ReadPost:
+    """Store a vote for an option of a poll as it was read; raises _Unchanged and _Changed."""
+    options: list[str] = post["detail"]["options"]
+    if option not in options:
+        raise UnknownOption
+    number = options.index(option)
+    vote: Document = {"post_id": post["id"], "number": number, "option": option}
+
+    def work(session: ClientSession) -> ReadPost:
+        before = VOTES.of(runtime.database).find_one_and_update(
+            _key(voter_id, post["id"]),
+            {"$set": {**vote, "ts": runtime.now()}},
+            upsert=True,
+            session=session,
+        )
         if before and before["number"] == number:
-            return
-        vote: Document = {"post_id": post_id, "number": number, "option": option}
-        change = {"$set": {**vote, "ts": runtime.now()}}
-        VOTES.of(database).update_one(key, change, upsert=True, session=session)
-        _count_vote(database, post_id, number, before, session)
+            raise _Unchanged
+        as_read = {"_id": post["id"], "deleted": False, "detail.options": options}
+        counted = posts.POSTS.of(runtime.database).find_one_and_update(
+            as_read,
+            _vote_update(number, before),
+            projection={"votes": 1, "vote_count": 1},
+            return_document=ReturnDocument.AFTER,
+            session=session,
+        )
+        if counted is None:
+            raise _Changed
+        return {**post, "votes": counted["votes"], "vote_count": counted["vote_count"]}
 
-    in_transaction(database, work)
+    return in_transaction(runtime.database, work)
 
 
 def withdraw(runtime: Runtime, post_id: str, caller: Principal) -> None:
@@ -73,7 +113,7 @@ def withdraw(runtime: Runtime, post_id: str, caller: Principal) -> None:
 
     Raises UnknownPost if the caller may not see the post, and NotAPoll.
     """
-    _check(runtime, post_id, caller)
+    _find_poll(runtime, post_id, caller)
     take_back(runtime.database, caller.id, post_id)
 
 
@@ -89,7 +129,8 @@ def take_back(
         before = VOTES.of(database).find_one(key, session=session)
         if before:
             VOTES.of(database).delete_one(key, session=session)
-            _count_vote(database, post_id, None, before, session)
+            change = _vote_update(None, before)
+            posts.POSTS.of(database).update_one({"_id": post_id}, change, session=session)
 
     in_transaction(database, work)
 
@@ -110,41 +151,28 @@ def remove(database: Database[Document], post_id: str) -> None:
     VOTES.of(database).delete_many({"post_id": post_id})
 
 
-def _check(runtime: Runtime, post_id: str, caller: Principal) -> None:
-    if not is_poll(posts.find_visible(runtime.database, post_id, caller.id)["type"]):
+def _find_poll(runtime: Runtime, post_id: str, caller: Principal) -> tuple[Reader, ReadPost]:
+    reader, post = posts.find_with_reader(runtime.database, post_id, caller.id)
+    if not is_poll(post["type"]):
         raise NotAPoll
+    return reader, post
 
 
 def _key(user_id: str, post_id: str) -> dict[str, str]:
     return {"_id": f"{user_id}:{post_id}", "user_id": user_id}
 
 
-def _number(options: list[str], option: str) -> int:
-    if option not in options:
-        raise UnknownOption
-    return options.index(option)
+def _vote_update(number: int | None, before: PollVote | None) -> Document:
+    """Return the update that counts the option `number`, None for no vote, in place of `before`.
 
-
-def _count_vote(
-    database: Database[Document],
-    post_id: str,
-    number: int | None,
-    before: PollVote | None,
-    session: ClientSession,
-) -> None:
-    """Count the option `number` instead of the vote `before`; None: no vote.
-
-    Comes last in its transaction: all voters' transactions write to the post.
+    It comes last in its transaction: all voters' transactions write to the post.
     """
     change = {"vote_count": (number is not None) - (before is not None)}
     if number is not None:
         change[f"votes.{number}"] = 1
     if before:
         change[f"votes.{before['number']}"] = -1
-    there = {"_id": post_id} if number is None else {"_id": post_id, "deleted": False}
-    counted = posts.POSTS.of(database).update_one(there, {"$inc": change}, session=session)
-    if number is not None and not counted.matched_count:
-        raise UnknownPost
+    return {"$inc": change}
 
 
 # The results of polls, read from the posts themselves for each of their copies.

@@ -1,5 +1,6 @@
 """Votes in polls: one of each person, counted exactly, shown wherever the post is shown."""
 
+import itertools
 import random
 import subprocess
 import sys
@@ -15,12 +16,13 @@ import pytest
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from chalicelib.social.posts import votes
+from chalicelib.social.posts import posts, votes
 from chalicelib.social.posts.types import POST_TYPES, PollDetail, is_poll
 from tests.social.support.designs import Design
 from tests.social.support.drivers import Town, circle, follow, publish, settle
 from tests.social.support.interleaving import Meantime
 from tests.social.support.mortal_workers import Died, Mortal, living
+from tests.support.commands import Commands
 from tests.support.http_client import Client, Reply
 
 OPTIONS = ["18:00", "18:30", "19:00"]
@@ -198,6 +200,48 @@ def test_many_who_vote_change_and_withdraw_at_once_are_counted_exactly(
     assert_exact(runtime)
 
 
+def test_a_vote_takes_six_round_trips_and_its_repetition_writes_nothing(
+    client: Client, listened: Runtime, commands: Commands
+) -> None:
+    settle(client, "ann", "bob")
+    post, rows = publish(client, "ann", **POLL), listened.database["social.vote"]
+
+    commands.names.clear()
+    votes.cast(listened, post, principal("bob"), "18:00")
+    read, written = ["find"] * 3, ["findAndModify"] * 2
+    assert commands.names == [*read, *written, "commitTransaction"]
+
+    (before,) = rows.find()
+    commands.names.clear()
+    votes.cast(listened, post, principal("bob"), "18:00")
+    assert commands.names == [*read, "findAndModify", "abortTransaction"]
+    assert list(rows.find()) == [before]
+
+
+def test_a_poll_that_is_edited_all_the_time_is_unavailable(
+    watched: Town, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settle(client, "ann", "bob")
+    post, find, turned = publish(client, "ann", **POLL), posts.find_with_reader, itertools.count()
+
+    def edited_after(*given: Any) -> Any:
+        found = find(*given)
+        if given[2] == "ann":
+            return found
+        options = [*OPTIONS, f"option {next(turned)}"]
+        detail = {"question": "Thursday's ride?", "options": options}
+        assert client.as_("ann").patch(f"/posts/{post}", detail=detail).status == 200
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(posts, "find_with_reader", edited_after)
+        reply = vote(watched.client, "bob", post)
+
+    assert (reply.status, reply.code) == (503, "unavailable")
+    assert watched.runtime.database["social.vote"].count_documents({}) == 0
+    assert_exact(watched.runtime)
+
+
 def test_a_poll_that_is_deleted_while_somebody_votes_has_no_vote(
     watched: Town, meantime: Meantime, client: Client
 ) -> None:
@@ -207,7 +251,7 @@ def test_a_poll_that_is_deleted_while_somebody_votes_has_no_vote(
     def delete() -> None:
         assert client.as_("ann").delete(f"/posts/{post}").status == 204
 
-    meantime.before("update", "social.vote", delete)
+    meantime.before("findAndModify", "social.vote", delete)
     reply = vote(watched.client, "bob", post)
 
     assert meantime.done()
@@ -225,7 +269,7 @@ def test_a_poll_that_is_edited_while_somebody_votes_counts_what_was_meant(
         turned = {"question": "Thursday's ride?", "options": OPTIONS[::-1]}
         assert client.as_("ann").patch(f"/posts/{post}", detail=turned).status == 200
 
-    meantime.before("update", "social.vote", edit)
+    meantime.before("findAndModify", "social.vote", edit)
     reply = vote(watched.client, "bob", post, "19:00")
 
     assert meantime.done()
@@ -266,7 +310,7 @@ def test_an_erasure_takes_back_the_votes_of_its_time_alone(town: Town) -> None:
     assert_exact(town.runtime)
 
 
-STEPS: dict[str, Callable[[Runtime, str], None]] = {
+STEPS: dict[str, Callable[[Runtime, str], object]] = {
     "first": lambda runtime, post: votes.cast(runtime, post, principal("bob"), "18:00"),
     "change": lambda runtime, post: votes.cast(runtime, post, principal("bob"), "19:00"),
     "withdraw": lambda runtime, post: votes.withdraw(runtime, post, principal("bob")),

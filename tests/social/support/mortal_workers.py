@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from pymongo.client_session import ClientSession
 from pymongo.collection import Collection
 
 from chalicelib.messaging import Queues
@@ -44,7 +45,7 @@ class Mortal:
 
 @contextmanager
 def living(life: Mortal) -> Iterator[None]:
-    """Make every call of the database and every send of messages a step of this life."""
+    """Make each call and commit of the database and each send of messages a step of this life."""
 
     def stepping(call: Callable[..., Any]) -> Callable[..., Any]:
         def wrapped(*args: Any, **options: Any) -> Any:
@@ -56,5 +57,7 @@ def living(life: Mortal) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in CALLS:
             patch.setattr(Collection, name, stepping(getattr(Collection, name)))
+        commit = stepping(ClientSession.commit_transaction)
+        patch.setattr(ClientSession, "commit_transaction", commit)
         patch.setattr(Queues, "send", stepping(Queues.send))
         yield
