@@ -10,6 +10,7 @@ from chalicelib.ads.inventory import click_rates, refilling, repricing
 from chalicelib.ads.reports import roll_ups
 from chalicelib.ads.tracking import reconciliation
 from chalicelib.ads.visitors import profiles
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.runtime import Runtime
 
 
@@ -20,17 +21,18 @@ def run_minute(runtime: Runtime) -> dict[str, int]:
     """
     database, now = runtime.database, runtime.now()
     grace = timedelta(seconds=runtime.settings.beacon_grace_seconds)
-    bounded = funds.bound_spending(database, now) if runtime.settings.prepayment else 0
-    return {
-        **transfers.clean_up(database, now),
-        "advertisers_bounded": bounded,
-        "campaigns_taken_back": funds.take_back(database, now),
-        "leases_ended": leases.end_expired(database, grace, now),
-        "campaigns_deleted": removal.finish(database, grace, now),
-        "campaigns_told": notifications.notify_due(runtime),
-        "zones_entered": refilling.refill(database, runtime.random),
-        "campaigns_refreshed": exhaustion.refresh_all(database, now),
+    prepaid = runtime.settings.prepayment
+    steps: dict[str, Step] = {
+        "transfers": lambda _: transfers.clean_up(database, now),
+        "advertisers_bounded": lambda _: funds.bound_spending(database, now) if prepaid else 0,
+        "campaigns_taken_back": lambda _: funds.take_back(database, now),
+        "leases_ended": lambda _: leases.end_expired(database, grace, now),
+        "campaigns_deleted": lambda _: removal.finish(database, grace, now),
+        "campaigns_told": notifications.notify_due,
+        "zones_entered": lambda _: refilling.refill(database, runtime.random),
+        "campaigns_refreshed": lambda _: exhaustion.refresh_all(database, now),
     }
+    return run_steps(runtime, steps)
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
@@ -40,8 +42,11 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 
 def settle(runtime: Runtime) -> dict[str, int]:
     """Pay sites and network their earnings of past days."""
-    database, now = runtime.database, runtime.now()
-    return {**settlements.settle(runtime), "funds_counted": funds.recount(database, now)}
+    steps: dict[str, Step] = {
+        "settlements": settlements.settle,
+        "funds_counted": lambda _: funds.recount(runtime.database, runtime.now()),
+    }
+    return run_steps(runtime, steps)
 
 
 def end_flights(runtime: Runtime) -> dict[str, int]:

@@ -10,6 +10,7 @@ from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.reports import late, moving
 from chalicelib.analytics.reports.names import Pages
 from chalicelib.analytics.sessions import making
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
@@ -19,14 +20,22 @@ _COUNTER_LIVES = timedelta(days=1)
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
     """Make sessions and roll them up, continue moves; return the number of each."""
-    rewritten, followed = moving.rewrite(runtime), late.follow(runtime)
-    done = {**logs_moving.sweep(runtime), "days_rewritten": rewritten, "names_followed": followed}
-    return {**done, **making.make_due(runtime)}
+    steps: dict[str, Step] = {
+        "days_rewritten": moving.rewrite,
+        "names_followed": late.follow,
+        "logs": logs_moving.sweep,
+        "sessions": making.make_due,
+    }
+    return run_steps(runtime, steps)
 
 
 def tend(runtime: Runtime) -> dict[str, int]:
     """Make and drop the parts of logs, and measure collections; return the number of each."""
-    return {"parts_dropped": upkeep.trim(runtime), "collections_measured": upkeep.measure(runtime)}
+    steps: dict[str, Step] = {
+        "parts_dropped": upkeep.trim,
+        "collections_measured": upkeep.measure,
+    }
+    return run_steps(runtime, steps)
 
 
 def count_hits(pages: Pages, runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:

@@ -6,17 +6,19 @@ from pydantic import TypeAdapter
 
 from chalicelib.assets import promotion, upkeep
 from chalicelib.assets.promotion import MoveAssets
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
     """Resend moves, and remove uploads and blobs; return the numbers of removals."""
-    promotion.resend_pending(runtime)
-    return {
-        "uploads_removed": upkeep.sweep_uploads(runtime),
-        "blobs_removed": upkeep.sweep_waste(runtime),
+    steps: dict[str, Step] = {
+        "moves": promotion.resend_pending,
+        "uploads_removed": upkeep.sweep_uploads,
+        "blobs_removed": upkeep.sweep_waste,
     }
+    return run_steps(runtime, steps)
 
 
 def move_assets(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:

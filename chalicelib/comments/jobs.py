@@ -1,5 +1,6 @@
 """Workers and schedules of comments, which finish and repair the work of calls."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
@@ -28,38 +29,42 @@ from chalicelib.comments.terms import upkeep as terms
 from chalicelib.comments.transfers import runs as transfer_runs
 from chalicelib.comments.transfers import upkeep as transfers
 from chalicelib.comments.transfers.messages import RunTransfer
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-
-
-def run_due(runtime: Runtime) -> dict[str, int]:
-    """Resend lost messages, remove waste, repair counters; return the number of each."""
-    running.WORK.sweep(runtime)
-    origins.WORK.sweep(runtime)
-    return {
-        "moves_sent": promotion.resend_moves(runtime),
-        "generations_removed": promotion.sweep(runtime),
-        "vacancies_removed": vacancies.sweep(runtime),
-        "entries_removed": upkeep.sweep(runtime, _tell),
-        "flagged_held": flags.sweep(runtime),
-        "comments_indexed": terms.index_due(runtime),
-        "counts_repaired": repair_counts(runtime),
-        "people_recounted": counting.sweep(runtime),
-        "names_keyed": guests.add_missing_keys(runtime),
-        "confirmed_released": confirming.sweep(runtime),
-        "addresses_keyed": by_page.add_missing_keys(runtime),
-        "spam_wiped": checking.wipe_overdue(runtime),
-        "acts_cleared": acts.sweep(runtime),
-        "sites_counted": discussed.count_due(runtime),
-        "files_removed": transfers.sweep(runtime),
-        "comments_waiting": queue.measure(runtime),
-    }
 
 
 def _tell(runtime: Runtime, node: Node, comment: Comment) -> None:
     """Tell of a comment whose message may have got lost."""
     notifications.agree(runtime, node, comment)
     webhooks.agree(runtime, node, comment["id"])
+
+
+_STEPS: Mapping[str, Step] = {
+    "batches": running.WORK.sweep,
+    "spam_checks": origins.WORK.sweep,
+    "moves_sent": promotion.resend_moves,
+    "generations_removed": promotion.sweep,
+    "vacancies_removed": vacancies.sweep,
+    "entries_removed": lambda runtime: upkeep.sweep(runtime, _tell),
+    "flagged_held": flags.sweep,
+    "comments_indexed": terms.index_due,
+    "counts_repaired": repair_counts,
+    "people_recounted": counting.sweep,
+    "names_keyed": guests.add_missing_keys,
+    "confirmed_released": confirming.sweep,
+    "addresses_keyed": by_page.add_missing_keys,
+    "spam_wiped": checking.wipe_overdue,
+    "acts_cleared": acts.sweep,
+    "sites_counted": discussed.count_due,
+    "files_removed": transfers.sweep,
+    "comments_waiting": queue.measure,
+}
+
+
+def run_due(runtime: Runtime) -> dict[str, int]:
+    """Resend lost messages, remove waste, repair counters; return the number of each."""
+    return run_steps(runtime, _STEPS)
 
 
 # Messages of moves have no type.

@@ -1,5 +1,6 @@
 """The queue worker and the schedule of content; both may run twice at once."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -9,21 +10,28 @@ from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing import discussions as publishing_discussions
 from chalicelib.content.publishing import notifications, tending
 from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks import due
 
+_STEPS: Mapping[str, Step] = {
+    "made_live": tending.make_live,
+    "ended": tending.end,
+    "dates_given": tending.give_date,
+    "events_delivered": lambda run: due.deliver(
+        run, NODES, notifications.notify, key=("site", "_id")
+    ),
+    "tags_counted": tag_counts.count_due,
+    "tags_repaired": lambda run: len(tag_counts.repair(run)),
+    "discussions_told": publishing_discussions.sweep,
+    "pages_indexed": terms.index_due,
+}
+
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Tidy up after instants that have passed, and send messages again; return counts of pages."""
-    done = {"made_live": tending.make_live(runtime), "ended": tending.end(runtime)}
-    tending.give_date(runtime)
-    due.deliver(runtime, NODES, notifications.notify, key=("site", "_id"))
-    tag_counts.count_due(runtime)
-    tag_counts.repair(runtime)
-    publishing_discussions.sweep(runtime)
-    terms.index_due(runtime)
-    return done
+    """Tidy up after instants that have passed, and send messages again; return the counts."""
+    return run_steps(runtime, _STEPS)
 
 
 def tell_discussions(

@@ -7,7 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from chalice.app import Chalice
+from pymongo.errors import PyMongoError
 
+from chalicelib.database import is_outage
 from chalicelib.observability import metrics
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -27,6 +29,10 @@ class ScheduledJob:
     name: str
     every: timedelta
     run: Callable[[Runtime], Counts | None]
+
+
+# A step of a job; a number is the count of the step's name.
+Step = Callable[[Runtime], Counts | int | None]
 
 
 class UnknownSchedule(ValueError):
@@ -66,6 +72,30 @@ def run_named(
     }
     log.info("schedule", extra={"fields": fields, "metrics": metrics.SCHEDULE})
     return done
+
+
+def run_steps(runtime: Runtime, steps: Mapping[str, Step]) -> dict[str, int]:
+    """Run the steps of a job in their order; return their counts by name.
+
+    A step that fails keeps none behind it from its work: a document that fails each time would hold
+    them up for ever. The first failure is raised behind the last step, so that the run fails and
+    rings its alarm. An outage of the database, which all steps share, is raised at once.
+    """
+    counts: dict[str, int] = {}
+    failures: list[Exception] = []
+    for name, step in steps.items():
+        try:
+            done = step(runtime)
+        except Exception as failure:
+            if isinstance(failure, PyMongoError) and is_outage(failure):
+                raise
+            log.exception("step of a schedule failed", extra={"fields": {"step": name}})
+            failures.append(failure)
+        else:
+            counts |= {name: done} if isinstance(done, int) else done or {}
+    if failures:
+        raise failures[0]
+    return counts
 
 
 def _find(function: str, schedules: tuple[ScheduledJob, ...], event: Any) -> ScheduledJob:

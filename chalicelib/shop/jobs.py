@@ -1,6 +1,7 @@
 """Schedules and commands of shops; each may run twice at once, or miss a run."""
 
 from chalicelib.jobs import outbox
+from chalicelib.jobs.schedules import run_steps
 from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue import indexing
 from chalicelib.shop.categories.messages import JOB, JOBS
@@ -14,8 +15,7 @@ def resend_overdue(runtime: Runtime) -> None:
 
 def tend_catalogue(runtime: Runtime) -> None:
     """Send the messages of overdue jobs again, and make the search words of older rules anew."""
-    resend_overdue(runtime)
-    indexing.refresh(runtime)
+    run_steps(runtime, {"jobs": resend_overdue, "words": indexing.refresh})
 
 
 def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:

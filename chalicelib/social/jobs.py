@@ -1,13 +1,10 @@
 """Workers, schedules and commands of the social feed."""
 
-from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pymongo.database import Database
-
-from chalicelib.database import Document
 from chalicelib.jobs import outbox
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 from chalicelib.social import messages, notifications, watched_posts
@@ -41,27 +38,29 @@ from chalicelib.social.timelines.post_fan_out import OF_POSTS
 
 def resend_overdue(runtime: Runtime) -> None:
     """Send messages again for all overdue work."""
-    engine.sweep(runtime, OF_POSTS)
-    engine.sweep(runtime, OF_ACTIONS)
-    propagation.sweep(runtime)
-    outbox.sweep(runtime, JOB)
+    steps: dict[str, Step] = {
+        "posts": lambda _: engine.sweep(runtime, OF_POSTS),
+        "actions": lambda _: engine.sweep(runtime, OF_ACTIONS),
+        "propagations": propagation.sweep,
+        "jobs": lambda _: outbox.sweep(runtime, JOB),
+    }
+    run_steps(runtime, steps)
 
 
 def tend(runtime: Runtime) -> dict[str, int]:
-    """Run `maintain` now."""
-    return maintain(runtime.database, runtime.now())
-
-
-def maintain(database: Database[Document], now: datetime) -> dict[str, int]:
     """Truncate copies with too many comments, repair counts, and mark absent users.
 
     Returns numbers: `cut`, the truncated documents; `recounted`, the counts that were wrong after
     crashes; `away`, the users marked now.
     """
+    database = runtime.database
     copies = (MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS))
-    cut = sum(each.truncate_comments() for each in copies)
-    away = news.mark_away(database, now)
-    return {"cut": cut, "recounted": memberships.recount(database), "away": away}
+    steps: dict[str, Step] = {
+        "cut": lambda _: sum(each.truncate_comments() for each in copies),
+        "away": lambda _: news.mark_away(database, runtime.now()),
+        "recounted": lambda _: memberships.recount(database),
+    }
+    return run_steps(runtime, steps)
 
 
 def verify_news(runtime: Runtime, user_id: str) -> dict[str, list[str]]:

@@ -1,10 +1,11 @@
 """The schedule of due deliveries and of hooks that ended."""
 
+from chalicelib.jobs.schedules import run_steps
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks import deliveries, notifications
 
 
 def resend_overdue(runtime: Runtime) -> None:
     """Send the messages of due deliveries, and tell of hooks that Plaza has switched off."""
-    deliveries.WORK.sweep(runtime)
-    notifications.report_ends(runtime)
+    steps = {"deliveries": deliveries.WORK.sweep, "ends": notifications.report_ends}
+    run_steps(runtime, steps)

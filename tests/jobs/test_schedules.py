@@ -7,8 +7,17 @@ from typing import Any
 
 import pytest
 from chalice.app import Chalice
+from pymongo.errors import AutoReconnect, OperationFailure
 
-from chalicelib.jobs.schedules import Counts, ScheduledJob, UnknownSchedule, declare, event_of
+from chalicelib.jobs.schedules import (
+    Counts,
+    ScheduledJob,
+    Step,
+    UnknownSchedule,
+    declare,
+    event_of,
+    run_steps,
+)
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
@@ -90,3 +99,68 @@ def test_two_schedules_run_at_once_and_one_that_fails_takes_no_other_along(
     (record,) = caplog.records
     fields = record.fields  # type: ignore[attr-defined]
     assert (fields["function"], fields["schedule"], fields["done"]) == ("tending", "works", 1)
+
+
+def failing(error: Exception, ran: list[str]) -> Step:
+    def run(_runtime: Runtime) -> None:
+        ran.append("failed")
+        raise error
+
+    return run
+
+
+def test_steps_run_in_order_and_count_by_name(runtime: Runtime) -> None:
+    steps: dict[str, Step] = {
+        "three": lambda _: 3,
+        "none": lambda _: None,
+        "more": lambda _: {"first": 1, "second": 2},
+        "zero": lambda _: 0,
+    }
+
+    done = run_steps(runtime, steps)
+
+    assert done == {"three": 3, "first": 1, "second": 2, "zero": 0}
+    assert [*done] == ["three", "first", "second", "zero"]
+
+
+def test_a_step_that_fails_keeps_none_behind_it_from_its_work(
+    runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    ran: list[str] = []
+    first, second = ValueError("the first"), KeyError("the second")
+    steps: dict[str, Step] = {
+        "one": failing(first, ran),
+        "two": lambda _: ran.append("two"),
+        "three": failing(second, ran),
+        "four": lambda _: ran.append("four"),
+    }
+
+    with caplog.at_level("ERROR", log.name), pytest.raises(ValueError, match="the first"):
+        run_steps(runtime, steps)
+
+    assert ran == ["failed", "two", "failed", "four"]
+    told = [(each.__dict__["fields"]["step"], each.exc_info) for each in caplog.records]
+    assert [(name, info and info[1]) for name, info in told] == [("one", first), ("three", second)]
+
+
+def test_an_outage_ends_all_steps_at_once(runtime: Runtime) -> None:
+    ran: list[str] = []
+    steps = {"one": failing(AutoReconnect("no server"), ran), "two": failing(ValueError(), ran)}
+
+    with pytest.raises(AutoReconnect):
+        run_steps(runtime, steps)
+
+    assert ran == ["failed"]
+
+
+def test_a_refused_command_is_no_outage(runtime: Runtime) -> None:
+    ran: list[str] = []
+    steps: dict[str, Step] = {
+        "one": failing(OperationFailure("bad value", 2), ran),
+        "two": lambda _: ran.append("two"),
+    }
+
+    with pytest.raises(OperationFailure):
+        run_steps(runtime, steps)
+
+    assert ran == ["failed", "two"]

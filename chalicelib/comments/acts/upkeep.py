@@ -5,6 +5,7 @@ from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.log.rows import LOG, OPEN, Act, key_of, thing_of
 from chalicelib.comments.people import changing
 from chalicelib.comments.stores import ask
+from chalicelib.errors import Unavailable
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import LONGEST_RUN, Runtime
@@ -22,7 +23,12 @@ def sweep(runtime: Runtime) -> int:
     rows = LOG.of(runtime.database)
     cleared = removed = 0
     for act in _SWEEP.find(runtime, _AT_ONCE):
-        if _has_happened(runtime, act):
+        try:
+            happened = _has_happened(runtime, act)
+        except Unavailable:
+            # Its discussion is being moved: the act stays due.
+            continue
+        if happened:
             rows.update_one(key_of(act["_id"]), {"$unset": {"open": ""}})
         else:
             removed += rows.delete_one({**key_of(act["_id"]), **OPEN}).deleted_count

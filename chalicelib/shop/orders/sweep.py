@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib.errors import Problem
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -36,24 +37,27 @@ _DUE = Sweep(ORDERS, "due", fields={"due": 1})
 
 def sweep(runtime: Runtime) -> dict[str, int]:
     """End overdue entries, resume stopped carts and orders, settle refunds; return the counts."""
+    until = runtime.now() + _ASKING
+    steps: dict[str, Step] = {
+        "entries": _end_entries,
+        "carts_resumed": _resume_carts,
+        "carts_expired": carts.expire_idle,
+        "events_delivered": lambda _: sum(
+            due.deliver(runtime, each, notifications.notify) for each in (ORDERS, PAYMENTS)
+        ),
+        "buyers_forgotten": personal_data.forget_buyers,
+        "refunds_made": lambda _: refunds.sweep(runtime, until),
+        "orders_resumed": lambda _: _resume_orders(runtime, until),
+        "orders_reconciled": lambda _: reconciliation.read_changes(runtime, until),
+    }
+    return run_steps(runtime, steps)
+
+
+def _end_entries(runtime: Runtime) -> dict[str, int]:
     units, overdue = expiry.end_overdue(runtime)
     for stock_id, entry in overdue:
         _end_stray(runtime, stock_id, entry["cart"], str(entry["order"]))
-    carts_found = _resume_carts(runtime)
-    until = runtime.now() + _ASKING
-    return {
-        "units_freed": units,
-        "entries_of_orders": len(overdue),
-        "carts_expired": carts.expire_idle(runtime),
-        "carts_resumed": carts_found,
-        "events_delivered": sum(
-            due.deliver(runtime, each, notifications.notify) for each in (ORDERS, PAYMENTS)
-        ),
-        "buyers_forgotten": personal_data.forget_buyers(runtime),
-        "refunds_made": refunds.sweep(runtime, until),
-        "orders_resumed": _resume_orders(runtime, until),
-        "orders_reconciled": reconciliation.read_changes(runtime, until),
-    }
+    return {"units_freed": units, "entries_of_orders": len(overdue)}
 
 
 def _resume_orders(runtime: Runtime, until: datetime) -> int:

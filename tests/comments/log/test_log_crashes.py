@@ -2,16 +2,22 @@
 
 import itertools
 from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 from chalicelib.comments.acts import upkeep
 from chalicelib.comments.forms import StateChange
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.log.rows import LOG
 from chalicelib.comments.people import changing
+from chalicelib.comments.shapes import Node
+from chalicelib.comments.stores import ask
 from chalicelib.comments.writing import edit
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
-from tests.comments.support.discussion import PEOPLE, Discussion
+from tests.comments.support.discussion import PEOPLE, Discussion, Layout
 from tests.support.clock import Clock
 
 MO = PEOPLE["mo"]
@@ -103,3 +109,29 @@ def test_an_act_that_may_still_be_under_way_is_left_alone(
     clock.advance(minutes=1)
     upkeep.sweep(runtime)
     assert LOG.of(runtime.database).count_documents({"open": {"$exists": True}}) == 0
+
+
+def test_an_act_in_a_discussion_that_is_being_moved_waits_alone(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for node_id in ("moving", "still"):
+        discussion = Discussion.make(runtime, Layout("documents", threaded=True), node_id)
+        toggled(discussion, discussion.post("changes")["id"])(runtime)
+        clock.advance(seconds=1)
+    # As if the calls had ended before they closed their rows.
+    LOG.of(runtime.database).update_many({}, {"$set": {"open": clock.time}})
+    clock.advance(minutes=16)
+
+    def move(runtime: Runtime, node: Node, query: Any) -> Any:
+        if node["_id"] == "moving":
+            raise Unavailable
+        return ask(runtime, node, query)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(upkeep, "ask", move)
+        assert upkeep.sweep(runtime) == 1
+    waiting = LOG.of(runtime.database).find({"open": {"$exists": True}})
+    assert [row["node_id"] for row in waiting] == ["moving"]
+
+    assert upkeep.sweep(runtime) == 1
+    assert len(changes(runtime)) == 2

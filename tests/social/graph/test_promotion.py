@@ -90,8 +90,8 @@ def test_a_wrong_count_after_a_crash_is_repaired(client: Client, runtime: Runtim
     promotion.promote(runtime, "star")
     runtime.database["social.user"].update_one({"_id": "star"}, {"$inc": {"counts.followers": 5}})
 
-    assert jobs.maintain(runtime.database, runtime.now())["recounted"] == 1
-    assert jobs.maintain(runtime.database, runtime.now())["recounted"] == 0
+    assert jobs.tend(runtime)["recounted"] == 1
+    assert jobs.tend(runtime)["recounted"] == 0
     assert_directions_agree(runtime)
 
 

@@ -227,8 +227,8 @@ def test_truncation_repairs_a_copy_with_ten_comments_in_one_pass(town: Town) -> 
         array_filters=[{"long.id": {"$in": posts[:2]}}],
     )
 
-    assert jobs.maintain(town.runtime.database, town.clock())["cut"] == 1
-    assert jobs.maintain(town.runtime.database, town.clock())["cut"] == 0
+    assert jobs.tend(town.runtime)["cut"] == 1
+    assert jobs.tend(town.runtime)["cut"] == 0
 
     found = [shown(copy) for post in posts for copy in copies(town, post)]
     assert found == [["c7", "c8", "c9"], ["c7", "c8", "c9"], []]

@@ -75,7 +75,7 @@ def trim(town: Town, reader: str) -> None:
 def stay_away(town: Town, days: int = 40) -> None:
     """Let time pass until fan-outs leave everybody out."""
     town.clock.advance(days=days)
-    jobs.maintain(town.runtime.database, town.clock())
+    jobs.tend(town.runtime)
 
 
 @SMALL

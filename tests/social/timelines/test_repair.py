@@ -42,7 +42,7 @@ def test_readers_who_are_away_are_skipped_and_their_news_rebuilt(
     follow(town.client, "bob", "ann")
     town.workers.drain()
     town.clock.advance(days=days)
-    assert jobs.maintain(town.runtime.database, town.clock())["away"] == away
+    assert jobs.tend(town.runtime)["away"] == away
     post = town.publish()
     town.workers.drain()
     assert stored(town, "bob") == items
