@@ -75,6 +75,7 @@ def function_additions(function: Function) -> dict[str, Any]:
     }
     if isinstance(function, Api):
         properties["Environment"] = {"Variables": api_variables()}
+        properties["MemorySize"] = reference("ApiMemoryMegabytes")
     if function.name in PAYING:
         properties["Environment"] = {"Variables": payment_variables()}
     if function.name in IMPORTING:

@@ -4,7 +4,7 @@ from typing import Any
 
 from chalicelib.settings import PREFIX
 from deploy.cdn import PROOF
-from deploy.declared import Worker
+from deploy.declared import CONFIG, Worker
 from deploy.intrinsics import filled, reference, when
 from deploy.mail import CONFIGURATION_SET_NAME
 from deploy.queues import concurrency_parameter
@@ -177,6 +177,12 @@ def _concurrency(workers: list[Worker]) -> dict[str, Any]:
             "leave 100 beside what all of them reserve"
         ),
         "ApiConcurrency": _number("What the API reserves, with ReserveConcurrency", 200, least=1),
+        "ApiMemoryMegabytes": _number(
+            "The API's memory, and with it its share of a processor: 1,769 have a whole one",
+            int(CONFIG["lambda_memory_size"]),
+            least=256,
+            most=10_240,
+        ),
         # SQS takes no less than 2 and no more than 1,000.
         **{
             concurrency_parameter(worker): _number(

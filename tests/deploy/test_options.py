@@ -40,6 +40,7 @@ def deployment(
             KmsKeyArn=KEY_ARN,
             ReserveConcurrency="true",
             ApiConcurrency="50",
+            ApiMemoryMegabytes="1769",
             PublicUrl="https://plaza.example/api",
         )
         yield deployed
@@ -86,6 +87,12 @@ def test_each_function_reserves_what_it_may_need(deployment: Deployment) -> None
                 assert reserved == len(function.schedules)
             case Command():
                 assert reserved is None
+
+
+def test_the_api_alone_has_the_memory_that_is_chosen(deployment: Deployment) -> None:
+    for function in FUNCTIONS:
+        memory = deployment.configuration(function.resource)["MemorySize"]
+        assert memory == (1_769 if isinstance(function, Api) else 512)
 
 
 def test_a_parameter_becomes_a_variable(deployment: Deployment) -> None:
