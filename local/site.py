@@ -37,6 +37,9 @@ _FEEDS = {
     "/for-you": ("For you", 'view="incoming"'),
     "/office": ("At the office", 'view="activity"'),
 }
+_PEOPLE = "/people/"
+# Where notifications of the feed lead: to a person's posts, and to the news with a post.
+PERSON_PAGE, POST_PAGE = f"{TOWN}{_PEOPLE}{{user}}", f"{TOWN}?post={{post}}"
 # A service worker answers for the pages below its own address: for all of them here.
 _WORKER = "/plaza-worker.js"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -252,14 +255,22 @@ def _shown(path: str, read: Read) -> _Found:
         page = shop_pages.page(path, _SITE)
         return page and (f"{page.title} · {_NAME}", page.main, [*page.elements, hit])
     view = path.removeprefix(TOWN)
-    if not path.startswith(TOWN) or view not in _FEEDS:
+    named = (_FEEDS.get(view) or _feed_of(view)) if path.startswith(TOWN) else None
+    if named is None:
         return None
-    title, attributes = _FEEDS[view]
+    title, attributes = named
     main = articles.filled(
         "town.html", {"site": _SITE, "title": title}, feed=attributes, views=_feed_links(view)
     )
     feeds = [f"<plaza-feed {attributes}></plaza-feed>", '<plaza-feed user="ines"></plaza-feed>']
     return f"{title} · {_NAME}", main, [*feeds, ad, hit]
+
+
+def _feed_of(view: str) -> tuple[str, str] | None:
+    """Return the feed of one of the town's people; None for anybody else."""
+    user = view.removeprefix(_PEOPLE)
+    name = demo.DATA["people"].get(user) if view.startswith(_PEOPLE) else None
+    return name and (name, f'user="{user}"')
 
 
 def _feed_links(shown: str) -> str:

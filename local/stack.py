@@ -42,7 +42,7 @@ from local.log_file import log_to
 from local.mongod_keeper import kept_mongod
 from local.queues import Poller, create_queues
 from local.schedules import run_schedules
-from local.site import Site, with_site
+from local.site import PERSON_PAGE, POST_PAGE, Site, with_site
 from local.sqs import LocalSqs
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         "PLAZA_MAX_POOL_SIZE": os.environ.get("PLAZA_MAX_POOL_SIZE") or str(2 * HTTP_THREADS),
         "PLAZA_PAYMENTS": _payments(os.environ),
         "PLAZA_MAIL_FOLDER": os.environ.get("PLAZA_MAIL_FOLDER") or str(folder / "mail"),
+        **({} if options.empty else _of_newspaper(os.environ, port)),
     }
     own_database = not environment.get("PLAZA_MONGODB_URI")
     if own_database:
@@ -213,6 +214,17 @@ def _sqs(folder: Path, database: str, *, fresh: bool) -> Iterator[LocalSqs]:
         if count and not fresh:
             print(f"{count} messages stay in the queues.", flush=True)
         sqs.close()
+
+
+def _of_newspaper(environment: Mapping[str, str], port: int) -> dict[str, str]:
+    """Return what the newspaper chooses: its feed notifies, and its pages show whom and what."""
+    address = environment.get("PLAZA_PUBLIC_URL") or f"http://127.0.0.1:{port}"
+    chosen = {
+        "PLAZA_SOCIAL_NOTIFICATIONS": "true",
+        "PLAZA_POST_PAGE": address + POST_PAGE,
+        "PLAZA_PERSON_PAGE": address + PERSON_PAGE,
+    }
+    return {name: environment.get(name) or value for name, value in chosen.items()}
 
 
 def _payments(environment: Mapping[str, str]) -> str:

@@ -13,9 +13,9 @@ import pytest
 from pydantic import SecretStr
 
 from chalicelib.settings import Settings
-from local import articles, demo_shop
+from local import articles, demo, demo_shop
 from local.demo_articles import FOLDER
-from local.site import READERS, Site, with_site
+from local.site import PERSON_PAGE, READERS, Site, with_site
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECRET = "a secret of thirty-two bytes or more"
@@ -143,6 +143,14 @@ def test_the_town_has_its_feeds(ask: Ask, path: str, view: str) -> None:
     assert "$" not in body
 
 
+def test_a_notification_leads_to_the_posts_of_a_person(ask: Ask) -> None:
+    page = ask("GET", PERSON_PAGE.format(user="ines"))
+
+    assert page.status == 200
+    assert f"<title>{demo.DATA['people']['ines']} · The Harbour Post</title>" in page.body
+    assert '<plaza-feed user="ines" loading="eager">' in page.body
+
+
 @pytest.mark.parametrize("path", ["/shop", "/shop/fog-lamp", "/shop/twelve-winters"])
 def test_the_shop_has_its_pages_with_a_cart(ask: Ask, path: str) -> None:
     answer = ask("GET", path)
@@ -223,6 +231,9 @@ def test_the_service_worker_lies_above_all_pages(ask: Ask) -> None:
         "/articles/../../secrets",
         "/demo/nothing",
         "/in-town/nothing",
+        "/in-town/people/",
+        "/in-town/people/nobody",
+        '/in-town/people/ines"><script>',
         "/shop/",
         "/shop/nothing",
         "/shop/fog-lamp/",
