@@ -3,10 +3,11 @@
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import waitress
 from chalice.app import Chalice
+from waitress import wasyncore
 
 from local.gateway import Gateway, wsgi_application
 
@@ -24,15 +25,24 @@ def served(app: Chalice) -> Iterator[str]:
 @contextlib.contextmanager
 def served_application(application: "WSGIApplication") -> Iterator[str]:
     """Serve a WSGI application on a free port; give its address."""
-    server = waitress.create_server(application, host="127.0.0.1", port=0, threads=4, ident=None)
-    thread = threading.Thread(target=server.run, daemon=True)
+    sockets: dict[int, Any] = {}
+    options = {"host": "127.0.0.1", "port": 0, "threads": 4, "ident": None}
+    server = waitress.create_server(application, map=sockets, **options)
+    is_over = threading.Event()
+
+    def serve() -> None:
+        while not is_over.is_set():
+            wasyncore.loop(timeout=1, map=sockets, count=1)
+
+    thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
-        # Its threads would wait for ever, each with the app and all that a test made. They go
-        # first: a thread that has answered wakes the loop, which would close what wakes it.
-        server.task_dispatcher.shutdown()
-        # Ends the loop of the server's thread at its next turn.
-        server.trigger.pull_trigger(server.close)
+        # Its threads would wait for ever, each with the app and all that a test made.
+        server.task_dispatcher.shutdown(timeout=30)
+        is_over.set()
+        server.trigger.pull_trigger()
         thread.join(timeout=10)
+        # Behind the loop, which closes nothing by itself: it would close what wakes it.
+        wasyncore.close_all(sockets, ignore_all=True)
