@@ -217,7 +217,7 @@ def _sqs(folder: Path, database: str, *, fresh: bool) -> Iterator[LocalSqs]:
 
 
 def _of_newspaper(environment: Mapping[str, str], port: int) -> dict[str, str]:
-    """Return what the newspaper chooses: its feed notifies, and its pages show whom and what."""
+    """Return the newspaper's own settings: its feed notifies, and has pages of people and posts."""
     address = environment.get("PLAZA_PUBLIC_URL") or f"http://127.0.0.1:{port}"
     chosen = {
         "PLAZA_SOCIAL_NOTIFICATIONS": "true",

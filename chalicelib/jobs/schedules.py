@@ -78,8 +78,8 @@ def run_steps(runtime: Runtime, steps: Mapping[str, Step]) -> dict[str, int]:
     """Run the steps of a job in their order; return their counts by name.
 
     A step that fails keeps none behind it from its work: a document that fails each time would hold
-    them up for ever. The first failure is raised behind the last step, so that the run fails and
-    rings its alarm. An outage of the database, which all steps share, is raised at once.
+    them up for ever. Raises the first failure behind the last step, so that the run fails and rings
+    its alarm; an outage of the database, which all steps share, at once.
     """
     counts: dict[str, int] = {}
     failures: list[Exception] = []

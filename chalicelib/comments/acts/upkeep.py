@@ -26,7 +26,7 @@ def sweep(runtime: Runtime) -> int:
         try:
             happened = _has_happened(runtime, act)
         except Unavailable:
-            # Its discussion is being moved: the act stays due.
+            # A move holds its discussion: the act stays due.
             continue
         if happened:
             rows.update_one(key_of(act["_id"]), {"$unset": {"open": ""}})

@@ -123,7 +123,7 @@ def open_node(
     """Return a node as `nodes.find_for`, and the read of its pages.
 
     `is_new`: the caller holds no copy of the page. A guest's first page then comes with the node in
-    one trip, by a guess; where the node has another layout or order, it is read after the node.
+    one trip, by a guess; a node with another layout or order takes a second one.
     """
     guess = _guess(runtime, node_id, query) if is_new and caller is None else None
     if guess is None:
@@ -167,7 +167,7 @@ def _layout(node: NodeLayout, node_id: str) -> NodeLayout:
 
 
 def _key(node_id: str, query: CommentsQuery) -> str:
-    """Return the key of a guess: by site, and by order, as nodes choose what is left open."""
+    """Return the key of a guess: by site, whose nodes are alike, and by order."""
     return f"comments.guess {node_id.rpartition(':')[0]} {query.order}"
 
 

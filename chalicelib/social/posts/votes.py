@@ -53,7 +53,7 @@ class _Unchanged(Exception):
 
 
 class _Changed(Exception):
-    """The post was edited or deleted after it was read."""
+    """An edit or a deletion of the post came after its read."""
 
 
 def cast(runtime: Runtime, post_id: str, caller: Principal, option: str) -> tuple[Reader, ReadPost]:
@@ -71,13 +71,13 @@ def cast(runtime: Runtime, post_id: str, caller: Principal, option: str) -> tupl
         except _Unchanged:
             return reader, post
         except _Changed:
-            # Until its first vote a poll may be edited: the option may have another number now.
+            # Authors edit polls until the first vote: the option may have another number now.
             continue
-    raise Unavailable("The poll is being edited")
+    raise Unavailable("The author is editing the poll")
 
 
 def _replace_vote(runtime: Runtime, post: ReadPost, voter_id: str, option: str) -> ReadPost:
-    """Store a vote for an option of a poll as it was read; raises _Unchanged and _Changed."""
+    """Store a vote in a poll as the caller read it; raises _Unchanged and _Changed."""
     options: list[str] = post["detail"]["options"]
     if option not in options:
         raise UnknownOption
