@@ -60,11 +60,12 @@ def _target(resource: str, path: Mapping[str, str]) -> str:
 
 
 class AppCalls:
-    """Calls to an app as Lambda makes them, without a socket in between."""
+    """Calls to an app as Lambda makes them, without a socket in between; a guest has no `sub`."""
 
     def __init__(self, runtime: Runtime, sub: str = "ann", **claims: Any) -> None:
         self._app: Chalice = create_app(runtime)
-        self._token = mint(runtime.settings, runtime.now(), sub, **claims)
+        token = mint(runtime.settings, runtime.now(), sub, **claims) if sub else ""
+        self._caller = {"authorization": f"Bearer {token}"} if sub else {}
 
     def __call__(
         self,
@@ -98,7 +99,7 @@ class AppCalls:
         """Return the event of a call, in the form of API Gateway's proxy integration."""
         target = _target(resource, path)
         headers = {
-            "authorization": f"Bearer {self._token}",
+            **self._caller,
             "content-type": "application/json",
             "user-agent": BROWSER,
         }

@@ -88,6 +88,10 @@ def _calls(stage: Stage, store: StoreName, size: int, *, threaded: bool) -> Iter
     for order in get_args(Order):
         works = read.page(order), raw.page(order)
         yield case(f"page of 50, {order}", *works, ratio_at_most=bar)
+    if store == "documents":
+        guest = Bench(runtime, AppCalls(runtime, ""), read.node)
+        works = guest.page("oldest"), RawDocuments(read).page_with_node("oldest")
+        yield case("page of 50 for a guest", *works, ratio_at_most=bar)
     upkeep.compare_node(runtime, read.node)
     ranked = 1.7 if store == "documents" else None
     yield case("page of 50, best", read.page("best"), raw.ranked(), ratio_at_most=ranked)

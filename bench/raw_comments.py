@@ -24,12 +24,29 @@ class RawDocuments:
 
     def page(self, order: Order) -> Work:
         """Return the reads of the first page."""
+        return self._find({**self._bench.rows, "state": "visible"}, self._sort(order))
+
+    def page_with_node(self, order: Order) -> Work:
+        """Return the one read of the first page with its node."""
+        page: list[Document] = [
+            {"$match": {**self._bench.rows, "state": "visible"}},
+            {"$sort": dict(self._sort(order))},
+            {"$limit": LIMIT + 1},
+        ]
+        stages: list[Document] = [
+            {"$match": {"_id": self._bench.node["_id"]}},
+            {"$project": nodes.WITHOUT_COMMENTS},
+            {"$unionWith": {"coll": COMMENTS.name, "pipeline": page}},
+        ]
+        rows = nodes.NODES.of(self._bench.runtime.database)
+        return lambda: list(rows.aggregate(stages, batchSize=LIMIT + 3))
+
+    def _sort(self, order: Order) -> list[tuple[str, int]]:
         first = ASCENDING if order == "oldest" else DESCENDING
-        sort: list[tuple[str, int]] = [("seq", first)]
-        if self._bench.node["threaded"]:
-            oldest: list[tuple[str, int]] = [("full_slug", ASCENDING)]
-            sort = oldest if order == "oldest" else [("root_seq", DESCENDING), *oldest]
-        return self._find({**self._bench.rows, "state": "visible"}, sort)
+        if not self._bench.node["threaded"]:
+            return [("seq", first)]
+        oldest: list[tuple[str, int]] = [("full_slug", ASCENDING)]
+        return oldest if order == "oldest" else [("root_seq", DESCENDING), *oldest]
 
     def ranked(self) -> Work:
         """Return the reads of the first page by rank."""

@@ -22,6 +22,7 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import Node, RankedOrder
 from chalicelib.comments.store import Order, Page, Root, Viewer, position
 from chalicelib.comments.stores import promotion, store_of
+from chalicelib.comments.stores.documents import DocumentStore
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
 from chalicelib.identity import Principal
@@ -151,6 +152,30 @@ def test_a_page_reads_what_it_returns(
             before = store.page(node, Page(order, LIMIT, after, viewer, backwards=True))
         check(explained, LIMIT if layout.store == "documents" else 30)
         assert before == page[-2::-1] or len(before) == LIMIT
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[:2], ids=str)
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_guests_page_with_its_node_reads_what_it_returns(
+    seeded: Runtime, layout: Layout, order: Order
+) -> None:
+    """No hint names its index, and the server keeps a plan that it tried on a small node."""
+    large = large_node(seeded, layout)
+    number = LAYOUTS.index(layout) + len(LAYOUTS)
+    small = nodes.find(seeded.database, name(layout, number))
+    for node in (small, small, small, large, large, small, large):
+        with Explained(seeded.database) as explained:
+            found, page = DocumentStore(seeded.database).first_page(
+                node, Page(order, LIMIT, None, Viewer())
+            )
+        assert found == node
+        assert page == store_of(seeded, node).page(node, Page(order, LIMIT, None, Viewer()))
+        (query,) = explained.queries
+        assert not query.get("hasSortStage"), query
+        assert query["docsExamined"] <= len(page) + 1
+        assert query["keysExamined"] <= len(page) + 8
+        # Of the comments as well.
+        assert query["docsExamined"] > 1
 
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["flat", "threaded"])
