@@ -1,7 +1,7 @@
 """Processes that do one work until they are killed: by another, and at their own commands.
 
 Run as a process of its own, so that forking meets neither pytest's threads nor its client:
-`python -m tests.ads.support.crash_workers MODULE:FUNCTION URI DATABASE SECONDS PROCESSES`.
+`python -m tests.ads.support.crash_workers MODULE:FUNCTION URI DATABASE SECONDS PROCESSES SEED`.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -35,13 +36,23 @@ DEATH_RATE = 0.002
 SECONDS_BETWEEN_KILLS = 0.2
 
 
-def run_swarm(
-    work: str, uri: str, database: str, *, seconds: float, processes: int = PROCESSES
+def run_swarm(  # noqa: PLR0913 - each a property of a swarm
+    work: str,
+    uri: str,
+    database: str,
+    *,
+    seconds: float,
+    processes: int = PROCESSES,
+    seed: int = SEED,
 ) -> int:
-    """Keep processes at `work` ("module:function") for some time; return how many died."""
-    arguments = [work, uri, database, str(seconds), str(processes)]
+    """Keep processes at `work` ("module:function") for some time; return how many died.
+
+    Another swarm on the same database needs another seed: ids come from it, too.
+    """
+    arguments = [work, uri, database, str(seconds), str(processes), str(seed)]
     command = [sys.executable, "-m", "tests.ads.support.crash_workers", *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return int(json.loads(done.stdout)["died"])
 
 
@@ -80,15 +91,17 @@ def _spawn(work: Work, uri: str, database: str, seed: int) -> int:
     try:
         _work_for_ever(work, uri, database, seed)
     except BaseException as error:  # noqa: BLE001 - the parent must hear of any of them
-        sys.stderr.write(f"{error!r}\n")
+        traceback.print_exception(error)
         sys.stderr.flush()
         os._exit(70)
 
 
-def _main(name: str, uri: str, database: str, seconds: str, processes: str) -> None:
+def _main(  # noqa: PLR0913, PLR0917 - the arguments of the command line
+    name: str, uri: str, database: str, seconds: str, processes: str, seed: str
+) -> None:
     module, _, function = name.partition(":")
     work: Work = getattr(importlib.import_module(module), function)
-    rng = random.Random(SEED)
+    rng = random.Random(int(seed))
     alive: set[int] = set()
     died = 0
     deadline = time.monotonic() + float(seconds)

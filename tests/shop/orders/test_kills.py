@@ -3,6 +3,7 @@
 A long run: PLAZA_TEST_SHOP_SECONDS=60 script/test tests/shop/orders/test_kills.py -s
 """
 
+import itertools
 import os
 import random
 import time
@@ -59,14 +60,15 @@ def trade_under_kills(runtime: Runtime, uri: str) -> tuple[int, Figures]:
     Nothing may be wrong after any of the swarms.
     """
     died, until = 0, time.monotonic() + PATIENCE_SECONDS
-    while True:
-        work, name = "tests.shop.support.buyers:trade", runtime.database.name
-        died += run_swarm(work, uri, name, seconds=SECONDS)
+    work, name = "tests.shop.support.buyers:trade", runtime.database.name
+    for seed in itertools.count(1):
+        died += run_swarm(work, uri, name, seconds=SECONDS, seed=seed)
         come_to_rest(runtime.database)
         found = figures(runtime)
         assert not any(found.wrong), found
         if (died > LEAST and found.sold > LEAST) or time.monotonic() > until:
-            return died, found
+            break
+    return died, found
 
 
 def told(kind: str, died: int, found: Figures, seconds: float) -> None:
