@@ -64,8 +64,10 @@ class AppCalls:
 
     def __init__(self, runtime: Runtime, sub: str = "ann", **claims: Any) -> None:
         self._app: Chalice = create_app(runtime)
-        token = mint(runtime.settings, runtime.now(), sub, **claims) if sub else ""
-        self._caller = {"authorization": f"Bearer {token}"} if sub else {}
+        self._caller: dict[str, str] = {}
+        if sub:
+            token = mint(runtime.settings, runtime.now(), sub, **claims)
+            self._caller["authorization"] = f"Bearer {token}"
 
     def __call__(
         self,

@@ -44,7 +44,7 @@ VOTES = Collection(
 )
 
 
-# Each try but the last meets an edit of the poll.
+# A try fails if the author edits the poll between its read and its count.
 _TRIES = 5
 
 
