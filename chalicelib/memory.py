@@ -35,7 +35,8 @@ class Memory:
         """Put a value in the place of the last one, and return it."""
         self._held.pop(key, None)
         if len(self._held) >= MOST_REMEMBERED:
-            del self._held[next(iter(self._held))]
+            # Another thread may forget the same one.
+            self._held.pop(next(iter(self._held)), None)
         self._held[key] = (now, now + lifetime, value)
         return value
 

@@ -4,9 +4,9 @@ The audience `plaza:{site}` is read before the signature, and only chooses the k
 valid if an issuer of that site has its `iss` and has signed it. No header chooses a key's place.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -14,16 +14,23 @@ from pydantic import SecretStr
 
 from chalicelib import signing
 from chalicelib.errors import Unauthenticated, Unavailable
+from chalicelib.memory import Memory
 from chalicelib.sites.ids import is_site_id
 
 if TYPE_CHECKING:
     from chalicelib.key_sets import PublicKeySet
+
+# Returns the key of an algorithm and a key id, or raises Unauthenticated or Unavailable.
+FindKey = Callable[[str, str | None], Any]
 
 AUDIENCE = "plaza:"
 ASYMMETRIC = ("RS256", "ES256")
 _PARTS = 3
 # Of all sites whose people call a container.
 _MOST_KEY_SETS = 256
+# A visit has several calls, most of them within minutes.
+_VERIFIED_FOR = timedelta(minutes=5)
+_VERIFIED = Memory()
 
 
 class SiteIssuer(NamedTuple):
@@ -33,6 +40,17 @@ class SiteIssuer(NamedTuple):
     jwks_url: str | None
     secret: SecretStr | None
     trust_email: bool
+
+
+class _Verified(NamedTuple):
+    """The claims of a token, with all that verified them."""
+
+    algorithm: str
+    kid: str | None
+    key: Any
+    issuer: str | None
+    audience: str | None
+    claims: Mapping[str, Any]
 
 
 class Addressed(NamedTuple):
@@ -81,7 +99,7 @@ def _payload(token: str) -> Mapping[str, Any]:
 
 def verify(
     token: str, addressed: Addressed, issuers: Sequence[SiteIssuer], now: datetime
-) -> tuple[dict[str, Any], SiteIssuer]:
+) -> tuple[Mapping[str, Any], SiteIssuer]:
     """Return the claims of a site's token, and the issuer that signed it; the times are unchecked.
 
     Several issuers may have one `iss`, as while a key is replaced. Raises Unauthenticated, and
@@ -102,27 +120,52 @@ def verify(
     raise silent or Unauthenticated("No issuer of the site has signed the token")
 
 
-def _verify(token: str, site: str, issuer: SiteIssuer, now: datetime) -> dict[str, Any]:
+def _verify(token: str, site: str, issuer: SiteIssuer, now: datetime) -> Mapping[str, Any]:
+    find_key = partial(_key, site, issuer, now)
+    return decode_signed(token, find_key, issuer.iss, audience_of(site), now)
+
+
+def decode_signed(
+    token: str, find_key: FindKey, issuer: str | None, audience: str | None, now: datetime
+) -> Mapping[str, Any]:
+    """Return the claims of a token that a key has signed, whatever its times.
+
+    None: any issuer, or any audience. A container remembers the claims of the last tokens with
+    what verified them: after a key is withdrawn or replaced, it verifies their tokens again. Raises
+    PyJWTError, and the errors of `find_key`, which gets an algorithm and the id of a key.
+    """
+    known: _Verified | None = _VERIFIED.look(token, now)
+    if known is not None:
+        named = find_key(known.algorithm, known.kid), issuer, audience
+        if named == (known.key, known.issuer, known.audience):
+            return known.claims
+    # Imported at the first token: it would slow every cold start, and workers and schedules read no
+    # token.
     import jwt
 
     header = jwt.get_unverified_header(token)
-    algorithm = str(header.get("alg"))
-    return jwt.decode(
+    algorithm, kid = str(header.get("alg")), header.get("kid")
+    key = find_key(algorithm, kid)
+    claims = jwt.decode(
         token,
-        key=_key(site, issuer, algorithm, header.get("kid"), now),
+        key=key,
         algorithms=[algorithm],
-        issuer=issuer.iss,
-        audience=audience_of(site),
+        issuer=issuer,
+        audience=audience,
         options={
-            "require": ["sub", "exp", "iss", "aud"],
+            "require": ["sub", "exp"],
             "verify_exp": False,
             "verify_nbf": False,
             "verify_iat": False,
+            "verify_aud": audience is not None,
+            "verify_iss": issuer is not None,
         },
     )
+    verified = _Verified(algorithm, kid, key, issuer, audience, claims)
+    return _VERIFIED.keep(token, now, _VERIFIED_FOR, verified).claims
 
 
-def _key(site: str, issuer: SiteIssuer, algorithm: str, kid: str | None, now: datetime) -> Any:
+def _key(site: str, issuer: SiteIssuer, now: datetime, algorithm: str, kid: str | None) -> Any:
     if algorithm == "HS256" and issuer.secret is not None:
         return issuer.secret.get_secret_value()
     if algorithm in ASYMMETRIC and issuer.jwks_url is not None:

@@ -154,9 +154,27 @@ def _look_up_patiently() -> None:
         setattr(shared, option, value)
 
 
+class _Database(Database[Document]):
+    """A database that makes the object of each collection once.
+
+    PyMongo makes another at each use: 11 µs, some ten times in a call.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._made: dict[str, MongoCollection[Document]] = {}
+
+    def __getitem__(self, name: str) -> MongoCollection[Document]:
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = super().__getitem__(name)
+        return made
+
+
 def open_database(client: MongoClient[Document], name: str) -> Database[Document]:
     """Return a database whose dates are aware UTC and whose writes survive a failover."""
-    return client.get_database(
+    return _Database(
+        client,
         name,
         codec_options=CodecOptions(tz_aware=True, tzinfo=UTC),
         write_concern=WriteConcern("majority"),

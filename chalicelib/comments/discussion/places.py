@@ -41,10 +41,11 @@ def with_places(
     placed: list[Comment] = []
     known: set[str] = set()
     for row in rows:
-        ids, segments = row["slug"].split("/"), row["full_slug"].split("/")
+        ids = row["slug"].split("/")
         for depth in range(within, len(ids) - 1):
             if ids[depth] not in known:
                 known.add(ids[depth])
+                segments = row["full_slug"].split("/")
                 place = _place(ids[: depth + 1], segments[: depth + 1])
                 if not _is_earlier(place, before):
                     placed.append(place)
@@ -100,7 +101,7 @@ def read_answered(
     wanted = {each["reply_to"] for each in known.values() if "reply_to" in each}
     missing = sorted(wanted - known.keys())
     read = (*known.values(), *_read(runtime, node, missing))
-    return {each["id"]: as_seen(each, rights) for each in read}
+    return {each["id"]: as_seen(each, rights) for each in read if each["id"] in wanted}
 
 
 def _read(runtime: Runtime, node: Node, ids: Sequence[str]) -> Sequence[Comment]:

@@ -118,6 +118,8 @@ def _listing_page(
 
 def _fit_beside(shown: Sequence[Comment], *beside: list[Comment]) -> list[list[Comment]]:
     """Return the part of each list that fits into one answer beside a page and the lists before."""
+    if not any(beside):
+        return list(beside)
     room = fitting([*shown, *chain.from_iterable(beside)]) - len(shown)
     fit: list[list[Comment]] = []
     for each in beside:
