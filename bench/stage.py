@@ -18,6 +18,7 @@ from app import create_app
 from bench.case import Work
 from bench.commands import Asked, observe
 from chalicelib.database import connect, open_database
+from chalicelib.memory import Memory
 from chalicelib.messaging import Message, Queues
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime, utc_now
@@ -59,7 +60,9 @@ class Stage:
         """
         settings = self.runtime.settings.model_copy(update={"database": name})
         database = open_database(self.runtime.database.client, name)
-        runtime = dataclasses.replace(self.runtime, database=database, settings=settings)
+        runtime = dataclasses.replace(
+            self.runtime, database=database, settings=settings, memory=Memory()
+        )
         _make_ready(runtime)
         return dataclasses.replace(self, runtime=runtime)
 

@@ -130,15 +130,22 @@ def decode_signed(
 ) -> Mapping[str, Any]:
     """Return the claims of a token that a key has signed, whatever its times.
 
-    None: any issuer, or any audience. A container remembers the claims of the last tokens with
-    what verified them: after a key is withdrawn or replaced, it verifies their tokens again. Raises
-    PyJWTError, and the errors of `find_key`, which gets an algorithm and the id of a key.
+    None: any issuer, or any audience. A container remembers the claims of the last tokens, each
+    with its key and these two: after a key is withdrawn or replaced, none of its tokens counts as
+    verified. Raises PyJWTError, and the errors of `find_key`.
     """
     known: _Verified | None = _VERIFIED.look(token, now)
     if known is not None:
         named = find_key(known.algorithm, known.kid), issuer, audience
         if named == (known.key, known.issuer, known.audience):
             return known.claims
+    return _verify_anew(token, find_key, issuer, audience, now)
+
+
+def _verify_anew(
+    token: str, find_key: FindKey, issuer: str | None, audience: str | None, now: datetime
+) -> Mapping[str, Any]:
+    """Verify a token as of `decode_signed`, and remember it."""
     # Imported at the first token: it would slow every cold start, and workers and schedules read no
     # token.
     import jwt

@@ -116,12 +116,22 @@ def read_page(
 
     If the check removes too many documents, the page ends early.
     """
-    cursors = Cursors(view.scope, runtime.settings.signing_keys)
-    position = cursors.position(query)
-    after = _decode(position) if position else None
+    after = position_of(runtime, query, view.scope)
     shown, following = fill_page(runtime, query.limit, after, view.fetch, view.show)
     answers = [view.answer(document) for _position, document in shown]
+    cursors = Cursors(view.scope, runtime.settings.signing_keys)
     return answers, cursors.following(_encode(following) if following else None)
+
+
+def position_of(runtime: Runtime, query: PageQuery, scope: str) -> ListPosition | None:
+    """Return the position after which a page begins; raises InvalidCursor."""
+    position = Cursors(scope, runtime.settings.signing_keys).position(query)
+    return _decode(position) if position else None
+
+
+def first_count(limit: int) -> int:
+    """Return the number of entries that a page of up to `limit` documents fetches first."""
+    return limit + 1
 
 
 def fill_page(
@@ -139,7 +149,7 @@ def fill_page(
     """
     bounds = runtime.bounds.social
     shown: list[tuple[ListPosition, Listed]] = []
-    count, examined, more = limit + 1, 0, True
+    count, examined, more = first_count(limit), 0, True
     wanted = count
     while more and len(shown) < count and examined < bounds.page_examined:
         entries = fetch(after, wanted)

@@ -190,6 +190,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "a page of incoming of one who was promoted: the few above the line, not the many followers": (
         "social.timelines.pull._followers_with_pulled: find social.user",
     ),
+    "the few authors above the line: once in five seconds of a container, by an index": (
+        "social.timelines.pull.marked_authors: find social.user",
+    ),
     "audiences `at_post` by member, for what was sent and is pulled": (
         "social.timelines.pull._recorded_posts: find social.audience",
     ),

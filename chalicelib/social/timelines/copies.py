@@ -4,7 +4,7 @@ MongoDB Applied Design Patterns, ch. 8, "Dependent Collections". A copy has its 
 readers, and the post's version: if two changes arrive in the wrong order, the newer change stays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, TypedDict, cast
@@ -22,6 +22,7 @@ from chalicelib.social.graph.users import EPOCH, By
 from chalicelib.social.paging import ListEntry, ListPosition, older_than
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import PostBody, PostComment, ShownPost
+from chalicelib.social.timelines.view import Part
 
 POSTS_PER_DOCUMENT = 100
 # Error codes of a document over 16 MB: by an update, by an insertion.
@@ -206,8 +207,23 @@ class MonthCopies:
         first = month_of(min(since["news"], since["sent"]))
         self._documents.delete_many({"user_id": user_id, "month": {"$lt": first}})
 
+    def beginning(
+        self,
+        user_id: str,
+        part: Part,  # noqa: ARG002 - copies of both parts lie together
+        after: ListPosition | None,
+        count: int,
+    ) -> Document:
+        """Return the `$lookup` of a user's first copies after a position."""
+        months = month_of(after.ts) if after else {"$gte": self._since or ""}
+        return {"from": self._documents.name, "pipeline": _copies(user_id, months, after, count)}
+
     def newest(
-        self, user_id: str, after: ListPosition | None, count: int
+        self,
+        user_id: str,
+        after: ListPosition | None,
+        count: int,
+        begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[PostCopy]]:
         """Return a user's copies, newest first, across months."""
         where: Document = {"user_id": user_id}
@@ -215,34 +231,20 @@ class MonthCopies:
         first = month_of(after.ts) if after else self._since
         if first:
             months = first if after else {"$gte": first}
-            found = self._of_months(user_id, months, after, count)
+            if begun is None:
+                begun = list(self._rows.aggregate(_copies(user_id, months, after, count)))
+            found = _as_posts(begun)
             where["month"] = {"$lt": first}
         while len(found) < count:
             last = self._documents.find_one(where, {"month": 1}, sort=[("month", DESCENDING)])
             if last is None:
                 break
-            found += self._of_months(user_id, last["month"], None, count - len(found))
+            rows = self._rows.aggregate(_copies(user_id, last["month"], None, count - len(found)))
+            found += _as_posts(rows)
             where["month"] = {"$lt": last["month"]}
         return [ListEntry(ListPosition(copy["ts"], copy["id"]), copy) for copy in found]
 
     newest_sent = newest
-
-    def _of_months(
-        self, user_id: str, months: str | Document, after: ListPosition | None, count: int
-    ) -> list[PostCopy]:
-        """Return months' copies from all their documents, so that late deliveries are in order."""
-        found = self._rows.aggregate(
-            [
-                {"$match": {"user_id": user_id, "month": months}},
-                {"$unwind": "$posts"},
-                {"$replaceRoot": {"newRoot": "$posts"}},
-                {"$match": older_than(after, "ts", "id")},
-                {"$sort": {"ts": -1, "id": -1}},
-                {"$limit": count},
-            ]
-        )
-        # The pipeline turns documents of months into copies, which no type can say.
-        return cast("list[PostCopy]", list(found))
 
     def truncate_comments(self) -> int:
         """Truncate every copy with too many comments; return the number of changed documents.
@@ -259,6 +261,25 @@ class MonthCopies:
             },
             array_filters=[{f"long.{name}": value for name, value in too_many.items()}],
         ).modified_count
+
+
+def _copies(
+    user_id: str, months: str | Document, after: ListPosition | None, count: int
+) -> list[Document]:
+    """Return the stages to copies: of all documents, so that late deliveries are in order."""
+    return [
+        {"$match": {"user_id": user_id, "month": months}},
+        {"$unwind": "$posts"},
+        {"$replaceRoot": {"newRoot": "$posts"}},
+        {"$match": older_than(after, "ts", "id")},
+        {"$sort": {"ts": -1, "id": -1}},
+        {"$limit": count},
+    ]
+
+
+def _as_posts(rows: Iterable[Document]) -> list[PostCopy]:
+    # The stages turn documents of months into copies, which no type can say.
+    return cast("list[PostCopy]", list(rows))
 
 
 def month_of(ts: datetime) -> str:

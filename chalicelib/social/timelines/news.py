@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal, NotRequired, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
@@ -32,33 +32,34 @@ from chalicelib.social.timelines import pull
 from chalicelib.social.timelines.copies import MonthCopies, month_collection, month_of
 from chalicelib.social.timelines.pull import PulledNews
 from chalicelib.social.timelines.references import NewsItems
-from chalicelib.social.timelines.view import NewsView, StoredNews
+from chalicelib.social.timelines.view import NewsView, Part, StoredNews
 
 NEWS = month_collection("social.news")
 # After so long without a visit, readers get no deliveries.
 AWAY = timedelta(days=30)
 _SEEN_AT_MOST_EVERY = timedelta(days=1)
 
-_PRESENCE = {
-    "last_seen": 1,
-    "stale": 1,
-    "trimmed": 1,
-    "complete_since": 1,
-    **following.FOLLOWING,
-}
-
-# The two views of stored news.
-Part = Literal["news", "sent"]
+_PRESENCE: Document = {"last_seen": 1, "stale": 1, "trimmed": 1, "complete_since": 1}
+_OWN: Document = {"own": {name: f"${name}" for name in following.FOLLOWING}}
 PARTS: tuple[Part, ...] = ("news", "sent")
 
 
-class Presence(Follows):
-    """A reader's document as `_PRESENCE` reads it."""
+class Presence(TypedDict):
+    """A reader's document as `_PRESENCE` reads it, and the first rows of their stored news."""
 
     last_seen: datetime
     stale: bool
     trimmed: NotRequired[bool]
     complete_since: NotRequired[CompleteSince]
+    own: NotRequired[Follows]
+    begun: NotRequired[list[Document]]
+
+
+class _Start(NamedTuple):
+    """The start of a page: the position before it, and the number of entries to fetch first."""
+
+    after: ListPosition | None
+    entries: int
 
 
 Result = TypeVar("Result")
@@ -86,21 +87,35 @@ def stored_design(runtime: Runtime) -> StoredNews | None:
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of visible posts by the users that the reader follows."""
-    return _from_source(runtime, reader_id, "news", partial(_page, runtime, query))
+    start = _start_of(runtime, query, "news", reader_id)
+    return _from_source(runtime, reader_id, "news", start, partial(_page, runtime, query))
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of posts to the reader's wall, or to circles with the reader."""
-    return _from_source(runtime, reader_id, "sent", partial(_page, runtime, query))
+    start = _start_of(runtime, query, "sent", reader_id)
+    return _from_source(runtime, reader_id, "sent", start, partial(_page, runtime, query))
 
 
 def newest_id(runtime: Runtime, reader_id: str) -> str | None:
     """Return the id of the newest post that `read` shows; None: it shows none."""
-    return _from_source(runtime, reader_id, "news", partial(_newest_id, runtime))
+    start = _Start(None, paging.first_count(1))
+    return _from_source(runtime, reader_id, "news", start, partial(_newest_id, runtime))
 
 
 _Fetch = paging.Fetch[ShownPost]
+_Entries = Sequence[ListEntry[ShownPost]]
 _SCOPES: dict[Part, str] = {"news": "news", "sent": "incoming"}
+
+
+def _scope_of(part: Part, reader_id: str) -> str:
+    return f"{_SCOPES[part]}:{reader_id}"
+
+
+def _start_of(runtime: Runtime, query: PageQuery, part: Part, reader_id: str) -> _Start:
+    """Return the start of a page; raises InvalidCursor."""
+    after = paging.position_of(runtime, query, _scope_of(part, reader_id))
+    return _Start(after, paging.first_count(query.limit))
 
 
 @dataclass(frozen=True)
@@ -114,18 +129,26 @@ class _Source:
 
 
 def _from_source(
-    runtime: Runtime, reader_id: str, part: Part, read_from: Callable[[_Source], Result]
+    runtime: Runtime,
+    reader_id: str,
+    part: Part,
+    start: _Start,
+    read_from: Callable[[_Source], Result],
 ) -> Result:
     """Return what is read from stored news, or from pulled news after a trim meanwhile."""
-    reader = note_visit(runtime, reader_id)
-    pull_all = _fetch_of(PulledNews(runtime.database, reader), part, reader_id)
+    stored, marked = stored_design(runtime), pull.marked_authors(runtime)
+    is_pulling = stored is None or marked is None or bool(marked)
+    beginning = stored.beginning(reader_id, part, *start) if stored else None
+    reader = note_visit(runtime, reader_id, beginning, with_followed=is_pulling)
+    own = reader.get("own") if reader else None
+    pull_all = _fetch_of(PulledNews(runtime.database, own), part, reader_id)
     pulled = _Source(reader_id, part, pull_all)
-    view = view_for(runtime, reader)
-    if reader is None or isinstance(view, PulledNews):
+    if stored is None or reader is None or reader["stale"]:
         return read_from(pulled)
     since = reader["complete_since"][part]
-    above = _fetch_above(runtime.database, reader_id, reader, part)
-    fetch = _merge_fetches(_fetch_of(view, part, reader_id), above, pull_all, since)
+    fetch = _begin_with(_fetch_of(stored, part, reader_id), start, reader.get("begun"))
+    above = _fetch_above(runtime.database, reader_id, own, part, marked) if is_pulling else None
+    fetch = _merge_fetches(fetch, above, pull_all, since)
     try:
         return read_from(_Source(reader_id, part, fetch, since))
     except _Trimmed:
@@ -136,20 +159,38 @@ def _fetch_of(view: NewsView, part: Part, reader_id: str) -> _Fetch:
     return partial(view.newest if part == "news" else view.newest_sent, reader_id)
 
 
+def _begin_with(
+    held: Callable[..., _Entries], start: _Start, begun: list[Document] | None
+) -> _Fetch:
+    """Return a fetch that does not read again the rows that came with the reader."""
+
+    def fetch(after: ListPosition | None, count: int) -> _Entries:
+        return held(after, count, begun if (after, count) == start else None)
+
+    return fetch
+
+
 def _fetch_above(
-    database: Database[Document], reader_id: str, reader: Presence, part: Part
+    database: Database[Document],
+    reader_id: str,
+    own: Follows | None,
+    part: Part,
+    marked: frozenset[str] | None,
 ) -> _Fetch:
     """Return a fetch of the posts above the threshold, which no design stores."""
     if part == "sent":
         return partial(pull.newest_sent, database, reader_id)
-    followed = following.following(database, reader_id, reader)
-    return partial(pull.newest, database, pull.authors_with_pulled(database, followed))
+    followed = following.following(database, reader_id, own)
+    if marked is None:
+        return partial(pull.newest, database, pull.authors_with_pulled(database, followed))
+    return partial(pull.newest, database, [each for each in followed if each in marked])
 
 
-def _merge_fetches(held: _Fetch, above: _Fetch, pulled: _Fetch, since: datetime) -> _Fetch:
+def _merge_fetches(held: _Fetch, above: _Fetch | None, pulled: _Fetch, since: datetime) -> _Fetch:
     """Return a fetch that merges posts stored since an instant with posts above the threshold.
 
-    Stored posts before the instant may be incomplete, so a page that reaches it is pulled.
+    `above`: None: there are no such posts. Stored posts before the instant may be incomplete, so a
+    page that reaches it is pulled.
     """
 
     def fetch(after: ListPosition | None, count: int) -> Sequence[ListEntry[ShownPost]]:
@@ -158,7 +199,7 @@ def _merge_fetches(held: _Fetch, above: _Fetch, pulled: _Fetch, since: datetime)
         found = [entry for entry in held(after, count) if entry.position.ts >= since]
         if len(found) < count and since > users.EPOCH:
             return pulled(after, count)
-        return merge(count, found, above(after, count))
+        return merge(count, found, above(after, count) if above else [])
 
     return fetch
 
@@ -168,7 +209,7 @@ def _page(runtime: Runtime, query: PageQuery, source: _Source) -> PostsAnswer:
     reader_id = source.reader_id
     show = partial(_show, runtime.database, source)
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
-    scope = f"{_SCOPES[source.part]}:{reader_id}"
+    scope = _scope_of(source.part, reader_id)
     listing = paging.PageSource(scope, source.fetch, show, answer)
     shown, further = paging.read_page(runtime, query, listing)
     return {"posts": shown, "next": further}
@@ -217,15 +258,26 @@ def _show(
     return votes.with_results(database, source.reader_id, counted)
 
 
-def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
+def note_visit(
+    runtime: Runtime,
+    reader_id: str,
+    beginning: Document | None,
+    *,
+    with_followed: bool,
+) -> Presence | None:
     """Note a reader's visit, and return the reader. None: an unknown user.
+
+    `beginning`: the `$lookup` of the first rows of their stored news. It reads after the reader.
 
     The first visit of a day sends a job. The job trims the news, or rebuilds them after an absence
     in which fan-outs skipped the reader. Such news are `stale` until then; so are news unless
     `_is_known`.
     """
-    people = users.USERS.of(runtime.database)
-    reader = people.find_one({"_id": reader_id}, _PRESENCE)
+    fields = {**_PRESENCE, **(_OWN if with_followed else {})}
+    stages: list[Document] = [{"$match": {"_id": reader_id}}, {"$project": fields}]
+    if beginning is not None:
+        stages.append({"$lookup": {**beginning, "as": "begun"}})
+    reader = next(users.USERS.read_as(Presence, runtime.database).aggregate(stages), None)
     if reader is None:
         return None
     now, stale = runtime.now(), reader["stale"] or not _is_known(runtime, reader)
@@ -236,7 +288,7 @@ def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
         job: Rebuild | Trim = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
         outbox.note(runtime, job)
         back = {"last_seen": now, "away": False, "stale": stale}
-        people.update_one({"_id": reader_id}, {"$set": back})
+        users.USERS.of(runtime.database).update_one({"_id": reader_id}, {"$set": back})
         runtime.queues.send(job)
     reader["stale"] = stale
     return reader
@@ -278,13 +330,6 @@ def raise_since(runtime: Runtime, user_id: str, to: CompleteSince) -> CompleteSi
         return_document=ReturnDocument.AFTER,
     )
     return user.get("complete_since") if user else None
-
-
-def view_for(runtime: Runtime, reader: Presence | None) -> NewsView:
-    """Return the view of a reader's news; pull stale news."""
-    if reader is None or reader["stale"]:
-        return PulledNews(runtime.database, reader)
-    return stored_design(runtime) or PulledNews(runtime.database, reader)
 
 
 def mark_away(database: Database[Document], now: datetime) -> int:

@@ -16,7 +16,7 @@ from chalicelib.social.posts import audiences
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.posts.shapes import Post, PostBody
-from chalicelib.social.timelines import news, propagation, walls
+from chalicelib.social.timelines import news, propagation, pull, walls
 
 _AT_THE_SAME_TIME = 2
 
@@ -79,6 +79,7 @@ class PostDelivery(Deliverable[Post]):
             return first
         people = users.USERS.of(runtime.database)
         people.update_one({"_id": document["by"]["id"]}, {"$set": {"pulled": True}})
+        pull.marked_authors.forget(runtime)
         leases.note(lease, {"pull": True})
         return []
 

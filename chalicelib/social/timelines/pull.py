@@ -7,6 +7,8 @@ from pymongo import DESCENDING
 from pymongo.database import Database
 
 from chalicelib.database import Document
+from chalicelib.memory import remember
+from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownUser
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.audience import PUBLIC
@@ -18,6 +20,8 @@ from chalicelib.social.posts.shapes import ReadPost
 
 # MongoDB merges so many sorted streams (2.5 ms); with one more stream, it sorts all (170 ms).
 AUTHORS_PER_QUERY = 200
+# With more authors above the threshold, each page asks for those among the followed.
+_MOST_MARKED = 1_000
 _NEWEST_FIRST = [("ts", DESCENDING), ("_id", DESCENDING)]
 _PULLED = {"fan_out.pull": True}
 
@@ -88,6 +92,17 @@ def _followers_with_pulled(database: Database[Document], user_id: str) -> list[s
     # From the other side: a user may have a million followers, but few users have pulled posts.
     above = [each["_id"] for each in people.find({"pulled": True}, {"_id": 1})]
     return EdgeGraph(database).owners_among(user_id, above)
+
+
+@remember(seconds=5)
+def marked_authors(runtime: Runtime) -> frozenset[str] | None:
+    """Return all users with pulled posts, as of the last seconds; None: they are too many.
+
+    Most deployments have none, and then no page asks for such posts.
+    """
+    rows = users.USERS.of(runtime.database).find({"pulled": True}, {"_id": 1})
+    found = [user["_id"] for user in rows.limit(_MOST_MARKED + 1)]
+    return frozenset(found) if len(found) <= _MOST_MARKED else None
 
 
 def authors_with_pulled(database: Database[Document], user_ids: list[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """News as references: an item per reader and post; a page reads and checks the posts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.database import Database
@@ -14,7 +14,9 @@ from chalicelib.social.graph.users import EPOCH
 from chalicelib.social.paging import ListEntry, ListPosition, older_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.shapes import PostBody, ReadPost
+from chalicelib.social.timelines.view import Part
 
+_PLACE = {"ts": 1, "post_id": 1}
 _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
 
 
@@ -98,29 +100,60 @@ class NewsItems:
             both = {"ts": {"$lt": min(since["news"], since["sent"])}}
             self._items.delete_many({**mine, **both, "sent": True})
 
+    def beginning(
+        self, user_id: str, part: Part, after: ListPosition | None, count: int
+    ) -> Document:
+        """Return the `$lookup` of a user's first items after a position."""
+        stages = [
+            {"$match": {**_items_of_part(user_id, part), **older_than(after, "ts", "post_id")}},
+            {"$sort": {"ts": DESCENDING, "post_id": DESCENDING}},
+            {"$limit": count},
+            {"$project": _PLACE},
+        ]
+        return {"from": NEWS_ITEMS.name, "pipeline": stages}
+
     def newest(
-        self, user_id: str, after: ListPosition | None, count: int
+        self,
+        user_id: str,
+        after: ListPosition | None,
+        count: int,
+        begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[ReadPost]]:
         """Return a user's items with their posts, newest first."""
-        return self._page({"user_id": user_id}, after, count)
+        return self._page(_items_of_part(user_id, "news"), after, count, begun)
 
     def newest_sent(
-        self, user_id: str, after: ListPosition | None, count: int
+        self,
+        user_id: str,
+        after: ListPosition | None,
+        count: int,
+        begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[ReadPost]]:
         """Return the items of posts sent to a user, newest first."""
-        return self._page({"user_id": user_id, "sent": True}, after, count)
+        return self._page(_items_of_part(user_id, "sent"), after, count, begun)
 
     def _page(
-        self, where: Document, after: ListPosition | None, count: int
+        self,
+        where: Document,
+        after: ListPosition | None,
+        count: int,
+        begun: Sequence[Document] | None,
     ) -> list[ListEntry[ReadPost]]:
-        order = [("ts", DESCENDING), ("post_id", DESCENDING)]
-        where |= older_than(after, "ts", "post_id")
-        found = list(self._items.find(where, {"ts": 1, "post_id": 1}).sort(order).limit(count))
+        found: Sequence[Mapping[str, Any]] | None = begun
+        if found is None:
+            where |= older_than(after, "ts", "post_id")
+            order = [("ts", DESCENDING), ("post_id", DESCENDING)]
+            found = list(self._items.find(where, _PLACE).sort(order).limit(count))
         bodies = posts.find_all(self._database, [item["post_id"] for item in found])
         return [
             ListEntry(ListPosition(item["ts"], item["post_id"]), bodies.get(item["post_id"]))
             for item in found
         ]
+
+
+def _items_of_part(user_id: str, part: Part) -> Document:
+    """Return the filter of the items of a part of a user's news."""
+    return {"user_id": user_id, **({"sent": True} if part == "sent" else {})}
 
 
 def items_of(post: PostBody, user_ids: Sequence[str]) -> list[NewsItem]:

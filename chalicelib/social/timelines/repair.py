@@ -18,8 +18,7 @@ from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import may_see
 from chalicelib.social.timelines import news, propagation, pull
-from chalicelib.social.timelines.news import Part
-from chalicelib.social.timelines.view import NewsView, StoredNews
+from chalicelib.social.timelines.view import NewsView, Part, StoredNews
 
 # The number of newest posts of each part for a rebuild or a verification.
 COMPLETE = 1_000

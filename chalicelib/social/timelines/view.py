@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from chalicelib.database import Document
 from chalicelib.people.follows import Trace
 from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.paging import ListEntry, ListPosition
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 NewsDesign = Literal["references", "copies", "pull"]
+# The two views of stored news.
+Part = Literal["news", "sent"]
 
 
 class View(Protocol):
@@ -69,7 +72,36 @@ class StoredView(View, Protocol):
 
 
 class StoredNews(NewsView, StoredView, Protocol):
-    """News with documents of their own."""
+    """News with documents of their own.
+
+    `begun`: the rows of a `beginning` of the same part, position and count, if they are read.
+    """
+
+    def beginning(
+        self, user_id: str, part: Part, after: ListPosition | None, count: int
+    ) -> Document:
+        """Return the `$lookup` of the first rows after a position, for a user's own document."""
+        ...
+
+    def newest(
+        self,
+        user_id: str,
+        after: ListPosition | None,
+        count: int,
+        begun: Sequence[Document] | None = None,
+    ) -> Sequence[ListEntry[ShownPost]]:
+        """Return the entries after a position, as of `View`."""
+        ...
+
+    def newest_sent(
+        self,
+        user_id: str,
+        after: ListPosition | None,
+        count: int,
+        begun: Sequence[Document] | None = None,
+    ) -> Sequence[ListEntry[ShownPost]]:
+        """Return the posts perhaps sent to a user, in the same way."""
+        ...
 
     def kept_since(self, user_id: str, keep: int) -> CompleteSince:
         """Return instants since when a user has at least `keep` posts, and as many sent posts.

@@ -37,11 +37,11 @@ class Cost:
     keys: int
 
 
-# One index is walked over the ids of the followed; of documents, only those of the page are read.
+# Stored news read the items and posts of a page, and nothing for each of the followed.
 BOUNDS = {
-    "references": Cost(commands=7, documents=4 * PAGE, keys=2_000 + 4 * PAGE),
+    "references": Cost(commands=5, documents=4 * PAGE, keys=4 * PAGE),
     # Two months where one ends within the page, and the posts' own counts.
-    "copies": Cost(commands=9, documents=3 * PAGE, keys=2_000 + 4 * PAGE),
+    "copies": Cost(commands=7, documents=3 * PAGE, keys=3 * PAGE),
     # Ten queries of two hundred authors each, whose streams are merged.
     "pull": Cost(commands=15, documents=12 * PAGE, keys=4_000 + 20 * PAGE),
 }
