@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar, cast
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
@@ -52,7 +52,7 @@ class Presence(TypedDict):
     trimmed: NotRequired[bool]
     complete_since: NotRequired[CompleteSince]
     own: NotRequired[Follows]
-    begun: NotRequired[list[Document]]
+    begun: list[Document]
 
 
 class _Start(NamedTuple):
@@ -136,19 +136,17 @@ def _from_source(
     read_from: Callable[[_Source], Result],
 ) -> Result:
     """Return what is read from stored news, or from pulled news after a trim meanwhile."""
-    stored, marked = stored_design(runtime), pull.marked_authors(runtime)
-    is_pulling = stored is None or marked is None or bool(marked)
+    stored = stored_design(runtime)
     beginning = stored.beginning(reader_id, part, *start) if stored else None
-    reader = note_visit(runtime, reader_id, beginning, with_followed=is_pulling)
+    reader = note_visit(runtime, reader_id, beginning)
     own = reader.get("own") if reader else None
     pull_all = _fetch_of(PulledNews(runtime.database, own), part, reader_id)
     pulled = _Source(reader_id, part, pull_all)
     if stored is None or reader is None or reader["stale"]:
         return read_from(pulled)
     since = reader["complete_since"][part]
-    fetch = _begin_with(_fetch_of(stored, part, reader_id), start, reader.get("begun"))
-    above = _fetch_above(runtime.database, reader_id, own, part, marked) if is_pulling else None
-    fetch = _merge_fetches(fetch, above, pull_all, since)
+    held = _begin_with(_fetch_of(stored, part, reader_id), start, reader["begun"])
+    fetch = _merge_fetches(held, _fetch_above(runtime, reader_id, part), pull_all, since)
     try:
         return read_from(_Source(reader_id, part, fetch, since))
     except _Trimmed:
@@ -159,9 +157,7 @@ def _fetch_of(view: NewsView, part: Part, reader_id: str) -> _Fetch:
     return partial(view.newest if part == "news" else view.newest_sent, reader_id)
 
 
-def _begin_with(
-    held: Callable[..., _Entries], start: _Start, begun: list[Document] | None
-) -> _Fetch:
+def _begin_with(held: Callable[..., _Entries], start: _Start, begun: list[Document]) -> _Fetch:
     """Return a fetch that does not read again the rows that came with the reader."""
 
     def fetch(after: ListPosition | None, count: int) -> _Entries:
@@ -170,17 +166,14 @@ def _begin_with(
     return fetch
 
 
-def _fetch_above(
-    database: Database[Document],
-    reader_id: str,
-    own: Follows | None,
-    part: Part,
-    marked: frozenset[str] | None,
-) -> _Fetch:
-    """Return a fetch of the posts above the threshold, which no design stores."""
+def _fetch_above(runtime: Runtime, reader_id: str, part: Part) -> _Fetch | None:
+    """Return a fetch of the posts above the threshold, which no design stores. None: no posts."""
+    database, marked = runtime.database, pull.marked_authors(runtime)
+    if marked is not None and not marked:
+        return None
     if part == "sent":
         return partial(pull.newest_sent, database, reader_id)
-    followed = following.following(database, reader_id, own)
+    followed = following.following(database, reader_id)
     if marked is None:
         return partial(pull.newest, database, pull.authors_with_pulled(database, followed))
     return partial(pull.newest, database, [each for each in followed if each in marked])
@@ -258,26 +251,17 @@ def _show(
     return votes.with_results(database, source.reader_id, counted)
 
 
-def note_visit(
-    runtime: Runtime,
-    reader_id: str,
-    beginning: Document | None,
-    *,
-    with_followed: bool,
-) -> Presence | None:
+def note_visit(runtime: Runtime, reader_id: str, beginning: Document | None) -> Presence | None:
     """Note a reader's visit, and return the reader. None: an unknown user.
 
-    `beginning`: the `$lookup` of the first rows of their stored news. It reads after the reader.
+    `beginning`: the `$lookup` of the first rows of their stored news, which the server reads after
+    the reader. None: the news are pulled, and whom the reader follows comes along.
 
     The first visit of a day sends a job. The job trims the news, or rebuilds them after an absence
     in which fan-outs skipped the reader. Such news are `stale` until then; so are news unless
     `_is_known`.
     """
-    fields = {**_PRESENCE, **(_OWN if with_followed else {})}
-    stages: list[Document] = [{"$match": {"_id": reader_id}}, {"$project": fields}]
-    if beginning is not None:
-        stages.append({"$lookup": {**beginning, "as": "begun"}})
-    reader = next(users.USERS.read_as(Presence, runtime.database).aggregate(stages), None)
+    reader = _read_presence(runtime, reader_id, beginning)
     if reader is None:
         return None
     now, stale = runtime.now(), reader["stale"] or not _is_known(runtime, reader)
@@ -292,6 +276,21 @@ def note_visit(
         runtime.queues.send(job)
     reader["stale"] = stale
     return reader
+
+
+def _read_presence(runtime: Runtime, reader_id: str, beginning: Document | None) -> Presence | None:
+    """Return a reader, and the first rows of their stored news, in one round trip."""
+    stages: list[Document] = [{"$match": {"_id": reader_id}}, {"$project": _PRESENCE}]
+    if beginning is None:
+        stages[1] = {"$project": {**_PRESENCE, **_OWN}}
+    else:
+        # A row at a time: together they may be more than a document holds.
+        each = {"path": "$begun", "preserveNullAndEmptyArrays": True}
+        stages += [{"$lookup": {**beginning, "as": "begun"}}, {"$unwind": each}]
+    rows = list(runtime.database[users.USERS.name].aggregate(stages))
+    begun = [row["begun"] for row in rows if "begun" in row]
+    # The stages turn a user and rows into one document each, which no type can say.
+    return cast("Presence", {**rows[0], "begun": begun}) if rows else None
 
 
 def _is_known(runtime: Runtime, reader: Presence) -> bool:
