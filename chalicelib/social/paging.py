@@ -116,8 +116,14 @@ def read_page(
 
     If the check removes too many documents, the page ends early.
     """
-    after = position_of(runtime, query, view.scope)
-    shown, following = fill_page(runtime, query.limit, after, view.fetch, view.show)
+    return read_page_after(runtime, position_of(runtime, query, view.scope), query.limit, view)
+
+
+def read_page_after(
+    runtime: Runtime, after: ListPosition | None, limit: int, view: PageSource[Listed, Shown]
+) -> tuple[list[Shown], str | None]:
+    """Return the same as `read_page`, after a position that the caller has decoded."""
+    shown, following = fill_page(runtime, limit, after, view.fetch, view.show)
     answers = [view.answer(document) for _position, document in shown]
     cursors = Cursors(view.scope, runtime.settings.signing_keys)
     return answers, cursors.following(_encode(following) if following else None)

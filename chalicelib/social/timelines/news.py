@@ -88,13 +88,15 @@ def stored_design(runtime: Runtime) -> StoredNews | None:
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of visible posts by the users that the reader follows."""
     start = _start_of(runtime, query, "news", reader_id)
-    return _from_source(runtime, reader_id, "news", start, partial(_page, runtime, query))
+    page = partial(_page, runtime, start.after, query.limit)
+    return _from_source(runtime, reader_id, "news", start, page)
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of posts to the reader's wall, or to circles with the reader."""
     start = _start_of(runtime, query, "sent", reader_id)
-    return _from_source(runtime, reader_id, "sent", start, partial(_page, runtime, query))
+    page = partial(_page, runtime, start.after, query.limit)
+    return _from_source(runtime, reader_id, "sent", start, page)
 
 
 def newest_id(runtime: Runtime, reader_id: str) -> str | None:
@@ -197,14 +199,14 @@ def _merge_fetches(held: _Fetch, above: _Fetch | None, pulled: _Fetch, since: da
     return fetch
 
 
-def _page(runtime: Runtime, query: PageQuery, source: _Source) -> PostsAnswer:
+def _page(runtime: Runtime, after: ListPosition | None, limit: int, source: _Source) -> PostsAnswer:
     """Return a page; raises _Trimmed if the stored posts are no longer complete."""
     reader_id = source.reader_id
     show = partial(_show, runtime.database, source)
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
     scope = _scope_of(source.part, reader_id)
     listing = paging.PageSource(scope, source.fetch, show, answer)
-    shown, further = paging.read_page(runtime, query, listing)
+    shown, further = paging.read_page_after(runtime, after, limit, listing)
     return {"posts": shown, "next": further}
 
 

@@ -105,7 +105,7 @@ class NewsItems:
     ) -> Document:
         """Return the `$lookup` of a user's first items after a position."""
         stages = [
-            {"$match": {**_items_of_part(user_id, part), **older_than(after, "ts", "post_id")}},
+            {"$match": _items_after(user_id, part, after)},
             {"$sort": {"ts": DESCENDING, "post_id": DESCENDING}},
             {"$limit": count},
             {"$project": _PLACE},
@@ -120,7 +120,7 @@ class NewsItems:
         begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[ReadPost]]:
         """Return a user's items with their posts, newest first."""
-        return self._page(_items_of_part(user_id, "news"), after, count, begun)
+        return self._page(_items_after(user_id, "news", after), count, begun)
 
     def newest_sent(
         self,
@@ -130,18 +130,13 @@ class NewsItems:
         begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[ReadPost]]:
         """Return the items of posts sent to a user, newest first."""
-        return self._page(_items_of_part(user_id, "sent"), after, count, begun)
+        return self._page(_items_after(user_id, "sent", after), count, begun)
 
     def _page(
-        self,
-        where: Document,
-        after: ListPosition | None,
-        count: int,
-        begun: Sequence[Document] | None,
+        self, where: Document, count: int, begun: Sequence[Document] | None
     ) -> list[ListEntry[ReadPost]]:
         found: Sequence[Mapping[str, Any]] | None = begun
         if found is None:
-            where |= older_than(after, "ts", "post_id")
             order = [("ts", DESCENDING), ("post_id", DESCENDING)]
             found = list(self._items.find(where, _PLACE).sort(order).limit(count))
         bodies = posts.find_all(self._database, [item["post_id"] for item in found])
@@ -151,9 +146,10 @@ class NewsItems:
         ]
 
 
-def _items_of_part(user_id: str, part: Part) -> Document:
-    """Return the filter of the items of a part of a user's news."""
-    return {"user_id": user_id, **({"sent": True} if part == "sent" else {})}
+def _items_after(user_id: str, part: Part, after: ListPosition | None) -> Document:
+    """Return the filter of the items of a part of a user's news, after a position."""
+    only: Document = {"sent": True} if part == "sent" else {}
+    return {"user_id": user_id, **only, **older_than(after, "ts", "post_id")}
 
 
 def items_of(post: PostBody, user_ids: Sequence[str]) -> list[NewsItem]:
