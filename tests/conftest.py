@@ -4,12 +4,9 @@ import dataclasses
 import gc
 import os
 import random
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -49,7 +46,7 @@ from tests.support.isolation import (
     ask_the_clock_once,
     empty_collections,
 )
-from tests.support.memory import memory_folder
+from tests.support.memory import memory_folder, remove_abandoned, servers_folder
 from tests.support.parallel import ProcessesFirst
 from tests.support.sending import PATIENCE_SECONDS, SameThread, refuse_undeclared
 from tests.support.shard_check import ShardCheck
@@ -66,6 +63,8 @@ SIGNING_KEY = "a signing key of the tests, as long as it has to be"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Hear every client of this process, and let no busy machine fail an example."""
+    if not hasattr(config, "workerinput"):
+        remove_abandoned()
     _keep_folders_in_memory()
     hypothesis.settings.register_profile("plaza", deadline=None)
     hypothesis.settings.load_profile("plaza")
@@ -107,13 +106,12 @@ def mongodb_uri() -> Iterator[str]:
     if running:
         yield running
         return
-    data = Path(tempfile.mkdtemp(prefix="plaza-test-", dir=memory_folder()))
-    try:
-        with running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri:
-            acknowledge_unjournaled(uri)
-            yield uri
-    finally:
-        shutil.rmtree(data)
+    with (
+        servers_folder("test") as data,
+        running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri,
+    ):
+        acknowledge_unjournaled(uri)
+        yield uri
 
 
 @pytest.fixture(scope="session")
@@ -128,12 +126,8 @@ def browser() -> Iterator["Browser"]:
 @pytest.fixture(scope="session")
 def replica_set() -> Iterator[ReplicaSet]:
     """Three real servers, started when the first test asks for them."""
-    folder = Path(tempfile.mkdtemp(prefix="plaza-set-", dir=memory_folder()))
-    try:
-        with running_replica_set(folder) as members:
-            yield members
-    finally:
-        shutil.rmtree(folder)
+    with servers_folder("set") as folder, running_replica_set(folder) as members:
+        yield members
 
 
 @pytest.fixture(scope="session")

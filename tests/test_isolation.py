@@ -1,7 +1,10 @@
 """Each test begins with nothing: no documents, and new queues where it asks for them."""
 
+import os
+import subprocess
 import threading
 import urllib.request
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from chalicelib.wiring import schema
 from deploy.declared import declared_queues
 from local.queues import create_queues
 from tests.support.isolation import VISIBILITY_TIMEOUT_SECONDS, QueueRoom, empty_collections
-from tests.support.memory import memory_folder
+from tests.support.memory import memory_folder, remove_abandoned
 from tests.support.parallel import ROOT, unit_of
 from tests.support.serving import served
 
@@ -98,6 +101,30 @@ def test_the_queues_are_such_as_are_made_by_calls(
 
 def test_a_folder_in_memory_has_the_room_that_is_asked_for() -> None:
     assert memory_folder(room_bytes=2**60) is None
+
+
+def test_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    owners = [killed.pid, os.getpid()]
+    for owner in owners:
+        (tmp_path / f"plaza-test-{owner}-x").mkdir()
+        pytests = tmp_path / f"pytest-of-editor/pytest-{owner}"
+        pytests.mkdir(parents=True)
+        (pytests / ".lock").write_text(str(owner))
+    failed = tmp_path / "pytest-of-editor/pytest-0"
+    failed.mkdir()
+    others = tmp_path / "plaza-asset"
+    others.mkdir()
+
+    remove_abandoned(tmp_path)
+
+    left = {*tmp_path.glob("plaza-*"), *tmp_path.glob("pytest-of-editor/*")}
+    mine = {
+        tmp_path / f"plaza-test-{os.getpid()}-x",
+        tmp_path / f"pytest-of-editor/pytest-{os.getpid()}",
+    }
+    assert left == {*mine, failed, others}
 
 
 @pytest.mark.parametrize("folder", ["deploy", "local", "web"])

@@ -67,9 +67,7 @@ def find(database: Database[Document], query: TermsQuery) -> FoundTerms:
     if counts.get(entry, 0) >= MOST_READ:
         end = [*read, {"$skip": MOST_READ - 1}, {"$project": {"posted": 1, "is_end": "yes"}}]
         stages.append({"$unionWith": {"coll": query.rows.name, "pipeline": end}})
-    # More than there are rows, so that the server sends no further batch.
-    most = query.limit + 3
-    found: Any = query.rows.of(database).aggregate(stages, hint=_HINT, batchSize=most)
+    found: Any = query.rows.of(database).aggregate(stages, hint=_HINT)
     rows = list(found)
     end_row = rows.pop() if rows and "is_end" in rows[-1] else None
     if len(rows) > query.limit:
@@ -79,7 +77,7 @@ def find(database: Database[Document], query: TermsQuery) -> FoundTerms:
 
 def _find_one_word(database: Database[Document], query: TermsQuery) -> FoundTerms:
     where = _filter(query, query.words[0])
-    found: Any = query.rows.of(database).find(where, _FIELDS, batch_size=query.limit + 2)
+    found: Any = query.rows.of(database).find(where, _FIELDS)
     rows = found.hint(BY_TERM).sort(NEWEST).limit(query.limit + 1)
     return _page(list(rows), query.limit)
 

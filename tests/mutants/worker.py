@@ -9,7 +9,6 @@ import ctypes
 import importlib
 import json
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -55,16 +54,15 @@ def _server() -> Iterator[None]:
     del sys.modules["minify"]
     from local.mongod import running_mongod
     from tests.support.isolation import acknowledge_unjournaled
-    from tests.support.memory import memory_folder
+    from tests.support.memory import servers_folder
 
-    data = Path(tempfile.mkdtemp(prefix="plaza-mutants-", dir=memory_folder()))
-    try:
-        with running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri:
-            acknowledge_unjournaled(uri)
-            os.environ["PLAZA_TEST_MONGODB_URI"] = uri
-            yield
-    finally:
-        shutil.rmtree(data)
+    with (
+        servers_folder("mutants") as data,
+        running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri,
+    ):
+        acknowledge_unjournaled(uri)
+        os.environ["PLAZA_TEST_MONGODB_URI"] = uri
+        yield
 
 
 def _forget(folder: Path) -> None:

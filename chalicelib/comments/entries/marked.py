@@ -47,14 +47,14 @@ def _rows(
     user_id: str | None,
     fields: Document,
 ) -> Iterable[Any]:
-    """Return entries and the person's marks on them, all in the first batch."""
+    """Return entries and the person's marks on them."""
     where: Document = {"site": node["site"], "_id": {"$in": [key["_id"] for key in keys]}}
     rows: Any = ENTRIES.of(database)
     if user_id is None:
-        return rows.find(where, fields, batch_size=len(keys) + 1)  # type: ignore[no-any-return]
+        return rows.find(where, fields)  # type: ignore[no-any-return]
     mine = reading.with_mine(user_id, KIND, map(thing_id, keys))
     stages = [{"$match": where}, {"$project": fields}, mine]
-    return rows.aggregate(stages, batchSize=2 * len(keys) + 1)  # type: ignore[no-any-return]
+    return rows.aggregate(stages)  # type: ignore[no-any-return]
 
 
 def _comment_id(id_: str) -> str:

@@ -119,7 +119,7 @@ def _read(
     branches = [{**of_node, **each} for each in ranges]
     where = {"$or": branches} if branches[1:] else branches[0]
     fields = {"_id": 0, "author_key": 1, "author_id": 1}
-    rows: Any = ENTRIES.of(database).find(where, fields, batch_size=_AT_ONCE + 1)
+    rows: Any = ENTRIES.of(database).find(where, fields)
     return list(rows.sort(_BY_NAME).limit(_AT_ONCE))
 
 

@@ -100,7 +100,7 @@ class DocumentStore:
 
     def __init__(self, database: Database[Document]) -> None:
         self._comments = COMMENTS.of(database)
-        self._nodes = nodes.NODES.of(database)
+        self._database = database
 
     def add(self, node: Node, comment: Comment) -> Added:
         """Store a comment and count it at its parent, in one round trip.
@@ -144,8 +144,7 @@ class DocumentStore:
             {"$project": nodes.WITHOUT_COMMENTS},
             {"$unionWith": {"coll": COMMENTS.name, "pipeline": comments}},
         ]
-        # One batch: its last place, never filled, tells the end.
-        found: Any = list(self._nodes.aggregate(stages, batchSize=page.limit + 2))
+        found: Any = list(nodes.NODES.of(self._database).aggregate(stages))
         # Comments come without their `_id`.
         return (found[0], found[1:]) if found and "_id" in found[0] else (None, [])
 
@@ -154,9 +153,9 @@ class DocumentStore:
         return self._comments.find_one(_key(node, comment_id), _COMMENT)
 
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
-        """Return the comments with these ids, in one batch."""
+        """Return the comments with these ids."""
         where = {**_of(node), "id": {"$in": list(comment_ids)}}
-        return list(self._comments.find(where, _COMMENT, batch_size=len(comment_ids) + 1))
+        return list(self._comments.find(where, _COMMENT))
 
     def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
         """Return a comment and its descendants: an exact range of paths."""
@@ -168,11 +167,11 @@ class DocumentStore:
         """Return the threads of roots by their numbers; roots alone, by id, if flat."""
         if not node["threaded"]:
             ids = {"id": {"$in": [root.id for root in roots]}}
-            rows = self._comments.find({**_of(node), **ids}, _COMMENT, batch_size=len(roots) + 1)
+            rows = self._comments.find({**_of(node), **ids}, _COMMENT)
             return order_threads(filter(viewer.lists, rows), roots)
         seqs = {"root_seq": {"$in": [root.seq for root in roots]}}
         branches = [{**_of(node), **seqs, **state} for state in seen_by(viewer)]
-        found = self._comments.find({"$or": branches}, _COMMENT, batch_size=_BATCH)
+        found = self._comments.find({"$or": branches}, _COMMENT)
         return order_threads(found.hint(by_state(BY_NEWEST_ROOT)), roots)
 
     def change(
@@ -282,8 +281,7 @@ class DocumentStore:
         """Return the comments of ranges that the viewer sees; the server merges the indexes."""
         seen = seen_by(page.viewer)
         branches = [{**_of(node), **part, **state} for part in ranges for state in seen]
-        # One batch: the server's own first batch ends at 101.
-        found = self._comments.find({"$or": branches}, _COMMENT, batch_size=page.limit)
+        found = self._comments.find({"$or": branches}, _COMMENT)
         # If many comments wait, the author's own need their own index, without a hint. The server
         # then tries all indexes at every call: it caches no plan for an author without any.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator

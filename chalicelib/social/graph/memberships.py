@@ -152,10 +152,11 @@ def _find_both(
     database: Database[Document], change: _Change, session: ClientSession
 ) -> tuple[User | None, _Person | None]:
     """Return an owner of circles and another user; raises the errors of `_check_may_join`."""
-    other = {"$literal": change.member_id}
-    blocks = [{"$in": [other, f"${name}"]} for name in ("blocked", "blocked_by")]
-    about: Document = {**_PERSON, "is_apart": {"$or": blocks}}
+    about: Document = dict(_PERSON)
     if change.joining:
+        other = {"$literal": change.member_id}
+        blocks = [{"$in": [other, f"${name}"]} for name in ("blocked", "blocked_by")]
+        about["is_apart"] = {"$or": blocks}
         about[f"circles.{change.joining}.key"] = 1
     both = {"_id": {"$in": [change.owner_id, change.member_id]}}
     rows: Any = USERS.of(database).find(both, about, session=session)

@@ -171,6 +171,16 @@ def test_each_page_costs_no_more_than_the_first_and_the_newest_thousand_are_ther
     assert read == [post["_id"] for post in reversed(posts)][: repair.COMPLETE]
 
 
+def test_a_page_of_200_takes_as_many_commands_as_a_page_of_50(
+    client: Client, runtime: Runtime, posts: list[Document]
+) -> None:
+    with profiled(runtime) as said:
+        read = ids(client.as_("bob").get("/users/me/news?limit=200"))
+
+    assert read == [post["_id"] for post in reversed(posts)][:200]
+    assert cost(said).commands <= BOUNDS[runtime.settings.news].commands
+
+
 def test_what_is_kept_for_a_reader_is_bounded(
     client: Client, runtime: Runtime, posts: list[Document], workers: Workers, clock: Clock
 ) -> None:

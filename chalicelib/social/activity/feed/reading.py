@@ -123,8 +123,6 @@ def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found
         runtime.database[items.ITEMS.name].aggregate(
             stages,
             hint=dict(items.FEED_ORDER),
-            # Room for all in the first batch, since a second batch would be another query.
-            batchSize=count + len(stages),
         )
     )
     blocked: list[str] = next((row["across"] for row in rows if "across" in row), [])
@@ -182,9 +180,8 @@ def _visible(
 ) -> dict[str, ReadAction]:
     """Return the actions at some places, by id, that the reader may see and does not mute."""
     ids = [position.post_id for position in positions]
-    cursor = actions.ACTIONS.of(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
-    # Larger than the number of rows, or the server waits for a request for more.
-    rows = list(cursor.batch_size(len(ids) + 1))
+    where = {"_id": {"$in": ids}}
+    rows = list(actions.ACTIONS.of(database).find(where, fields_for(reader_id)))
     blocked = frozenset(found.blocked or ())
     if found.blocked is None:
         actors = {action["actor"]["id"] for action in rows}
