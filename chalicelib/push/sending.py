@@ -104,7 +104,7 @@ def _wait(answer: HttpAnswer, now: datetime) -> timedelta | None:
         return min(timedelta(seconds=int(text[:9])), MOST_WAIT)
     try:
         until = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if until.tzinfo is None:
         return None

@@ -114,6 +114,7 @@ def test_the_outcome_of_an_answer(
         ("soon", None),
         ("Thu, 01 Jan 1970 00:00:00", None),
         ("Thu, 99 Jan 1970 00:00:00 GMT", None),
+        ("Thu, 01 Jan 99999999999999999999 00:00:00 GMT", None),
     ],
 )
 def test_a_service_says_how_long_to_wait(
