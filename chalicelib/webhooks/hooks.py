@@ -21,6 +21,8 @@ from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
 # The greatest age of the hooks that an event uses.
 REMEMBERED = timedelta(seconds=5)
 _ATTEMPTS = 5
+# The fields in which a hook has the failures of its receiver.
+_FAILURES = ("failing_since", "quiet_until")
 
 
 class Listener(NamedTuple):
@@ -96,22 +98,33 @@ def check_address(runtime: Runtime, url: str) -> None:
 
 
 def change(runtime: Runtime, site: str, hook_id: str, fields: Mapping[str, Any]) -> Hook:
-    """Set fields of a hook; `state` `on` forgets its failures.
+    """Set fields of a hook; another address, and `state` `on`, forget its failures.
 
     Raises UnknownHook, and AddressRefused.
     """
     if "url" in fields:
         check_address(runtime, fields["url"])
-    fresh = {"failing_since": None, "quiet_until": None} if fields.get("state") == "on" else {}
+    said: Document = {name: {"$literal": value} for name, value in fields.items()}
     changed = HOOKS.of(runtime.database).find_one_and_update(
         {"site": site, "_id": hook_id},
-        {"$set": {**fields, **fresh}},
+        [{"$set": {**said, **_failures_after(fields)}}],
         return_document=ReturnDocument.AFTER,
     )
     listening.forget(runtime, site)
     if changed is None:
         raise UnknownHook
     return changed
+
+
+def _failures_after(fields: Mapping[str, Any]) -> Document:
+    """Return the failures of a hook after a change, as fields of an update's pipeline."""
+    if fields.get("state") == "on":
+        return dict.fromkeys(_FAILURES)
+    if "url" not in fields:
+        return {}
+    # The failures are those of a receiver: another begins without them.
+    is_same = {"$eq": ["$url", {"$literal": fields["url"]}]}
+    return {name: {"$cond": [is_same, f"${name}", None]} for name in _FAILURES}
 
 
 def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
@@ -150,8 +163,8 @@ def is_hooked(runtime: Runtime, site: str) -> bool:
 def note_success(runtime: Runtime, hook: Hook) -> None:
     """Forget the failures of a hook."""
     if hook["failing_since"] is not None or hook["quiet_until"] is not None:
-        well = {"failing_since": None, "quiet_until": None}
-        HOOKS.of(runtime.database).update_one(_as_tried(hook), {"$set": well})
+        well = {"$set": dict.fromkeys(_FAILURES)}
+        HOOKS.of(runtime.database).update_one(_as_tried(hook), well)
 
 
 def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> None:

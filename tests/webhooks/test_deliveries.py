@@ -292,6 +292,39 @@ def test_a_success_forgets_earlier_failures(desk: Desk, receiver: Receiver) -> N
     assert shown["failing_since"] is None
 
 
+def test_another_address_begins_without_the_failures_of_the_former_one(
+    desk: Desk, receiver: Receiver
+) -> None:
+    path = f"{HOOKS}/{desk.hook(receiver.url)['id']}"
+    receiver.status = lambda: 500
+    desk.post()
+    desk.workers.drain()
+    desk.clock.advance(days=6)
+    unchanged = desk.publisher.patch(path, url=receiver.url).json
+    assert unchanged["failing_since"] is not None
+
+    moved = desk.publisher.patch(path, url=f"{receiver.url}/new").json
+    assert moved["failing_since"] is None
+    tend(desk)
+    (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
+    assert shown["state"] == "on", "one failure of a receiver ends no hook"
+    assert shown["failing_since"] is not None
+
+
+def test_another_address_gets_events_at_once_though_the_former_one_did_not_answer(
+    desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_failing("refuses", monkeypatch) as server:
+        path = f"{HOOKS}/{desk.hook(server.url)['id']}"
+        desk.post()
+        desk.workers.drain()
+    assert desk.publisher.patch(path, url=receiver.url).status == 200
+    desk.publisher.post(f"{path}/trials")
+    desk.workers.drain()
+
+    assert len(receiver.calls) == 1
+
+
 def test_a_hook_that_is_removed_while_an_event_is_due_gets_nothing(
     desk: Desk, receiver: Receiver
 ) -> None:
