@@ -87,6 +87,11 @@ class ReportScope:
         edges = time_zones.edges(self.by, self.start, self.end, self.tz)
         return [edge for edge in edges if edge >= self.start]
 
+    @cached_property
+    def last_end(self) -> datetime:
+        """The end of its last period, which starts before the report's end and is there whole."""
+        return time_zones.end_of(self.by, self.starts[-1], self.tz)
+
     @property
     def is_utc(self) -> bool:
         """Return whether the documents of its period have its counts as they are."""
@@ -149,8 +154,7 @@ def _whole_periods(report: ReportScope, start: datetime) -> list[Document]:
 def _parts(report: ReportScope, start: datetime) -> list[Document]:
     """Return the stages that sum a zone's periods from parts of UTC hours or days."""
     starts = [edge for edge in report.starts if edge >= start]
-    # The last period starts before the report's end, and is there as a whole.
-    end = time_zones.end_of(report.by, starts[-1], report.tz)
+    end = report.last_end
     split = MINUTES if _finer(report) is HOURS else OF_DAY
     first = starts[0].replace(minute=0, second=0, microsecond=0)
     if split is OF_DAY:
@@ -161,7 +165,8 @@ def _parts(report: ReportScope, start: datetime) -> list[Document]:
 
 def _finer(report: ReportScope) -> Collection[StoredReport]:
     """Return the documents with parts as fine as the edges of a zone's periods."""
-    return HOURS if any(edge.minute for edge in report.starts) else DAYS
+    # Where clocks change by half an hour, the last period alone may end within an hour.
+    return HOURS if any(edge.minute for edge in (*report.starts, report.last_end)) else DAYS
 
 
 class _Split(NamedTuple):

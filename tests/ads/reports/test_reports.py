@@ -296,6 +296,27 @@ def test_the_hours_of_a_zone_within_the_hour_are_exact(client: Client) -> None:
     }
 
 
+@pytest.mark.parametrize("by", ["day", "week", "month"])
+def test_a_period_ends_within_an_hour_where_summer_time_is_half_an_hour(
+    reported: Runtime, client: Client, by: str
+) -> None:
+    """It starts at 13:00 UTC and ends at 13:30, on the day that the clocks of Lord Howe change."""
+    zone = ZoneInfo("Australia/Lord_Howe")
+    first, after = {
+        "day": ("2026-04-05", "2026-04-06"),
+        "week": ("2026-03-30", "2026-04-06"),
+        "month": ("2026-04-01", "2026-05-01"),
+    }[by]
+    end = datetime.fromisoformat(after).replace(tzinfo=zone).astimezone(UTC)
+    for number, ts in enumerate((end - timedelta(minutes=1), end, end + timedelta(minutes=29))):
+        count(reported, click(10 + number, ts, campaign_id=SPRING, price_micros=0))
+
+    ended = ask(client, by=by, tz=zone.key, **{"from": first, "to": after}).json["rows"]
+    next_one = ask(client, by=by, tz=zone.key, **{"from": after, "to": "2026-05-02"}).json["rows"]
+
+    assert (ended[-1]["clicks"], next_one[0]["clicks"]) == (1, 2)
+
+
 def test_a_campaign_s_report_is_in_its_own_time_zone(reported: Runtime, client: Client) -> None:
     """As its budget: a day of the report is a day that the budget was for."""
     put_campaign(
