@@ -9,6 +9,7 @@ from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib.analytics.errors import LogCannotForget
 from chalicelib.analytics.hits import DAY, OTHER, WHOLE_SITE, Dimension
 from chalicelib.analytics.logs.log import Log, Span
 from chalicelib.analytics.reports import names
@@ -23,8 +24,9 @@ def remove_source(
 ) -> None:
     """Delete a source's days, each after the log's hits of the day have forgotten the source.
 
-    The hits stay in the reports of pages and of the site. Raises LogCannotForget.
+    The hits stay in the reports of pages and of the site. Raises LogCannotForget before any write.
     """
+    _check_forget(logs, dimension)
     rows = SOURCES.of(database)
     where = {"site": site, "dimension": dimension, "value": value}
     for day in _days(rows, where):
@@ -61,12 +63,19 @@ def remove_path(
 
     The site's visitors stay: they may have read other pages too. So do its sources, which have no
     counts by page. Sessions of the days are due again: some began on the page. Raises
-    LogCannotForget.
+    LogCannotForget before any write.
     """
+    _check_forget(logs, "path")
     for log in logs:
         log.remove(site, path)
     for day in _days(DAYS.of(database), {"site": site, "path": path}):
         _remove_day(database, site, path, day, now)
+
+
+def _check_forget(logs: Sequence[Log], field: str) -> None:
+    """Raise LogCannotForget: during a move, a site has a log of either kind."""
+    if not all(log.can_forget for log in logs):
+        raise LogCannotForget(field)
 
 
 def _days(rows: Any, where: Document) -> list[datetime]:

@@ -153,6 +153,27 @@ def test_a_source_cannot_leave_a_time_series(runtime: Runtime, publisher: Client
     assert [row["key"] for row in rows(runtime, *TODAY, group="referrer")] == ["spam.example"]
 
 
+@pytest.mark.parametrize("group", ["path", "referrer"])
+def test_a_name_that_one_log_of_a_move_cannot_forget_stays_whole(
+    runtime: Runtime, publisher: Client, group: str
+) -> None:
+    site(runtime, "timeseries")
+    moving = {"log_from": "timeseries", "log_to": "expiring", "announced_at": NOON}
+    stored = runtime.database["hit.site"]
+    switched = {"log": "expiring", "moving": {**moving, "switched_at": NOON}}
+    stored.update_one({"_id": SITE}, {"$set": switched, "$inc": {"generation": 1}})
+    count(runtime, view(1, NOON, "/spam", ref="/spam"))
+    before = publisher.get(f"/stats/{SITE}/hits").json["hits"]
+
+    assert before[0]["path"] == "/spam"
+
+    reply = publisher.delete(f"/stats/{SITE}?{group}=/spam")
+
+    assert (reply.code, reply.json["errors"][0]["field"]) == ("log_cannot_forget", group)
+    assert publisher.get(f"/stats/{SITE}/hits").json["hits"] == before
+    assert [row["key"] for row in rows(runtime, *TODAY, group=group)] == ["/spam"]
+
+
 @pytest.mark.bounds(analytics={"paths": 1})
 def test_what_is_beyond_a_days_names_is_removed_by_its_name_too(
     runtime: Runtime, publisher: Client
