@@ -123,9 +123,12 @@ def take_out(runtime: Runtime, post_id: str, comment_id: str) -> bool:
 
 
 def _hold_last(database: Database[Document], post_id: str, session: ClientSession) -> None:
-    """Move older comments back to a post until it holds as many as readers see with it."""
+    """Move older comments back to a post until it holds as many as readers see with it.
+
+    A tombstone gets none: a worker deletes its older comments.
+    """
     rows, older = posts.POSTS.of(database), OLDER_COMMENTS.of(database)
-    post = rows.find_one({"_id": post_id}, posts.BODY, session=session)
+    post = rows.find_one({"_id": post_id, "deleted": False}, posts.BODY, session=session)
     lacking = COMMENTS_SHOWN - len(post["comments"]) if post else 0
     if post is None or not lacking or post["comment_count"] <= len(post["comments"]):
         return

@@ -131,3 +131,21 @@ def test_a_comment_that_a_crash_of_an_older_release_left_in_both_places_is_chang
     assert listed(town, post) == [(kept, "Changed")]
     assert [each["text"] for each in older(town).find()] == ["Changed"]
     assert count(town, post) == 1
+
+
+@pytest.mark.bounds(social={"held_on_post": 5, "comments_moved_at_once": 5})
+def test_a_deleted_post_gets_no_comment_back(town: Town) -> None:
+    """Its copies and older comments go later, and another's erasure comes in between."""
+    post = town.publish()
+    comment(town.client, "cy", post)
+    write(town, post, 6)
+    (of_cy,) = [each["_id"] for each in older(town).find({"by.id": "cy"})]
+    assert town.client.as_("ann").delete(f"/posts/{post}").status == 204
+
+    assert comment_changes.take_out(town.runtime, post, of_cy)
+    town.workers.drain()
+
+    stored = town.runtime.database["social.post"].find_one({"_id": post})
+    assert stored
+    assert stored["comments"] == []
+    assert older(town).count_documents({}) == 0
