@@ -176,13 +176,12 @@ def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:
 
 def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund) -> None:
     if refund["state"] == "owed":
-        charge = charge_of(order)
-        provider = providers.provider_of(runtime, payment["provider"])
         amount = refund["amount_micros"]
         try:
-            # A free unit can be returned, too; providers refuse an amount of 0.
+            # A free unit can be returned, too, and needs no provider: each refuses an amount of 0.
             if amount:
-                provider.refund(charge, payment["intent"], amount, refund_name(refund))
+                provider = providers.provider_of(runtime, payment["provider"])
+                provider.refund(charge_of(order), payment["intent"], amount, refund_name(refund))
         except PaymentRefused:
             _note(runtime, payment, refund, "refused")
             return

@@ -252,16 +252,20 @@ class TestWithoutAProvider:
     def settings(self, settings: Settings) -> Settings:
         return settings.model_copy(update={"payments": None})
 
-    def test_an_order_of_0_is_made_in_a_deployment_without_payments(
-        self, client: Client, register: Register
+    def test_an_order_of_0_is_made_and_refunded_in_a_deployment_without_payments(
+        self, client: Client, runtime: Runtime, register: Register
     ) -> None:
-        stocked(client)
+        paula = stocked(client)
         register([tax(-PRICE)])
         cart = cart_of(client, MOBY_HARD=1)
 
         made = check_out(client, cart, agreement(total_micros=0))
 
         assert made.json["order"]["state"] == "done"
+        path = f"/orders/{made.json['order']['id']}/refund"
+        back = paula.post(path, restock=True, key="r1")
+        assert (back.status, back.json["refunds"][0]["state"]) == (200, "done")
+        assert shelf_of(runtime) == Shelf(5, 5, 0)
         register([])
         assert check_out(client, cart_of(client, MOBY_HARD=1)).code == "payments_not_set_up"
 
