@@ -202,7 +202,7 @@ class _Terms(NamedTuple):
 
 
 class _Hold(NamedTuple):
-    """Units that a cart holds until a time. `since`: its first hold; None: too many to record."""
+    """Units that a cart holds until a time. `since`: its first hold; None: it holds none."""
 
     units: int
     until: datetime
@@ -329,7 +329,8 @@ def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _H
         units = shelf.share(runtime, claim)
     except HeldByOrder:
         raise CartClosed from None
-    return _Hold(units, until if units else now, since)
+    # A share that others use up starts no clock: the cart may hold the SKU for its time later.
+    return _Hold(units, until, since) if units else _Hold(0, now, None)
 
 
 def _note_first(holds: Mapping[str, _Hold]) -> Document:

@@ -136,6 +136,26 @@ def test_a_cart_that_drops_a_sku_and_takes_it_again_starts_no_new_clock(
     assert (held_of(client, cart), shelf_of(runtime).held) == (0, 0)
 
 
+@pytest.mark.parametrize("way", ["put", "hold"])
+def test_the_clock_of_a_hold_starts_once_the_cart_holds_a_unit(
+    client: Client, runtime: Runtime, clock: Clock, way: str
+) -> None:
+    stocked(client, 1, hold_seconds=60, **HALF)
+    holder, other = cart_of(client, MOBY_HARD=1), cart_of(client, MOBY_HARD=1)
+    assert (held_of(client, holder), held_of(client, other)) == (1, 0)
+    assert client.post(f"/carts/{other}/hold").status == 200
+    clock.advance(seconds=120)
+    sweep.sweep(runtime)
+
+    if way == "put":
+        put_line(client, other, SKU, 1)
+    else:
+        client.post(f"/carts/{other}/hold")
+
+    assert held_of(client, other) == 1
+    assert carts.find(runtime.database, other)["first"] == {SKU: clock()}
+
+
 def test_a_checkout_that_is_not_paid_starts_no_new_clock(
     client: Client, runtime: Runtime, clock: Clock
 ) -> None:
