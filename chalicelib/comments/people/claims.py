@@ -93,8 +93,11 @@ def verified_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
         keys = runtime.settings.signing_keys
         return addressing.address_keys(address, keys) if address else []
     key = {"_id": person_id(site, caller.id)}
-    found = PEOPLE.of(runtime.database).find_one(key, {"email_key": 1})
-    return [found["email_key"]] if found and "email_key" in found else []
+    fields = {"email_key": 1, "email_keys": 1}
+    found = PEOPLE.of(runtime.database).find_one(key, fields)
+    if found is None or "email_key" not in found:
+        return []
+    return found.get("email_keys", [found["email_key"]])
 
 
 def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, job: Join) -> bool:

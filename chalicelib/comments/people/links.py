@@ -2,12 +2,14 @@
 
 import hashlib
 from datetime import datetime, timedelta
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import IndexModel
 
 from chalicelib import signing
 from chalicelib.database import Collection
+from chalicelib.database.validators import AtMost
+from chalicelib.mail.rows import MAX_KEYS
 
 # Readers find a letter after a night.
 LIFETIME = timedelta(days=1)
@@ -28,8 +30,10 @@ LinkKind = Literal["sign_in", "code", "account"]
 class Confirmation(TypedDict):
     """A link of a letter, or a code; `_id` is a hash of its token.
 
-    `email_key` is the keyed hash of the address; the address itself is in the letter alone.
-    `return_to` is a page of the site. `person` is "" for an address without a guest.
+    `email_key` is the keyed hash of the address by the key that signs; the address itself is in
+    the letter alone. `email_keys` has the hashes by all keys, under which the address may be known
+    from before a rotation; missing: a code, or a link of an earlier release. `return_to` is a page
+    of the site. `person` is "" for an address without a guest.
     """
 
     _id: str
@@ -37,6 +41,7 @@ class Confirmation(TypedDict):
     person: str
     name: str
     email_key: str
+    email_keys: NotRequired[Annotated[list[str], AtMost(MAX_KEYS)]]
     return_to: str
     language: str
     expires: datetime

@@ -12,6 +12,7 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Unauthenticated
 from chalicelib.identity import Principal
+from chalicelib.mail.rows import MAX_KEYS
 from chalicelib.people.ids import GUEST_ID, GUEST_PATTERN, IMPORTED_ID
 from chalicelib.people.names import lookalike_key
 from chalicelib.sites.permissions import manages
@@ -45,10 +46,11 @@ class Person(TypedDict):
     `recount`. `taken_key` is the key of their name, which no guest may take; "" for a guest without
     a confirmed address. `email_key` is the keyed hash (`chalicelib.mail.addressing`) of a
     guest's confirmed address, of an address that a trusted issuer or a provider verified, or of an
-    imported person's in the file. `joined` is the account that has the past of a guest or of an
-    imported person, since `joined_at`. `confirmed_at` is
-    the time of the first confirmation, and `release` the time since which comments that waited for
-    it may be visible; the schedule removes it.
+    imported person's in the file, by the key that signed then. `email_keys` has the hashes by all
+    keys of that time, of an address that a provider verified: a claim needs them, since the address
+    itself is nowhere. `joined` is the account that has the past of a guest or of an imported
+    person, since `joined_at`. `confirmed_at` is the time of the first confirmation, and `release`
+    the time since which comments that waited for it may be visible; the schedule removes it.
     `touched` is when the last change began that the counts have to follow; `recounts`
     distinguishes concurrent recounts.
     """
@@ -70,6 +72,7 @@ class Person(TypedDict):
     picture: NotRequired[str | None]
     taken_key: NotRequired[str]
     email_key: NotRequired[str]
+    email_keys: NotRequired[Annotated[list[str], AtMost(MAX_KEYS)]]
     confirmed_at: NotRequired[datetime]
     release: NotRequired[datetime]
     blocked: NotRequired[Annotated[list[str], AtMost(MAX_BLOCKED)]]

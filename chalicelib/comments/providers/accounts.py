@@ -34,8 +34,9 @@ def enter(runtime: Runtime, site: str, profile: Profile) -> str:
     made = defaults(site, user, name)
     email = None if profile.email is None else addressing.ascii_form(profile.email)
     if email is not None:
-        said["email_key"] = addressing.address_keys(email, settings.signing_keys)[0]
-        former = confirming.find_held(runtime, site, said["email_key"])
+        keys = addressing.address_keys(email, settings.signing_keys)
+        said |= {"email_key": keys[0], "email_keys": keys}
+        former = confirming.find_held(runtime, site, keys)
         if former is not None:
             # At the first sign-in alone: moderators decide on this account then.
             for each in ("status", "until"):

@@ -4,6 +4,7 @@ A crash between two writes leaves either a link that still works, or comments th
 releases: it looks once more when no post can be running that began before the confirmation.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from chalicelib.comments.errors import UnknownLink
@@ -59,7 +60,7 @@ def _note(runtime: Runtime, found: Confirmation) -> None:
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
     fields["release"] = runtime.now()
     fields["confirmed_at"] = {"$ifNull": ["$confirmed_at", runtime.now()]}
-    former = find_held(runtime, site, found["email_key"])
+    former = find_held(runtime, site, found.get("email_keys", [found["email_key"]]))
     if former is not None:
         fields |= {"status": former["status"], "until": former["until"]}
     made = defaults(site, found["person"], name)
@@ -67,15 +68,15 @@ def _note(runtime: Runtime, found: Confirmation) -> None:
     upsert(PEOPLE.of(runtime.database), key, [{"$set": made}, {"$set": fields}])
 
 
-def find_held(runtime: Runtime, site: str, email_key: str) -> Person | None:
+def find_held(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person | None:
     """Return a person of an address whom moderators hold back: another name ends no ban.
 
-    For a guest whose past an account has, the account counts. An address in an imported file
-    proves nothing.
+    `email_keys` are its hashes by all keys: a rotation ends no ban either. For a guest whose past
+    an account has, the account counts. An address in an imported file proves nothing.
     """
     people = PEOPLE.of(runtime.database)
     unlike: list[Document] = [{"status": {"$ne": "ok"}}, {"joined": {"$exists": True}}]
-    same = {"email_key": email_key, "site": site, "$or": unlike}
+    same = {"email_key": {"$in": list(email_keys)}, "site": site, "$or": unlike}
     for each in people.find(same):
         found: Person | None = each
         if "joined" in each:

@@ -108,7 +108,8 @@ def _send(
     may_have = letters.may_have(runtime, to)
     token = signing.encode(runtime.random.randbytes(TOKEN_BYTES))
     link["_id"] = token_hash(token)
-    link["email_key"] = addressing.address_keys(to, runtime.settings.signing_keys)[0]
+    keys = addressing.address_keys(to, runtime.settings.signing_keys)
+    link |= {"email_key": keys[0], "email_keys": keys}
     # Before the letter, so that its link always leads somewhere.
     CONFIRMATIONS.of(runtime.database).insert_one(link)
     site = link["site"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.people.rows import PEOPLE
+from chalicelib.comments.people.rows import PEOPLE, Person, new_person
 from chalicelib.comments.providers import stored
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.errors import Problem
@@ -27,6 +27,7 @@ from tests.comments.support.signing_in import (
 )
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
+from tests.support.signing_keys import rotate_keys
 from tests.support.workers import Workers
 
 
@@ -260,6 +261,23 @@ def test_a_retired_signing_key_ends_what_it_has_sealed(site: SigningIn) -> None:
     )
 
     assert stored.secret_of(site.runtime, "blog", stored.find(site.runtime, "blog", "own")) == ""
+
+
+@pytest.mark.parametrize("status", ["ok", "banned"])
+def test_a_new_signing_key_leaves_the_guests_of_an_address_to_its_account(
+    site: SigningIn, status: Any
+) -> None:
+    row = new_person("blog", f"g_{'a' * 22}", "Passenger")
+    keys = addressing.address_keys("ann@mail.example", site.runtime.settings.signing_keys)
+    held: Person = {**row, "status": status, "email_key": keys[0]}
+    PEOPLE.of(site.runtime.database).insert_one(held)
+    rotate_keys(site.runtime)
+
+    reader = site.holding(site.enter()["token"])
+
+    assert reader.post(COMMENTS, text="Hello").status == (201 if status == "ok" else 403)
+    joined = reader.post(f"{SITE}/people/me/joined")
+    assert joined.json["people"] == [{"id": held["user_id"], "name": "Passenger"}]
 
 
 def test_the_cookie_of_a_deployment_is_its_hosts_alone(site: SigningIn) -> None:

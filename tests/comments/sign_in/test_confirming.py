@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import nodes
+from chalicelib.comments.people.links import CONFIRMATIONS
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.stores import ask
@@ -13,6 +14,7 @@ from chalicelib.comments.writing import draft, edit, releasing
 from chalicelib.mail.rows import LETTERS
 from chalicelib.runtime import LONGEST_RUN, Runtime
 from tests.comments.support.guests import COMMENTS, NODE, PAGE, SITE, GuestSite
+from tests.support.signing_keys import rotate_keys
 from tests.support.workers import Workers
 
 
@@ -267,6 +269,31 @@ def test_another_name_ends_no_ban(site: GuestSite) -> None:
 
     assert site.shown() == []
     assert second.post(COMMENTS, text="Another").code == "banned"
+
+
+def test_a_new_signing_key_ends_no_ban(site: GuestSite) -> None:
+    first = site.guest().get("/me").json["id"]
+    site.press()
+    site.admin.patch(f"{SITE}/people/{first}", status="banned")
+    rotate_keys(site.runtime)
+    second = site.guest("Pilot")
+    second.post(COMMENTS, text="A fine evening")
+
+    assert site.press().status == 302
+
+    assert site.shown() == []
+    assert second.post(COMMENTS, text="Another").code == "banned"
+
+
+def test_a_link_of_an_earlier_release_confirms_an_address(site: GuestSite) -> None:
+    first = site.guest().get("/me").json["id"]
+    site.press()
+    site.admin.patch(f"{SITE}/people/{first}", status="banned")
+    second = site.guest("Pilot")
+    CONFIRMATIONS.of(site.runtime.database).update_many({}, {"$unset": {"email_keys": ""}})
+
+    assert site.press().status == 302
+    assert second.post(COMMENTS, text="A fine evening").code == "banned"
 
 
 @pytest.mark.parametrize("name", ["Passenger", "PASSENGER", "P\N{CYRILLIC SMALL LETTER A}ssenger"])
