@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from chalicelib.database import Document
-from chalicelib.errors import IdempotencyKeyReused, Problem
+from chalicelib.errors import IdempotencyKeyReused, Problem, Unavailable
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -122,7 +122,8 @@ def _owe_less(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
 def refund_late_payment(runtime: Runtime, order: Order) -> None:
     """Refund once the whole late payment of an order that is over.
 
-    Raises RefundRefused; an hour later another call may try again, under a new key.
+    Raises RefundRefused, and Unavailable if the payment changes meanwhile; an hour after a refusal
+    another call may try again, under a new key.
     """
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
@@ -131,7 +132,9 @@ def refund_late_payment(runtime: Runtime, order: Order) -> None:
     if refused and refused[-1]["at"] + PATIENCE > runtime.now():
         raise RefundRefused
     key = f"{LATE}-{len(refused) + 1}" if refused else LATE
-    if _find(payment, key) is None and len(payment["refunds"]) < MAX_REFUNDS:
+    if _find(payment, key) is None:
+        if len(payment["refunds"]) >= MAX_REFUNDS:
+            raise RefundRefused
         _owe(runtime, payment, _new(runtime, key, {}, left_micros(payment), restock=False))
     _settle(runtime, order, key)
 
@@ -160,11 +163,14 @@ def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
 
 
 def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:
-    """Finish a refund and return the payment; raises RefundRefused."""
+    """Finish a refund and return the payment.
+
+    Raises RefundRefused, and Unavailable if other calls kept this one from recording the refund.
+    """
     payment = records.find(runtime.database, order["_id"])
     refund = _find(payment, key) if payment else None
-    if payment is None or refund is None:
-        raise RefundTooLarge
+    if payment is None or refund is None or refund["state"] == "failed":
+        raise Unavailable("The payment changes at this moment")
     if refund["state"] in _UNFINISHED:
         _make(runtime, order, payment, refund)
         payment = records.find(runtime.database, order["_id"]) or payment

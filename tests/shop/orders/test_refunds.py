@@ -10,6 +10,7 @@ from chalicelib.shop.orders import refunds, sweep
 from chalicelib.shop.payments import records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
 from chalicelib.shop.payments.port import PaymentRefused
+from chalicelib.shop.payments.records import MAX_REFUNDS, PAYMENTS
 from tests.shop.support.buying import (
     OTHER,
     SKU,
@@ -118,6 +119,31 @@ def test_of_two_refunds_at_once_only_what_is_left_is_given_back(
     assert shelf_of(runtime) == Shelf(5, 5, 0)
 
 
+def test_a_refund_that_loses_every_race_is_to_be_tried_again_and_is_not_too_large(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paula = stocked(client, 5)
+    cart, order = bought(client, "refund-fails@example.org", MOBY_HARD=2)
+    refund(paula, order, "fails", MOBY_HARD=1)
+    assert pay(client, cart, order)["refunds"][0]["state"] == "failed"
+
+    def raced(work: Any) -> Any:
+        def another_first(runtime: Runtime, *given: Any) -> Any:
+            rows = PAYMENTS.of(runtime.database)
+            rows.update_one({"_id": order}, {"$inc": {"version": 1}})
+            return work(runtime, *given)
+
+        return another_first
+
+    with monkeypatch.context() as patch:
+        for name in ("_owe", "_owe_again"):
+            patch.setattr(refunds, name, raced(getattr(refunds, name)))
+        lost = [refund(paula, order, key, MOBY_HARD=1) for key in ("new", "fails")]
+
+    assert [(each.status, each.code) for each in lost] == [(503, "unavailable")] * 2
+    assert [refund(paula, order, key, MOBY_HARD=1).status for key in ("new", "fails")] == [200] * 2
+
+
 def test_what_was_not_paid_is_not_given_back(client: Client) -> None:
     paula = stocked(client, 5)
     order = ordered(client, cart_of(client, MOBY_HARD=1))
@@ -214,6 +240,25 @@ def test_a_late_payment_that_is_not_given_back_rings_each_hour_until_it_is(
     assert row["refunds"] == [{"key": "paid-late-2", "amount_micros": PRICE}]
     assert caplog.text.count("paid after it was let go") == 2
     assert "due" not in stored_order(runtime, row["_id"])
+
+
+def test_a_late_payment_of_as_many_refused_refunds_as_it_can_have_is_looked_at_each_hour(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: Any) -> None:
+        raise PaymentRefused("balance_insufficient")
+
+    monkeypatch.setattr(FakeProvider, "refund", refuses)
+    paid_late(client, runtime, clock)
+    (payment,) = PAYMENTS.of(runtime.database).find({})
+    every = payment["refunds"] * MAX_REFUNDS
+    PAYMENTS.of(runtime.database).update_one({}, {"$set": {"refunds": every}})
+    clock.advance(hours=1)
+
+    sweep.sweep(runtime)
+
+    order = stored_order(runtime, payment["_id"])
+    assert order["due"] == clock() + refunds.PATIENCE
 
 
 @pytest.mark.parametrize("edge", ["before", "after"])
