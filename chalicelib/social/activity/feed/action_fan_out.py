@@ -93,14 +93,15 @@ class ActionDelivery(Deliverable[StoredAction]):
             refill.take_undue(database, reader_id, [document["_id"]])
 
     def unchanged_filter(self, document: StoredAction) -> Document:  # noqa: ARG002 - the same for all
-        """Return the filter of an action that is not deleted.
+        """Return the filter of an action that is neither deleted nor concealed.
 
+        A concealed action never matches: a dead worker may have delivered it to all readers.
         `items.deliver` itself checks everything else.
         """
-        return {"deleted": False}
+        return {"deleted": False, "shown_scope": {"$exists": False}}
 
     def repair(self, runtime: Runtime, document: StoredAction) -> None:
-        """Hide, show or delete the items of an action as the action itself."""
+        """Hide, show, conceal or delete the items of an action as the action itself."""
         cascade.cascade(runtime, document["_id"])
 
     def message(self, document_id: str) -> DeliverAction:

@@ -61,6 +61,30 @@ def test_deleting_during_a_fan_out_leaves_nothing(office: Office, interrupted: I
     assert office.runtime.database["feed.event"].count_documents({}) == 0
 
 
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        pytest.param(2, marks=pytest.mark.bounds(social={"chunk_readers": 2})),
+        pytest.param(100, marks=pytest.mark.bounds(social={"chunk_readers": 100})),
+    ],
+)
+def test_concealing_during_a_fan_out_leaves_the_actors_item_alone(
+    office: Office, interrupted: Interrupt, chunk: int
+) -> None:
+    action = office.act("ann", "department")
+    assert office.runtime.bounds.social.chunk_readers == chunk
+
+    def conceal() -> None:
+        office.conceal("ann", action)
+        office.deliver_jobs()
+
+    interrupted(conceal)
+    office.workers.drain()
+
+    assert office.readers(action) == ["ann"]
+    assert office.stored(action)["fan_out"]["state"] == "done"
+
+
 @pytest.mark.parametrize("scope", ["team", "restricted"])
 @pytest.mark.parametrize("change", ["mute", "erase", "move"])
 def test_who_ceases_to_be_a_reader_during_a_fan_out_keeps_nothing(
@@ -144,7 +168,7 @@ class Died(Exception):
 
 
 @pytest.mark.parametrize("delivered_by", ["fan-out", "refill"])
-@pytest.mark.parametrize("change", ["hide", "delete", "comment"])
+@pytest.mark.parametrize("change", ["hide", "conceal", "delete", "comment"])
 def test_whoever_dies_after_writing_what_has_changed_is_followed_by_another(
     office: Office, monkeypatch: pytest.MonkeyPatch, change: str, delivered_by: str
 ) -> None:
@@ -174,6 +198,8 @@ def test_whoever_dies_after_writing_what_has_changed_is_followed_by_another(
     if change == "comment":
         reader = {"fan-out": "bob", "refill": "dan"}[delivered_by]
         assert office.relevancy(reader, action) == happened - timedelta(minutes=10)
+    elif change == "conceal":
+        assert office.readers(action) == ["ann"]
     else:
         assert office.readers(action) == []
         assert change == "hide" or office.items() == []

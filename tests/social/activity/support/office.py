@@ -9,6 +9,7 @@ from typing import Any
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import jobs
+from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.org import muting, people
 from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.messages import JOB, Rerank
@@ -88,6 +89,11 @@ class Office:
     def hide(self, actor: str, action: str, *, hidden: bool = True) -> None:
         reply = self.client.as_(actor).put(f"/actions/{action}/hidden", is_hidden=hidden)
         assert reply.status == 204, reply.body
+
+    def conceal(self, _actor: str, action: str) -> None:
+        """Conceal an action; its cascade waits, also within a worker."""
+        runtime, _courier = self.with_courier()
+        actions.conceal(runtime, action)
 
     def delete(self, actor: str, action: str) -> None:
         assert self.client.as_(actor).delete(f"/actions/{action}").status == 204
