@@ -50,44 +50,50 @@ class Tops:
         }
 
     def _read(self, missing: list[_Of]) -> None:
-        self._held.update(dict.fromkeys(missing, frozenset()))
+        # In memory only after all reads: a failed read must not stand for a day without names.
+        found: dict[_Of, frozenset[str]] = dict.fromkeys(missing, frozenset())
         pages = [of for of in missing if of.dimension is None]
         sources = [of for of in missing if of.dimension is not None]
         if pages and self._bounds.top_paths:
-            self._aggregate(DAYS.of(self._database), "path", pages, self._bounds.top_paths)
+            found |= _aggregate(DAYS.of(self._database), "path", pages, self._bounds.top_paths)
         if sources and self._bounds.top_sources:
-            self._aggregate(SOURCES.of(self._database), "value", sources, self._bounds.top_sources)
+            most = self._bounds.top_sources
+            found |= _aggregate(SOURCES.of(self._database), "value", sources, most)
+        self._held.update(found)
 
-    def _aggregate(self, rows: Any, field: str, missing: list[_Of], most: int) -> None:
-        """Read the names with the most visitors: one reader can make any number of hits."""
-        key = {"site": "$site", "day": "$day", "dimension": "$dimension"}
-        pipeline: list[Document] = [
-            {"$match": {"$or": [_filter(of) for of in missing]}},
-            {"$match": {field: {"$nin": [WHOLE_SITE, OTHER]}}},
-            {
-                "$group": {
-                    "_id": {**key, "name": f"${field}"},
-                    "visitors": {"$sum": "$visitors"},
-                    "hits": {"$sum": "$hits"},
-                }
-            },
-            {
-                "$group": {
-                    "_id": {name: f"$_id.{name}" for name in key},
-                    "names": {
-                        "$topN": {
-                            "n": most,
-                            "sortBy": {"visitors": DESCENDING, "hits": DESCENDING, "_id": 1},
-                            "output": "$_id.name",
-                        }
-                    },
-                }
-            },
-        ]
-        for row in rows.aggregate(pipeline, allowDiskUse=True):
-            of = row["_id"]
-            known = _Of(of["site"], of.get("dimension"), of["day"])
-            self._held[known] = frozenset(row["names"])
+
+def _aggregate(rows: Any, field: str, missing: list[_Of], most: int) -> dict[_Of, frozenset[str]]:
+    """Return the names with the most visitors: one reader can make any number of hits."""
+    key = {"site": "$site", "day": "$day", "dimension": "$dimension"}
+    pipeline: list[Document] = [
+        {"$match": {"$or": [_filter(of) for of in missing]}},
+        {"$match": {field: {"$nin": [WHOLE_SITE, OTHER]}}},
+        {
+            "$group": {
+                "_id": {**key, "name": f"${field}"},
+                "visitors": {"$sum": "$visitors"},
+                "hits": {"$sum": "$hits"},
+            }
+        },
+        {
+            "$group": {
+                "_id": {name: f"$_id.{name}" for name in key},
+                "names": {
+                    "$topN": {
+                        "n": most,
+                        "sortBy": {"visitors": DESCENDING, "hits": DESCENDING, "_id": 1},
+                        "output": "$_id.name",
+                    }
+                },
+            }
+        },
+    ]
+    found: dict[_Of, frozenset[str]] = {}
+    for row in rows.aggregate(pipeline, allowDiskUse=True):
+        of = row["_id"]
+        known = _Of(of["site"], of.get("dimension"), of["day"])
+        found[known] = frozenset(row["names"])
+    return found
 
 
 def _filter(of: _Of) -> Document:
