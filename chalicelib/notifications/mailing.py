@@ -6,13 +6,14 @@ end lets it rest, unless another item or a setting came meanwhile (`wakes`).
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
 from pymongo import IndexModel
 
 from chalicelib import time_zones
 from chalicelib.database import Collection, Document, insert_missing, upsert
+from chalicelib.database.validators import AtMost
 from chalicelib.languages import Language
 from chalicelib.runtime import Runtime
 
@@ -20,6 +21,8 @@ Every = Literal["off", "at_once", "hourly", "daily", "weekly"]
 # A reader who is here sees an item on the page before its letter begins.
 AT_ONCE_AFTER = timedelta(minutes=5)
 _DAYS_OF_A_WEEK = 7
+# The latest people of before whose links an account's letters follow.
+MAX_FORMER = 20
 
 
 class MailSetting(TypedDict):
@@ -33,6 +36,8 @@ class MailSetting(TypedDict):
     - `next_due`: the time of the next letter.
     - `until`, `lease`: the end of the span of the letter under way, and the time at which another
       worker goes on with it.
+    - `former`: the people whose setting this was before an account took it: the links of their
+      letters name them.
     """
 
     _id: str
@@ -49,6 +54,7 @@ class MailSetting(TypedDict):
     next_due: NotRequired[datetime]
     until: NotRequired[datetime]
     lease: NotRequired[datetime]
+    former: NotRequired[Annotated[list[str], AtMost(MAX_FORMER)]]
 
 
 MAILINGS = Collection(
@@ -57,6 +63,8 @@ MAILINGS = Collection(
     indexes=(
         IndexModel("next_due", partialFilterExpression={"next_due": {"$exists": True}}),
         IndexModel("lease", partialFilterExpression={"lease": {"$exists": True}}),
+        # Finds the setting that a link names by a person of before.
+        IndexModel("former", partialFilterExpression={"former": {"$exists": True}}),
     ),
     shard_key={"_id": "hashed"},
 )
@@ -86,6 +94,12 @@ def rhythm_of(row: MailSetting) -> Rhythm:
 def find(runtime: Runtime, user_id: str) -> MailSetting | None:
     """Return the setting of a person; None: they never chose one."""
     return MAILINGS.of(runtime.database).find_one({"_id": user_id})
+
+
+def find_linked(runtime: Runtime, user_id: str) -> MailSetting | None:
+    """Return the setting of a person whom a link names, or of the account that took it over."""
+    own = find(runtime, user_id)
+    return own or MAILINGS.of(runtime.database).find_one({"former": user_id})
 
 
 def due_after(rhythm: Rhythm, now: datetime) -> datetime:
@@ -163,11 +177,15 @@ def confirm(runtime: Runtime, row: MailSetting) -> bool:
 
 
 def stop(runtime: Runtime, user_id: str) -> None:
-    """Turn the letters of a person off; a repeat changes nothing."""
+    """Turn the letters of a person whom a link names off; a repeat changes nothing.
+
+    Letters of an account that took the person's setting over end, too.
+    """
     gone = dict.fromkeys(("next_due", *UNDER_WAY), "")
     update = {"$set": {"every": "off", "changed": runtime.now()}, "$inc": {"wakes": 1}}
-    on = {"_id": user_id, "every": {"$ne": "off"}}
-    MAILINGS.of(runtime.database).update_one(on, {**update, "$unset": gone})
+    named: list[Document] = [{"_id": user_id}, {"former": user_id}]
+    on: Document = {"$or": named, "every": {"$ne": "off"}}
+    MAILINGS.of(runtime.database).update_many(on, {**update, "$unset": gone})
 
 
 def wake(runtime: Runtime, people: Sequence[str]) -> None:
@@ -182,16 +200,23 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
 
 
 def give(runtime: Runtime, giver: str, to: str) -> None:
-    """Give the setting of a person to an account that has none; otherwise it goes."""
+    """Give the setting of a person to an account that has none; otherwise it goes.
+
+    The links of the person's letters are the account's from then on, if its letters go to the same
+    address.
+    """
     rows = MAILINGS.of(runtime.database)
     row = rows.find_one({"_id": giver})
     if row is None:
         return
     # Earlier items are in letters of the person.
     own: Any = {**row, "_id": to, "since": runtime.now()}
-    for name in UNDER_WAY:
+    for name in (*UNDER_WAY, "former"):
         own.pop(name, None)
     insert_missing(rows, [own])
+    same = {"_id": to, "email": row.get("email"), "former": {"$ne": giver}}
+    former = {"$each": [*row.get("former", []), giver], "$slice": -MAX_FORMER}
+    rows.update_one(same, {"$push": {"former": former}})
     rows.delete_one({"_id": giver})
 
 

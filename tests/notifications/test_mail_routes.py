@@ -9,6 +9,7 @@ import pytest
 from chalicelib.mail import events as mail_events
 from chalicelib.mail.addressing import address_keys
 from chalicelib.notifications import mail_links, mailing
+from chalicelib.notifications.mailing import NEVER
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.mail.conftest import courier
@@ -254,6 +255,45 @@ def test_one_post_turns_letters_off_however_often_it_comes(
     office.clock.advance(days=1)
 
     assert run(office.runtime) == 0
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_the_link_of_a_guests_letter_turns_the_letters_of_their_account_off(
+    client: Client, runtime: Runtime, link: str, *, has_own: bool
+) -> None:
+    if has_own:
+        turn_on(runtime, "p_ann", every="daily")
+    for _ in range(2):
+        mailing.give(runtime, "ann", "p_ann")
+    assert '<html lang="ar"' in client.get(link).body.decode() or has_own
+
+    assert press(client, link).status == 200
+
+    assert state_of(runtime, "p_ann")["every"] == "off"
+    assert "next_due" not in state_of(runtime, "p_ann")
+
+
+def test_the_link_of_a_guests_letter_leaves_letters_to_another_address(
+    client: Client, runtime: Runtime, link: str
+) -> None:
+    turn_on(runtime, "p_ann", "ann@other.example", every="daily")
+    mailing.give(runtime, "ann", "p_ann")
+
+    assert press(client, link).status == 200
+
+    assert state_of(runtime, "p_ann")["every"] == "daily"
+
+
+def test_a_guests_link_still_confirms_their_address_for_the_account(
+    client: Client, runtime: Runtime
+) -> None:
+    mailing.choose(runtime, "ann", NEVER._replace(every="daily"), ANN, sure=False)
+    link = mail_links.confirm_url(runtime, "ann", ANN).removeprefix("https://plaza.example")
+    mailing.give(runtime, "ann", "p_ann")
+
+    assert press(client, link).status == 200
+
+    assert state_of(runtime, "p_ann")["is_confirmed"]
 
 
 def test_a_letter_of_years_ago_still_turns_letters_off(

@@ -99,7 +99,8 @@ def test_a_guests_letters_become_the_accounts_unless_it_has_its_own(
     turn_on(runtime, "other", every="weekly")
     mailing.give(runtime, "other", ANN)
     assert mailing.find(runtime, "other") is None
-    assert state_of(runtime, ANN) == given
+    assert given["former"] == [guest_id]
+    assert state_of(runtime, ANN) == {**given, "former": [guest_id, "other"]}
 
 
 def test_an_erasure_leaves_a_setting_from_after_it(told: GuestSite, clock: Clock) -> None:
