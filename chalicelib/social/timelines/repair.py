@@ -160,7 +160,7 @@ def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
         due = [
             post for post in found if news.is_part_of(part, reader, post) and may_see(reader, post)
         ]
-        wanted |= {post["_id"]: post for post in _pushed_posts(runtime, due)}
+        wanted |= {post["_id"]: post for post in _pushed_posts(runtime, user_id, due)}
         if len(later) < _PAGE:
             return _Walk(wanted, since)
         after = later[-1].position
@@ -173,12 +173,19 @@ def _next_instant(ts: datetime) -> datetime:
     return ts + _INSTANT
 
 
-def _pushed_posts(runtime: Runtime, found: list[ReadPost]) -> list[ReadPost]:
-    """Return the posts among these that workers deliver, not readers pull."""
+def _pushed_posts(runtime: Runtime, user_id: str, found: list[ReadPost]) -> list[ReadPost]:
+    """Return the posts among these that workers deliver to a user, not pages pull.
+
+    Workers deliver every post by another on the user's wall: pages pull none by its wall.
+    """
     where = {"_id": {"$in": [post["_id"] for post in found]}, "fan_out.pull": True}
     rows = posts.POSTS.of(runtime.database).find(where, {"_id": 1})
     pulled = {row["_id"] for row in rows}
-    return [post for post in found if post["_id"] not in pulled]
+    return [post for post in found if post["_id"] not in pulled or _is_on_wall_of(user_id, post)]
+
+
+def _is_on_wall_of(user_id: str, post: ReadPost) -> bool:
+    return post["wall"] == user_id != post["by"]["id"]
 
 
 def _read_stored_ids(view: NewsView, user_id: str, since: datetime) -> set[str]:

@@ -16,7 +16,18 @@ from chalicelib.social.timelines import news as views
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.references import NewsItems
 from tests.social.support.bounds import CHUNKS_OF_TWO
-from tests.social.support.drivers import Town, circle, comment, fan_out, follow, news, publish, wall
+from tests.social.support.drivers import (
+    Town,
+    circle,
+    comment,
+    fan_out,
+    follow,
+    ids,
+    news,
+    publish,
+    settle,
+    wall,
+)
 
 
 @pytest.fixture(params=["references", "copies"])
@@ -215,6 +226,28 @@ def test_crossing_the_line_neither_repeats_nor_loses_a_post(town: Town) -> None:
     for reader in ("bob", "cy"):
         assert news(town.client, reader) == posts[::-1]
     assert wall(town.client, "ann", "cy") == posts[::-1]
+
+
+def test_a_public_post_above_the_line_is_restored_to_its_walls_owner(town: Town) -> None:
+    """Workers deliver it to no follower, but always to the owner; nobody pulls it by a wall."""
+    lower = town.runtime.settings.model_copy(update={"pull_audience": 1})
+    for reader in ("bob", "cy"):
+        follow(town.client, reader, "eve")
+    settle(town.client, "ann")
+    town.workers.drain()
+    post = publish(town.client, "eve", wall_owner_id="ann")
+    handle(replace(town.runtime, settings=lower), Deliver(post_id=post))
+    town.workers.drain()
+    ann = town.client.as_("ann")
+    assert ids(ann.get("/users/me/incoming")) == [post]
+    for collection in ("social.news_item", "social.news"):
+        town.runtime.database[collection].delete_many({})
+
+    assert jobs.verify_news(town.runtime, "ann") == {"missing": [post], "surplus": []}
+
+    assert ids(ann.get("/users/me/incoming")) == [post]
+    assert stored(town, "ann") == 1
+    assert stored(town, "bob") == 0
 
 
 def test_a_full_document_does_not_keep_others_from_a_post(town: Town) -> None:
