@@ -15,7 +15,7 @@ from chalicelib.shop import settings
 from chalicelib.shop.carts.shapes import CARTS, Cart
 from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.catalogue.rows import PRODUCTS
-from chalicelib.shop.orders import reading, reconciliation, sweep
+from chalicelib.shop.orders import personal_data, reading, reconciliation, sweep
 from chalicelib.shop.orders.shapes import ORDERS, Order
 from chalicelib.shop.payments.records import PAYMENTS, OrderPayment
 from chalicelib.shop.settings import ShopSettings
@@ -206,6 +206,16 @@ def test_lists_of_orders_read_their_page(large_shop: Runtime) -> None:
         (listed,) = [each for each in done if each["ns"].endswith("shop.order")]
         assert listed["nreturned"] == listed["docsExamined"] == PAGE
         assert listed["keysExamined"] <= PAGE + 1
+
+
+def test_a_claim_reads_the_orders_of_its_cart_alone(large_shop: Runtime) -> None:
+    guest = {"$set": {"user": None}}
+    ORDERS.of(large_shop.database).update_many({}, guest)
+
+    done = list(profiled(large_shop, lambda: personal_data.claim(large_shop, "cart7", "ann")))
+
+    (claimed,) = [each for each in done if each["ns"].endswith("shop.order")]
+    assert (claimed["keysExamined"], claimed["docsExamined"], claimed["nModified"]) == (1, 1, 1)
 
 
 def test_the_offer_of_a_sku_reads_its_product(large_shop: Runtime) -> None:

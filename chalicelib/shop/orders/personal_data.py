@@ -37,7 +37,8 @@ def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
     Raises UnknownCart, and CartClaimed if another user has the cart.
     """
     cart = carts.claim(runtime, cart_id, user_id)
-    made = {"_id": {"$in": [each["order"] for each in cart["attempts"]]}, "user": None}
+    # The cart itself names its latest orders only.
+    made = {"cart": cart_id, "user": None}
     ORDERS.of(runtime.database).update_many(made, {"$set": {"user": user_id}})
     return cart
 

@@ -83,6 +83,8 @@ ORDERS = Collection(
         IndexModel([("site", ASCENDING), *_NEWEST]),
         IndexModel([("site", ASCENDING), ("state", ASCENDING), *_NEWEST]),
         IndexModel([("user", ASCENDING), *_NEWEST], partialFilterExpression={"user": {"$gt": ""}}),
+        # For the claim of a cart.
+        IndexModel([("cart", ASCENDING)]),
         # For forgetting old addresses.
         IndexModel([("at", ASCENDING)], partialFilterExpression={"email": {"$gt": ""}}),
         # For the sweep: small, without finished orders.

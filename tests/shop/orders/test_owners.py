@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
-from chalicelib.shop.carts.shapes import Cart
+from chalicelib.shop.carts.shapes import MAX_ATTEMPTS, Cart
 from chalicelib.shop.errors import UnknownCart
 from chalicelib.shop.orders import personal_data
 from tests.shop.support.buying import (
@@ -150,6 +150,24 @@ def test_an_order_is_theirs_who_has_claimed_its_cart_and_is_erased_with_them(
     for order in (declined, paid):
         stored = stored_order(runtime, order)
         assert (stored["user"], stored["email"], stored["address"]) == (None, None, None)
+
+
+def test_all_orders_of_a_cart_are_its_claimers_however_many_checkouts_it_had(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client, 5)
+    cart = cart_of(client, MOBY_HARD=1)
+    declined = []
+    for number in range(MAX_ATTEMPTS + 1):
+        wanted = agreement(email="declines@example.org")
+        declined.append(ordered(client, cart, wanted, key=f"k{number}"))
+        pay(client, cart, declined[-1])
+    other = ordered(client, cart_of(client, MOBY_HARD=1))
+
+    assert client.as_("ann").post(f"/carts/{cart}/claim").status == 200
+
+    assert {stored_order(runtime, order)["user"] for order in declined} == {"ann"}
+    assert stored_order(runtime, other)["user"] is None
 
 
 def test_orders_are_listed_by_shop_and_by_buyer(client: Client, clock: Clock) -> None:
