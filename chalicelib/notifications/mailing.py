@@ -15,6 +15,7 @@ from chalicelib import time_zones
 from chalicelib.database import Collection, Document, insert_missing, upsert
 from chalicelib.database.validators import AtMost
 from chalicelib.languages import Language
+from chalicelib.notifications import preferences
 from chalicelib.runtime import Runtime
 
 Every = Literal["off", "at_once", "hourly", "daily", "weekly"]
@@ -202,21 +203,25 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
 def give(runtime: Runtime, giver: str, to: str) -> None:
     """Give the setting of a person to an account that has none; otherwise it goes.
 
-    The links of the person's letters are the account's from then on, if its letters go to the same
-    address.
+    Call it while the account has the person's items, and before the person's inbox goes: a letter
+    that was due has the items that the person has not seen. The links of the person's letters are
+    the account's from then on, if its letters go to the same address.
     """
     rows = MAILINGS.of(runtime.database)
     row = rows.find_one({"_id": giver})
     if row is None:
         return
-    # Earlier items are in letters of the person.
-    own: Any = {**row, "_id": to, "since": runtime.now()}
+    # A letter under way may have gone already.
+    since = max(row.get("until", row["since"]), preferences.find_seen(runtime, giver))
+    own: Any = {**row, "_id": to, "since": since}
     for name in (*UNDER_WAY, "former"):
         own.pop(name, None)
     insert_missing(rows, [own])
     same = {"_id": to, "email": row.get("email"), "former": {"$ne": giver}}
     former = {"$each": [*row.get("former", []), giver], "$slice": -MAX_FORMER}
     rows.update_one(same, {"$push": {"former": former}})
+    if "next_due" in row:
+        wake(runtime, [to])
     rows.delete_one({"_id": giver})
 
 

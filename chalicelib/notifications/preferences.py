@@ -57,6 +57,12 @@ def find(runtime: Runtime, user_id: str) -> Preferences:
     return of_row(INBOXES.of(runtime.database).find_one({"_id": user_id}))
 
 
+def find_seen(runtime: Runtime, user_id: str) -> datetime:
+    """Return the time up to which a person has seen their inbox; 1970: they never looked."""
+    row = INBOXES.of(runtime.database).find_one({"_id": user_id}, {"seen": 1})
+    return row["seen"] if row else moment(0)
+
+
 def find_all(runtime: Runtime, user_ids: Sequence[str]) -> dict[str, Preferences]:
     """Return the choices of people who have a row."""
     rows = INBOXES.of(runtime.database).find({"_id": {"$in": list(user_ids)}})

@@ -8,7 +8,9 @@ from typing import Any
 
 from pymongo import ReturnDocument
 
+from chalicelib.database import Document
 from chalicelib.languages import Language
+from chalicelib.notifications import preferences
 from chalicelib.notifications.push_rows import SUBSCRIPTIONS, PushSubscription
 from chalicelib.push.browsers import Browser
 from chalicelib.runtime import Runtime
@@ -71,7 +73,13 @@ def remove(runtime: Runtime, user_id: str, subscription_id: str) -> None:
 
 
 def give(runtime: Runtime, giver: str, to: str) -> None:
-    """Give the browsers of a person to an account, for later notifications."""
+    """Give the browsers of a person to an account, with the messages that they are owed.
+
+    Call it while the account has the person's items, and before the person's inbox goes.
+    """
     rows = SUBSCRIPTIONS.of(runtime.database)
-    rows.update_many({"user_id": giver}, {"$set": {"user_id": to, "since": runtime.now()}})
+    # A claimed message may have gone already.
+    since = {"$max": ["$claimed", "$since", preferences.find_seen(runtime, giver)]}
+    own: Document = {"user_id": {"$literal": to}, "since": since, "claimed": None}
+    rows.update_many({"user_id": giver}, [{"$set": own}])
     _trim(runtime, to)

@@ -9,7 +9,7 @@ from chalicelib.runtime import Runtime
 from tests.comments.support.guest_fixtures import settings, site
 from tests.comments.support.guests import GuestSite
 from tests.comments.support.joining import ANN, account, id_of, join, posted
-from tests.notifications.support.mailbox import state_of, tell, turn_on
+from tests.notifications.support.mailbox import run, state_of, tell, turn_on, written
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.people import remaining
@@ -94,13 +94,60 @@ def test_a_guests_letters_become_the_accounts_unless_it_has_its_own(
     assert mailing.find(runtime, guest_id) is None
     given = state_of(runtime, ANN)
     assert (given["hour"], given["email"]) == (5, "ann@plaza.example")
-    assert given["since"] == runtime.now()
 
     turn_on(runtime, "other", every="weekly")
     mailing.give(runtime, "other", ANN)
     assert mailing.find(runtime, "other") is None
     assert given["former"] == [guest_id]
-    assert state_of(runtime, ANN) == {**given, "former": [guest_id, "other"]}
+    assert state_of(runtime, ANN) == {
+        **given,
+        "former": [guest_id, "other"],
+        "wakes": given["wakes"] + 1,
+    }
+
+
+@pytest.mark.parametrize("has_seen", [False, True])
+def test_a_guests_due_letter_comes_at_its_hour_after_a_join(
+    told: GuestSite, workers: Workers, clock: Clock, *, has_seen: bool
+) -> None:
+    runtime = told.runtime
+    guest = told.guest("Passenger", email=None, return_to=None)
+    first = posted(guest)
+    turn_on(runtime, id_of(guest), every="daily", hour=5)
+    clock.advance(seconds=1)
+    posted(told.client.as_("bob", name="Bob"), "It is", parent=first)
+    workers.drain()
+    clock.advance(seconds=1)
+    if has_seen:
+        assert guest.put("/notifications/seen", until=clock().isoformat()).status == 204
+    due = state_of(runtime, id_of(guest))["next_due"]
+
+    assert join(account(told), guest).status == 202
+    workers.drain()
+    clock.advance(seconds=(due - clock()).total_seconds())
+
+    assert run(runtime) == (0 if has_seen else 1)
+    assert [each["to"] for each in written(runtime)] == ([] if has_seen else ["ann@plaza.example"])
+
+
+def test_a_guests_news_are_in_the_next_letter_of_an_account_with_its_own(
+    told: GuestSite, workers: Workers, clock: Clock
+) -> None:
+    runtime = told.runtime
+    guest = told.guest("Passenger", email=None, return_to=None)
+    first = posted(guest)
+    for each in (id_of(guest), ANN):
+        turn_on(runtime, each, every="daily", hour=5)
+    clock.advance(days=1)
+    assert run(runtime) == 0
+    posted(told.client.as_("bob", name="Bob"), "It is", parent=first)
+    workers.drain()
+
+    assert join(account(told), guest).status == 202
+    workers.drain()
+    clock.advance(days=1)
+
+    assert run(runtime) == 1
 
 
 def test_an_erasure_leaves_a_setting_from_after_it(told: GuestSite, clock: Clock) -> None:
