@@ -149,9 +149,12 @@ class HierarchicalLayout:
         return ("hours",)
 
     def rewritten(self) -> Document:
-        """Return the map of hours with hits."""
+        """Return the map of hours with minutes.
+
+        After a removal, the hits of an hour may be negative: the sum of all shards is right.
+        """
         hours = [{"k": str(hour), "v": _hour(hour)} for hour in HOURS]
-        used = {"$filter": {"input": hours, "as": "hour", "cond": {"$gt": ["$$hour.v.hits", 0]}}}
+        used = {"$filter": {"input": hours, "as": "hour", "cond": {"$ne": ["$$hour.v.m", {}]}}}
         return {"hours": {"$arrayToObject": used}}
 
 

@@ -89,7 +89,8 @@ def _remove_day(
     own = {"site": site, "path": path, "day": day}
 
     def work(session: ClientSession) -> None:
-        # The same transactions wrote the documents of a path and of the site in one shard.
+        # A late name's early hits are in one of its own shards, and in any shard of the site. So
+        # a document of the site may become negative; the sum of all its shards is right.
         found = list(rows.find(own, session=session))
         operations = [
             UpdateOne(

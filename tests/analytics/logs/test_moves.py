@@ -2,6 +2,7 @@
 
 import itertools
 from datetime import timedelta
+from random import Random
 
 import pytest
 
@@ -9,7 +10,7 @@ from chalicelib.analytics.hits import rows_of
 from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.logs import receipts, together
 from chalicelib.analytics.logs.log import Span
-from chalicelib.analytics.reports import moving
+from chalicelib.analytics.reports import late, moving
 from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import (
@@ -23,8 +24,10 @@ from tests.analytics.support.hits import (
     rows,
     site,
     view,
+    worker,
 )
 from tests.support.clock import Clock
+from tests.support.http_client import Client
 
 NOON = at("2026-03-01 12:00")
 DAY = timedelta(days=1)
@@ -214,3 +217,35 @@ def test_a_new_layout_takes_over_the_days_of_before(
     assert differences(runtime, NOON) == []
     left = [row for row in rows(runtime, *span, by="minute", group="path") if row["key"] != "/0"]
     assert left == [row for row in found if row["key"] != "/0"]
+
+
+@pytest.mark.bounds(analytics={"paths": 6, "paths_of_one": 1, "paths_of_network": 3})
+def test_a_new_layout_keeps_what_a_removal_took_from_another_shard(
+    runtime: Runtime, publisher: Client
+) -> None:
+    """Early hits of a late name follow to one of its shards; the site counted them in others."""
+    site(runtime, layout="flat")
+    first, second = (worker(runtime, shard_is(runtime, shard)) for shard in (0, 1))
+    first.count([view(1, NOON, "/known", network="n1")])
+    early = [view(n, NOON + timedelta(minutes=n), "/x", network="n1") for n in (2, 3)]
+    worker(runtime, shard_is(runtime, 0)).count(early)
+    second.count([view(4, NOON, "/x", network="n2")])
+    runtime.now.advance(seconds=90)  # type: ignore[attr-defined]
+    assert late.follow(runtime) == 1
+    span = (at("2026-03-01"), at("2026-03-02"))
+
+    assert publisher.delete(f"/stats/{SITE}?path=/x").status == 204
+    moving.change(runtime, settings(runtime), "hierarchical")
+    assert moving.rewrite(runtime)
+
+    (whole,) = runtime.database["hit.day"].find({"path": "*", "shard": 1})
+    assert whole["hits"] == -2
+    assert [row["hits"] for row in rows(runtime, *span)] == [1]
+    for by in ("hour", "minute"):
+        assert sum(row["hits"] for row in rows(runtime, *span, by=by)) == 1
+
+
+def shard_is(runtime: Runtime, shard: int) -> int:
+    """Return the number of a worker whose next count is in a shard."""
+    shards = runtime.bounds.analytics.report_shards
+    return next(n for n in itertools.count() if Random(n).randrange(shards) == shard)
