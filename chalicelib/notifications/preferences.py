@@ -127,12 +127,12 @@ def kinds_off(rows: Iterable[tuple[Kind, Collection[Channel]]]) -> frozenset[tup
 
 
 def give(runtime: Runtime, giver: str, to: str) -> None:
-    """Give the choices of a person to an account without any; otherwise they go."""
+    """Give the choices of a person to an account without any; the person's inbox goes."""
     rows = INBOXES.of(runtime.database)
-    row = rows.find_one({"_id": giver, "changed": {"$exists": True}})
+    row = rows.find_one({"_id": giver})
     if row is None:
         return
-    if find(runtime, to) == NONE:
+    if "changed" in row and find(runtime, to) == NONE:
         choose(runtime, to, of_row(row))
-    gone = dict.fromkeys(("off", "quiet", "changed"), "")
-    rows.update_one({"_id": giver, "changed": row["changed"]}, {"$unset": gone})
+    # Choices of meanwhile are given by the second run of a join.
+    rows.delete_one({"_id": giver, "changed": row.get("changed")})

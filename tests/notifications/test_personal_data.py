@@ -2,10 +2,12 @@
 
 import pytest
 
+from chalicelib.jobs import outbox
 from chalicelib.notifications import mailing, personal_data
 from chalicelib.notifications.mailing import MAILINGS
 from chalicelib.notifications.rows import INBOXES, ITEMS
 from chalicelib.runtime import Runtime
+from chalicelib.social.messages import JOB
 from tests.comments.support.guest_fixtures import settings, site
 from tests.comments.support.guests import GuestSite
 from tests.comments.support.joining import ANN, account, id_of, join, posted
@@ -148,6 +150,28 @@ def test_a_guests_news_are_in_the_next_letter_of_an_account_with_its_own(
     clock.advance(days=1)
 
     assert run(runtime) == 1
+
+
+def test_an_erasure_leaves_nothing_that_a_joined_guest_chose_meanwhile(
+    told: GuestSite, workers: Workers, clock: Clock
+) -> None:
+    runtime = told.runtime
+    guest = told.guest("Passenger", email=None, return_to=None)
+    guest_id, ann = id_of(guest), account(told)
+    posted(guest)
+    assert guest.put("/notifications/seen", until=clock().isoformat()).status == 204
+    assert join(ann, guest).status == 202
+    clock.advance(minutes=21)
+    outbox.sweep(runtime, JOB)
+    workers.drain()
+    assert remaining(runtime, guest_id) == 1, "the document that says whose the past is"
+    assert guest.put("/notifications/seen", until=clock().isoformat()).status == 204
+    assert guest.put("/notifications/mail", every="daily", email="a@b.example").status == 200
+
+    assert ann.delete("/users/me").status == 202
+    workers.drain()
+
+    assert [remaining(runtime, each) for each in (guest_id, ANN)] == [0, 0]
 
 
 def test_an_erasure_leaves_a_setting_from_after_it(told: GuestSite, clock: Clock) -> None:
