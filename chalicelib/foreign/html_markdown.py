@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from html import unescape
 from typing import NamedTuple
 
 import nh3
 
+from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.markdown_lines import Mark, MarkdownLine
 from chalicelib.markdown import MOST_NESTED, is_absolute
 

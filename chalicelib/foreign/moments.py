@@ -28,7 +28,7 @@ def moment_of(value: Any, offset: timedelta = timedelta()) -> datetime | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return _of_number(float(value))
+        return _of_number(value)
     text = str(value).strip()
     if _NUMBER.fullmatch(text):
         return _of_number(float(text))
@@ -46,8 +46,8 @@ def unwrapped(value: Any) -> Any:
 
 
 def _of_number(number: float) -> datetime | None:
-    seconds = number / 1000 if abs(number) >= _LEAST_MILLISECONDS else number
     try:
+        seconds = number / 1000 if abs(number) >= _LEAST_MILLISECONDS else float(number)
         return _within(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         return None

@@ -104,6 +104,11 @@ class Lease:
         key = {"_id": thread["_id"], "run": thread["run"]}
         THREADS.of(self._runtime.database).update_one(key, {"$set": fields})
 
+    def note_progress(self, thread: StagedThread, settled: int) -> None:
+        """Note how many comments of a thread's node a run has settled, for the next run."""
+        key = {"_id": thread["_id"], "run": thread["run"]}
+        THREADS.of(self._runtime.database).update_one(key, {"$set": {"settled": settled}})
+
     def end_thread(self, thread: StagedThread) -> None:
         """Note that a thread is in its node."""
         key = {"_id": thread["_id"], "run": thread["run"]}

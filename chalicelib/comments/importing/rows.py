@@ -64,6 +64,7 @@ class StagedThread(TypedDict):
     node_id: the wanted id of its node, unless a node has its address.
     settings: of the node, if the thread makes it.
     counts, samples: the outcome of its comments, from the moment before readers see them.
+    settled: the most comments of its node that a run has settled.
     expires: when it goes, if its import never ends.
     """
 
@@ -79,6 +80,7 @@ class StagedThread(TypedDict):
     is_done: bool
     counts: dict[str, int]
     samples: Annotated[list[ImportSample], AtMost(MAX_SAMPLES_OF_THREAD)]
+    settled: NotRequired[int]
     expires: datetime
 
 

@@ -42,15 +42,21 @@ class ImportOrder(NamedTuple):
 
 
 class ImportProgress(NamedTuple):
-    """The part that is running, and how far it is: parts of the file, or comments."""
+    """The part that is running, and how far it is: parts of the file, or comments.
+
+    is_new: no former run came as far.
+    """
 
     part: str
     done: int
+    is_new: bool = True
 
 
 Tell = Callable[[ImportProgress], None]
 # Asked between two steps; False: the run ends there, and another goes on.
 GoesOn = Callable[[], bool]
+# Asked before the first part of the file and after each, also after parts of a former run.
+Stops = Callable[[], bool]
 
 
 def _tell_nobody(_progress: ImportProgress) -> None:
@@ -61,23 +67,28 @@ def _always() -> bool:
     return True
 
 
-def run(
+def _never() -> bool:
+    return False
+
+
+def run(  # noqa: PLR0913, PLR0917 - a run asks and tells between its steps
     runtime: Runtime,
     wanted: ImportOrder,
     read: Callable[[], Iterable[Item]],
     tell: Tell = _tell_nobody,
     goes_on: GoesOn = _always,
+    stops: Stops = _never,
 ) -> Import:
     """Import the parts of a file into a site; return the import, at its end with its report.
 
-    `read` begins to read the file. A run has one step at least. Raises ImportRunning,
-    ImportTakenOver, Unavailable while another move holds a node, and the errors of reading: the
-    same order then goes on.
+    `read` begins to read the file. A run has one step at least, unless it stops. Raises
+    ImportRunning, ImportTakenOver, Unavailable while another move holds a node, and the errors of
+    reading: the same order then goes on.
     """
     same = {"format": wanted.format, "digest": wanted.digest}
     lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run)
-    work = _Work(runtime, wanted, lease, tell, goes_on)
-    if lease.read["status"] == "staging" and not work.stage(read()):
+    work = _Work(runtime, wanted, lease, tell, goes_on, stops)
+    if lease.read["status"] == "staging" and (stops() or not work.stage(read())):
         return lease.give_up()
     if lease.read["status"] == "applying":
         if not work.apply():
@@ -114,15 +125,17 @@ class _Work(NamedTuple):
     lease: Lease
     tell: Tell
     goes_on: GoesOn
+    stops: Stops
 
     def stage(self, items: Iterable[Item]) -> bool:
         """Make rows of the parts of a file; return whether all of them are made."""
         read = self.lease.read
         conversion = conversion_of(self.runtime, self.wanted, read["run"], read["at"])
         for position in Staging(self.runtime, self.lease, conversion).stage(items):
-            self.tell(ImportProgress("reading", position))
-            # What was staged before is read again, and is no step.
-            if position > read["position"] and not self.goes_on():
+            # A part that a former run has staged is no step.
+            is_new = position > read["position"]
+            self.tell(ImportProgress("reading", position, is_new))
+            if self.stops() or (is_new and not self.goes_on()):
                 return False
         self.lease.enter("applying")
         return True
@@ -132,9 +145,9 @@ class _Work(NamedTuple):
         done = 0
         for thread in self._threads():
             node = self._place(thread)
-            for number in self._settle(node, thread) if node else ():
+            for number, is_new in self._settle(node, thread) if node else ():
                 done += number
-                self.tell(ImportProgress("storing", done))
+                self.tell(ImportProgress("storing", done, is_new))
             self.lease.end_thread(thread)
             if node is not None:
                 applying.end(self.runtime, node, thread)
@@ -176,12 +189,20 @@ class _Work(NamedTuple):
         of_thread = {"run": thread["run"], "thread": thread["thread"]}
         return STAGED.of(self.runtime.database).find_one(of_thread, {"_id": 1}) is not None
 
-    def _settle(self, node: Node, thread: StagedThread) -> Iterator[int]:
+    def _settle(self, node: Node, thread: StagedThread) -> Iterator[tuple[int, bool]]:
+        """Settle a thread in batches; yield the number of comments, and whether they are new."""
+        most = thread.get("settled", 0)
         for _ in range(_ATTEMPTS):
+            settled = 0
             try:
                 for number in settle(self.runtime, node, thread):
+                    settled += number
+                    is_new = settled > most
+                    if is_new:
+                        most = settled
+                        self.lease.note_progress(thread, most)
                     self.lease.keep()
-                    yield number
+                    yield number, is_new
             except Moved:
                 node = nodes.find_moved(self.runtime.database, node["_id"])
             else:

@@ -96,10 +96,10 @@ def _bring(
         return PARSERS[wanted.format](cast("BinaryIO", file))
 
     watch = _Watch(runtime, row, file)
-    found = running.run(runtime, wanted, read, watch.tell, watch.goes_on)
+    found = running.run(runtime, wanted, read, watch.tell, watch.goes_on, watch.stops)
     if found["status"] == "done":
         return found
-    return running.stop(runtime, wanted) if watch.is_stopping else None
+    return running.stop(runtime, wanted) if watch.stops() else None
 
 
 class _Watch:
@@ -111,19 +111,24 @@ class _Watch:
         self._file = file
         seconds = min(RUN_SECONDS, deadlines.remaining() - _KEPT_SECONDS)
         self._ends = time.monotonic() + seconds
-        self.is_stopping = row.get("is_stopping", False)
+        self._is_stopping = row.get("is_stopping", False)
 
     def tell(self, progress: ImportProgress) -> None:
         is_reading = progress.part == "reading"
         done = {"done": self._file.tell()} if is_reading else {}
-        fields = {**done, "tries": 0, "due": lease_end(self._runtime)}
+        # A crash that comes again and again at one place counts, whatever is read up to there.
+        tries = {"tries": 0} if progress.is_new else {}
+        fields = {**done, **tries, "due": lease_end(self._runtime)}
         found = TRANSFERS.of(self._runtime.database).find_one_and_update(
             {**key_of(self._row), **RUNNING}, {"$set": fields}, {"is_stopping": 1}
         )
-        self.is_stopping = bool(found and found.get("is_stopping"))
+        self._is_stopping = bool(found and found.get("is_stopping"))
+
+    def stops(self) -> bool:
+        return self._is_stopping
 
     def goes_on(self) -> bool:
-        return not self.is_stopping and time.monotonic() < self._ends
+        return not self._is_stopping and time.monotonic() < self._ends
 
 
 def _take(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer | None:

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -24,6 +23,7 @@ from chalicelib.content.shapes import MAX_SUMMARY_CHARACTERS, MAX_TAGS, Writer
 from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
 from chalicelib.content.types import MAX_TEXT_CHARACTERS
 from chalicelib.foreign import people
+from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.html_markdown import HARD_BREAK, MAX_HTML_CHARACTERS, markdown_of
 from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, normalise_keyword
 from chalicelib.people.names import acceptable

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from html import unescape
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from chalicelib.currencies import max_price_micros
+from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.html_markdown import HARD_BREAK, markdown_of
 from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, normalise_keyword
 from chalicelib.shop.catalogue.forms import MAX_TEXT_CHARACTERS, NewProduct

@@ -1,12 +1,16 @@
 """Runs of an import by the API: stopped, ended in time, waiting, given up, and cleared away."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
 from chalicelib.assets.shapes import CHUNKS
+from chalicelib.comments.importing import running, settling
+from chalicelib.comments.importing.formats.detection import PARSERS
+from chalicelib.comments.importing.shapes import Item
+from chalicelib.comments.importing.staging import BATCH
 from chalicelib.comments.transfers import imports
 from chalicelib.runtime import Runtime
 from tests.comments.transfers.support.files import IMPORTS, begin, lines_file, read, run, sweep
@@ -94,6 +98,104 @@ def test_an_import_without_progress_is_given_up(
     run(runtime, begun["id"])
 
     assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
+
+
+@pytest.fixture
+def breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the parser break down at a part after the first batch."""
+    parse = PARSERS["plaza"]
+
+    def parse_and_break(stream: BinaryIO) -> Iterator[Item]:
+        for number, item in enumerate(parse(stream)):
+            if number == BATCH + 100:
+                raise RuntimeError("a mistake of a parser")
+            yield item
+
+    monkeypatch.setattr(imports, "PARSERS", {"plaza": parse_and_break})
+
+
+@pytest.mark.usefixtures("breaks")
+def test_parts_that_are_read_again_are_no_progress(
+    publisher: Client, runtime: Runtime, clock: Clock
+) -> None:
+    begun = begin(publisher, "blog", lines_file(700))
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    crashes = 0
+    while read(publisher, begun["id"])["state"] == "running":
+        try:
+            run(runtime, begun["id"])
+        except RuntimeError:
+            crashes += 1
+        clock.advance(minutes=5)
+
+    assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
+    assert crashes == imports._MOST_TRIES + 1
+    assert publisher.post(IMPORTS, length=10).status == 201
+
+
+@pytest.mark.usefixtures("breaks")
+def test_an_import_whose_file_breaks_the_parser_is_stopped(
+    publisher: Client, runtime: Runtime, clock: Clock
+) -> None:
+    begun = begin(publisher, "blog", lines_file(700))
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    with pytest.raises(RuntimeError):
+        run(runtime, begun["id"])
+    publisher.request("DELETE", f"{IMPORTS}/{begun['id']}")
+    clock.advance(minutes=5)
+
+    run(runtime, begun["id"])
+
+    assert read(publisher, begun["id"])["state"] == "stopped"
+    assert runtime.database["comments.staged"].count_documents({}) == 0
+
+
+def test_an_import_is_stopped_while_it_reads_known_parts_again(
+    publisher: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(publisher, "blog", lines_file(1_200))
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    monkeypatch.setattr(imports, "RUN_SECONDS", 0.0)
+    for _ in range(2):
+        run(runtime, begun["id"])
+    parse, parts = PARSERS["plaza"], 0
+
+    def parse_and_stop(stream: BinaryIO) -> Iterator[Item]:
+        nonlocal parts
+        for parts, item in enumerate(parse(stream), 1):
+            if parts == 1:
+                publisher.request("DELETE", f"{IMPORTS}/{begun['id']}")
+            yield item
+
+    monkeypatch.setattr(imports, "PARSERS", {"plaza": parse_and_stop})
+    run(runtime, begun["id"])
+
+    assert read(publisher, begun["id"])["state"] == "stopped"
+    assert parts == BATCH
+
+
+def test_comments_that_are_settled_again_are_no_progress(
+    publisher: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(publisher, "blog", lines_file(600), dry_run=False)
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    settle = settling.settle
+
+    def settle_and_break(*given: Any) -> Iterator[int]:
+        yield next(settle(*given))
+        raise RuntimeError("a mistake beside a comment")
+
+    monkeypatch.setattr(running, "settle", settle_and_break)
+    crashes = 0
+    while read(publisher, begun["id"])["state"] == "running":
+        try:
+            run(runtime, begun["id"])
+        except RuntimeError:
+            crashes += 1
+        clock.advance(minutes=5)
+
+    assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
+    assert crashes == imports._MOST_TRIES + 1
 
 
 def test_an_import_by_the_command_is_waited_for(

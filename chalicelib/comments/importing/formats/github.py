@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from html import unescape
 from typing import Any, BinaryIO
 
 from chalicelib.comments.importing.formats.cleaning import (
@@ -25,6 +24,7 @@ from chalicelib.comments.importing.shapes import (
     ImportedThread,
     Item,
 )
+from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.moments import moment_of
 
 _PAGE = ("data", "repository", "discussions", "nodes", "*")
@@ -128,23 +128,29 @@ def _totals(record: Record) -> tuple[int, int]:
     """Return the votes for and against; a person may give both an upvote and a thumb."""
     groups_of = record.get("reactionGroups")
     counts = {"THUMBS_UP": 0, "THUMBS_DOWN": 0}
-    for each in groups_of if isinstance(groups_of, list) else ():
-        if isinstance(each, Mapping) and each.get("content") in _VOTES:
-            people = _part(each, "users") or _part(each, "reactors")
-            counts[each["content"]] = max(number_of(people.get("totalCount")), 0)
+    for thumb, each in _thumbs(groups_of):
+        people = _part(each, "users") or _part(each, "reactors")
+        counts[thumb] = max(number_of(people.get("totalCount")), 0)
     return max(counts["THUMBS_UP"], number_of(record.get("upvoteCount"))), counts["THUMBS_DOWN"]
 
 
 def _voters(record: Record) -> tuple[tuple[str, int], ...]:
     nodes = _part(record, "reactions").get("nodes")
     votes: dict[str, int] = {}
-    for each in nodes if isinstance(nodes, list) else ():
-        if isinstance(each, Mapping) and each.get("content") in _VOTES:
-            user = _part(each, "user")
-            account = key_of(user.get("databaseId") or user.get("id") or user.get("login"))
-            if account:
-                votes.setdefault(account, _VOTES[each["content"]])
+    for thumb, each in _thumbs(nodes):
+        user = _part(each, "user")
+        account = key_of(user.get("databaseId") or user.get("id") or user.get("login"))
+        if account:
+            votes.setdefault(account, _VOTES[thumb])
     return tuple(votes.items())
+
+
+def _thumbs(found: Any) -> Iterator[tuple[str, Record]]:
+    """Yield the records of a list that are of a thumb up or down, each with its name."""
+    for each in found if isinstance(found, list) else ():
+        content = each.get("content") if isinstance(each, Mapping) else None
+        if isinstance(content, str) and content in _VOTES:
+            yield content, each
 
 
 def _picture(found: re.Match[str]) -> str:

@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from html import unescape
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote_plus
 
@@ -27,6 +26,7 @@ from chalicelib.comments.importing.shapes import (
     Item,
 )
 from chalicelib.foreign.broken import BrokenFile
+from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.moments import moment_of
 from chalicelib.foreign.streams import chunks
 

@@ -38,7 +38,12 @@ VERSION = 1
 
 
 def _in_utc(time: datetime) -> datetime:
-    return time.astimezone(UTC).replace(microsecond=time.microsecond // 1_000 * 1_000)
+    try:
+        time = time.astimezone(UTC)
+    except OverflowError:
+        # A model makes its own error of this kind alone.
+        raise ValueError("no year in UTC") from None
+    return time.replace(microsecond=time.microsecond // 1_000 * 1_000)
 
 
 Time = Annotated[AwareDatetime, AfterValidator(_in_utc)]
@@ -144,7 +149,7 @@ class _Reader:
         """Yield the item of a line; raises BrokenFile for a line at the wrong place."""
         if self._end is not None:
             raise self._file.fail("a line follows the last line")
-        kind = found.value.get("kind") if isinstance(found.value, dict) else None
+        kind = _kind_of(found)
         if not self._begun and kind != "export":
             raise self._file.fail("the first line is not of an export")
         if kind in self._counts:
@@ -187,7 +192,13 @@ class _Reader:
                 self._end = line
 
 
-def _code(kind: object) -> str:
+def _kind_of(found: JsonPart) -> str:
+    """Return the kind of a line; empty for none."""
+    kind = found.value.get("kind") if isinstance(found.value, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _code(kind: str) -> str:
     return "malformed" if kind in {"node", "comment"} else "unknown_kind"
 
 
