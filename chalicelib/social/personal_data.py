@@ -30,18 +30,22 @@ from chalicelib.social.posts import audiences, comment_changes, comments, posts,
 from chalicelib.social.posts.audiences import AUDIENCES
 from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.votes import VOTES
-from chalicelib.social.timelines import propagation
+from chalicelib.social.timelines import propagation, repair
 
 # Erasure: everything that belongs to a user or names the user.
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Erase a user from the social feed; with `until`, only their texts and votes up to then."""
+    """Erase a user from the social feed.
+
+    With `until`, only their texts and votes up to then, and copies of posts up to then.
+    """
     if until is not None:
         _erase_posts(runtime, user_id, until)
         _erase_comments(runtime, user_id, until)
         _erase_votes(runtime, user_id, until)
         watches.erase(runtime.database, user_id, until)
+        _erase_received(runtime, user_id, until)
         return Step.DONE
     if _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
@@ -120,6 +124,20 @@ def _leave_graph(runtime: Runtime, user_id: str) -> None:
     people.update_one({"_id": user_id}, {"$set": {"blocked": [], "blocked_by": []}})
     for field in ("blocked", "blocked_by"):
         people.update_many({field: user_id}, {"$pull": {field: user_id}})
+
+
+def _erase_received(runtime: Runtime, user_id: str, until: datetime) -> None:
+    """Erase posts up to a time that a delivery or a repair in progress brought to an erased user.
+
+    The news of a user who has returned may have such posts again, so they are rebuilt.
+    """
+    # First, so that pages read the posts themselves until then.
+    users.USERS.of(runtime.database).update_one({"_id": user_id}, {"$set": {"stale": True}})
+    for view in propagation.stored_views(runtime.database):
+        view.erase(user_id, until)
+    audiences.forget_member(runtime.database, user_id, until)
+    if _exists(runtime, user_id):
+        repair.rebuild(runtime, user_id)
 
 
 def _erase_posts(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:

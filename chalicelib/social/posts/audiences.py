@@ -111,13 +111,16 @@ def forget(database: Database[Document], post_id: str) -> None:
     AUDIENCES.of(database).delete_many({"post_id": post_id})
 
 
-def forget_member(database: Database[Document], user_id: str) -> None:
-    """Remove a user from every recorded audience, and from its bounds."""
+def forget_member(
+    database: Database[Document], user_id: str, until: datetime | None = None
+) -> None:
+    """Remove a user from the recorded audience of every post up to a time, and from its bounds."""
     rows = AUDIENCES.of(database)
-    rows.delete_many({"members": [user_id]})
+    old: Document = {"ts": {"$lte": until}} if until else {}
+    rows.delete_many({"members": [user_id], **old})
     others = {"$filter": {"input": "$members", "cond": {"$ne": ["$$this", user_id]}}}
     bounds = {"first": {"$first": "$members"}, "last": {"$last": "$members"}}
-    rows.update_many({"members": user_id}, [{"$set": {"members": others}}, {"$set": bounds}])
+    rows.update_many({"members": user_id, **old}, [{"$set": {"members": others}}, {"$set": bounds}])
 
 
 def kept_for(

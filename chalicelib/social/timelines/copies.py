@@ -181,9 +181,14 @@ class MonthCopies:
     def _pull(self, where: Document, post_ids: list[str]) -> None:
         self._documents.update_many(where, {"$pull": {"posts": {"id": {"$in": post_ids}}}})
 
-    def erase(self, user_id: str) -> None:
-        """Delete the documents of a user."""
-        self._documents.delete_many({"user_id": user_id})
+    def erase(self, user_id: str, until: datetime | None = None) -> None:
+        """Delete the documents of a user; with `until`, only copies of posts up to then."""
+        mine: Document = {"user_id": user_id}
+        if until:
+            old = {"$pull": {"posts": {"ts": {"$lte": until}}}}
+            self._documents.update_many({**mine, "month": {"$lte": month_of(until)}}, old)
+            mine["posts"] = []
+        self._documents.delete_many(mine)
 
     def trace(self, user_id: str) -> Trace:
         """Return the collection and filter of a user's documents."""

@@ -70,9 +70,10 @@ class NewsItems:
         ids = [f"{user_id}:{post_id}" for post_id in post_ids]
         self._items.delete_many({"_id": {"$in": ids}, "user_id": user_id})
 
-    def erase(self, user_id: str) -> None:
-        """Delete the items of a user."""
-        self._items.delete_many({"user_id": user_id})
+    def erase(self, user_id: str, until: datetime | None = None) -> None:
+        """Delete the items of a user; with `until`, only of posts up to then."""
+        old: Document = {"ts": {"$lte": until}} if until else {}
+        self._items.delete_many({"user_id": user_id, **old})
 
     def trace(self, user_id: str) -> Trace:
         """Return the collection and filter of a user's items."""

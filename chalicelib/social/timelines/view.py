@@ -1,6 +1,7 @@
 """The contracts of the designs of walls and news: of all, and of designs that store copies."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, Protocol
 
 from chalicelib.database import Document
@@ -62,8 +63,8 @@ class StoredView(View, Protocol):
         """Remove posts from one user."""
         ...
 
-    def erase(self, user_id: str) -> None:
-        """Delete everything that a user has here."""
+    def erase(self, user_id: str, until: datetime | None = None) -> None:
+        """Delete everything that a user has here; with `until`, only posts up to then."""
         ...
 
     def trace(self, user_id: str) -> Trace:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from chalicelib.people.jobs import Erase
 from chalicelib.settings import Settings
 from chalicelib.social.graph import blocks, memberships, promotion
 from chalicelib.social.messages import JOB
-from chalicelib.social.timelines import propagation
+from chalicelib.social.timelines import propagation, repair
 from chalicelib.wiring import errands
 from chalicelib.wiring.people import PEOPLE
 from tests.social.support.designs import Design
@@ -245,6 +246,86 @@ def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime:
 
     assert remaining(watched.runtime, "bob") == 0
     assert watched.runtime.database["social.errand"].count_documents({"errand.type": "erase"}) == 0
+
+
+def deliver_to_bob(town: Town) -> None:
+    publish(town.client, "ann")
+    town.courier.deliver(town.runtime, random.Random(7))
+
+
+def write_on_bobs_wall(town: Town) -> None:
+    publish(town.client, "ann", wall_owner_id="bob")
+    town.courier.deliver(town.runtime, random.Random(7))
+
+
+def record_bob(town: Town) -> None:
+    publish(town.client, "ann", ["club"], audience="at_post")
+
+
+def back_fill_bob(town: Town) -> None:
+    repair.back_fill(town.runtime, "bob", "ann")
+
+
+@pytest.mark.parametrize(
+    ("write", "collection"),
+    [
+        (deliver_to_bob, "social.news"),
+        (write_on_bobs_wall, "social.wall"),
+        (record_bob, "social.audience"),
+        (back_fill_bob, "social.news"),
+    ],
+)
+@pytest.mark.parametrize("returns", [False, True])
+def test_what_is_written_for_a_user_while_they_are_erased_goes_later(
+    watched: Town,
+    meantime: Meantime,
+    write: Callable[[Town], None],
+    collection: str,
+    *,
+    returns: bool,
+) -> None:
+    circle(watched.client, "ann", "club", "bob")
+    follow(watched.client, "bob", "ann")
+    publish(watched.client, "ann")
+    watched.courier.take()
+
+    def leave() -> None:
+        erase(watched.runtime, "bob")
+        assert remaining(watched.runtime, "bob") == 0
+
+    for command in ("insert", "update"):
+        meantime.before(command, collection, leave)
+    write(watched)
+    meantime.forget()
+    assert remaining(watched.runtime, "bob") == 1
+    if returns:
+        settle(watched.client, "bob")
+    watched.clock.advance(seconds=outbox.OUTLIVES_ALL.total_seconds())
+    outbox.sweep(watched.runtime, JOB)
+    watched.courier.deliver(watched.runtime, random.Random(7))
+
+    assert remaining(watched.runtime, "bob") == (1 if returns else 0)
+    assert naming_bob(watched) == [] or returns
+
+
+def test_who_returns_before_the_second_look_keeps_the_news_of_before(town: Town) -> None:
+    follow(town.client, "bob", "ann")
+    post = publish(town.client, "ann")
+    town.workers.drain()
+    erase(town.runtime, "bob")
+    town.clock.advance(seconds=1)
+    follow(town.client, "bob", "ann")
+    own = publish(town.client, "bob")
+    town.workers.drain()
+    town.clock.advance(seconds=outbox.OUTLIVES_ALL.total_seconds())
+
+    outbox.sweep(town.runtime, JOB)
+    town.workers.drain()
+
+    assert town.runtime.database["social.errand"].count_documents({}) == 0
+    assert town.runtime.database["social.news"].count_documents({"posts.id": post}) == 1
+    assert news(town.client, "bob") == [post]
+    assert wall(town.client, "bob", "bob") == [own]
 
 
 def test_what_is_left_of_a_user_is_counted_by_indexes(town: Town) -> None:
