@@ -109,6 +109,19 @@ def has_thread(node: Node | None, thread: StagedThread) -> bool:
     return node is not None and node.get("imported") == thread["_id"]
 
 
+def take_over(runtime: Runtime, node: Node, thread: StagedThread) -> Node | None:
+    """Return a node that another import moved and did not settle, as this thread's; or None."""
+    if "imported" not in node:
+        return None
+    where = {"_id": node["_id"], "imported": node["imported"]}
+    return nodes.NODES.of(runtime.database).find_one_and_update(
+        where,
+        {"$set": {"imported": thread["_id"]}},
+        projection=nodes.WITHOUT_COMMENTS,
+        return_document=ReturnDocument.AFTER,
+    )
+
+
 def plan(runtime: Runtime, node: Node | None, thread: StagedThread) -> ThreadOutcome:
     """Return the outcome that a move would have, without a change."""
     outcome, rows = ThreadOutcome(), StagedRows(runtime.database, thread)
@@ -144,7 +157,7 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
     try:
         promotion.mark_for_sweep(runtime, node, target)
         rows = StagedRows(runtime.database, thread)
-        present, is_threaded = _noting(_present(runtime, node), rows), node["threaded"]
+        present, is_threaded = _noting(runtime, node, rows), node["threaded"]
         living = store_of(runtime, node).export(node)
         merge = Merge(living, rows, present, outcome, threaded=is_threaded)
         placing = Placing(runtime, target, _find_places(runtime, target))
@@ -215,8 +228,12 @@ def _present(runtime: Runtime, node: Node | None) -> Present:
     return present
 
 
-def _noting(present: Present, rows: StagedRows) -> Present:
-    """Return `present`, which also notes what it finds, for all that follows the switch."""
+def _noting(runtime: Runtime, node: Node, rows: StagedRows) -> Present:
+    """Return a `Present` that also notes its finds, for all that follows the switch."""
+    present = _present(runtime, node)
+    if "imported" in node:
+        # Another import has brought some of them, and has not given them their votes.
+        return present
 
     def note(ids: Sequence[str]) -> set[str]:
         found = present(ids)

@@ -165,7 +165,7 @@ class _Work(NamedTuple):
             yield thread
 
     def _place(self, thread: StagedThread) -> Node | None:
-        """Bring a thread's comments into its node; return the node unless nothing changed."""
+        """Bring a thread's comments into its node; return the node unless it is settled."""
         node = applying.find_node(self.runtime, self.wanted.site, thread)
         if self.wanted.is_dry_run:
             self.lease.save(thread, applying.plan(self.runtime, node, thread))
@@ -180,7 +180,7 @@ class _Work(NamedTuple):
         if applying.has_new(self.runtime, node, thread):
             return applying.move(self.runtime, node["_id"], thread, self.lease)
         self.lease.save(thread, applying.plan(self.runtime, node, thread))
-        return None
+        return applying.take_over(self.runtime, node, thread)
 
     def _makes_node(self, thread: StagedThread) -> bool:
         """Return whether a thread makes a node: with a comment, or from Plaza's own lines."""

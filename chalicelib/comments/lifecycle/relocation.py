@@ -195,6 +195,7 @@ def _fields_to_move(node: Node) -> Document:
         "public_until": node.get("public_until"),
         "last_seq": node["last_seq"],
         **({"numbering": node["numbering"]} if "numbering" in node else {}),
+        **({"imported": node["imported"]} if "imported" in node else {}),
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],
         "version": node.get("version", 0) + 1,
