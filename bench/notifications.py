@@ -106,7 +106,7 @@ def _event(runtime: Runtime, recipients: int) -> Case:
     def notify() -> None:
         key = f"{recipients}/{next(keys)}"
         event = NotificationEvent(key, "told", thing, "ben", runtime.now(), concerned, is_new=True)
-        events.agree(runtime, event)
+        events.agree(runtime, event, runtime.now())
 
     def insert() -> None:
         key, at = f"floor/{recipients}/{next(keys)}", runtime.now()

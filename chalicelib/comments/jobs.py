@@ -1,6 +1,7 @@
 """Workers and schedules of comments, which finish and repair the work of calls."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -34,9 +35,9 @@ from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
 
 
-def _tell(runtime: Runtime, node: Node, comment: Comment) -> None:
+def _tell(runtime: Runtime, node: Node, comment: Comment, read_at: datetime) -> None:
     """Tell of a comment whose message may have got lost."""
-    notifications.agree(runtime, node, comment)
+    notifications.agree(runtime, node, comment, read_at)
     webhooks.agree(runtime, node, comment["id"])
 
 

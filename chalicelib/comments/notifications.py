@@ -1,6 +1,7 @@
 """Comments as causes of notifications: of replies, of mentions, and of watched discussions."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from chalicelib.comments import nodes, watches
 from chalicelib.comments.errors import UnknownNode
@@ -29,6 +30,7 @@ _PEOPLE_AT_ONCE = 1_000
 
 def run(runtime: Runtime, message: Notify) -> None:
     """Make notifications agree with a comment; raises Unavailable during a move of its node."""
+    read_at = runtime.now()
     node_id, _, comment_id = message.comment.rpartition("/")
     try:
         node = nodes.find_moved(runtime.database, node_id)
@@ -42,22 +44,27 @@ def run(runtime: Runtime, message: Notify) -> None:
         events.withdraw(runtime, comment_id)
         events.withdraw(runtime, _watch_key(comment_id))
         return
-    agree(runtime, node, comment)
+    agree(runtime, node, comment, read_at)
 
 
-def agree(runtime: Runtime, node: Node, comment: Comment) -> None:
-    """Make the notifications of a comment agree with it, at a site with notifications."""
+def agree(runtime: Runtime, node: Node, comment: Comment, read_at: datetime) -> None:
+    """Make the notifications of a comment agree with it, at a site with notifications.
+
+    `read_at`: a time before the read of the comment.
+    """
     if settings.notifies(runtime, node["site"]):
         event = _event(runtime, node, comment)
-        events.agree(runtime, event)
+        events.agree(runtime, event, read_at)
         if event.by and _is_shown(runtime, node, comment):
-            _tell_watchers(runtime, node, comment, event)
+            _tell_watchers(runtime, node, comment, event, read_at)
         elif not event.is_new:
             events.withdraw(runtime, _watch_key(comment["id"]))
-        decisions.tell_author(runtime, node, comment, event.thing)
+        decisions.tell_author(runtime, node, comment, event.thing, read_at)
 
 
-def _tell_watchers(runtime: Runtime, node: Node, comment: Comment, told: NotificationEvent) -> None:
+def _tell_watchers(
+    runtime: Runtime, node: Node, comment: Comment, told: NotificationEvent, read_at: datetime
+) -> None:
     """Notify people who watch, of a comment of which nothing else tells them."""
     group = group_of("comment.watched", node["_id"], comment["posted"])
     event = told._replace(key=_watch_key(comment["id"]), group=group)
@@ -74,7 +81,8 @@ def _tell_watchers(runtime: Runtime, node: Node, comment: Comment, told: Notific
             for who in people
             if levels[who] == "watching" and who not in others
         }
-        events.agree(runtime, event._replace(recipients=recipients, among=tuple(people)))
+        found = event._replace(recipients=recipients, among=tuple(people))
+        events.agree(runtime, found, read_at)
 
 
 def _watch_key(comment_id: str) -> str:

@@ -45,18 +45,21 @@ class NotificationEvent(NamedTuple):
     among: tuple[str, ...] | None = None
 
 
-def agree(runtime: Runtime, event: NotificationEvent, read_at: datetime | None = None) -> None:
+def agree(runtime: Runtime, event: NotificationEvent, read_at: datetime) -> None:
     """Make the items of an event agree with it; a repeat changes nothing.
 
     An event that is older than items are kept makes none. `read_at`: a time before the read of the
-    recipients, so that a late erasure of a person who was erased meanwhile finds the item.
+    thing and the recipients, so that a late erasure of a person who was erased meanwhile finds the
+    item.
     """
-    rows, now = ITEMS.of(runtime.database), read_at or runtime.now()
+    rows = ITEMS.of(runtime.database)
     if not event.is_new:
         _follow(rows, event)
-    if event.at + KEPT > now:
+    if event.at + KEPT > read_at:
         off = preferences.find_off(runtime, event.recipients)
-        items = [_item(event, who, kind, now) for who, kind in event.recipients.items()]
+        # The clock of just before the write: a reader may mark an inbox up to a moment ago.
+        times = (read_at, runtime.now())
+        items = [_item(event, who, kind, times) for who, kind in event.recipients.items()]
         insert_missing(
             rows, [_withhold(each) if each["user_id"] in off else each for each in items]
         )
@@ -127,7 +130,11 @@ def item_id(user_id: str, key: str) -> str:
     return f"{user_id}:{key}"
 
 
-def _item(event: NotificationEvent, user_id: str, kind: Kind, now: datetime) -> NotificationItem:
+def _item(
+    event: NotificationEvent, user_id: str, kind: Kind, times: tuple[datetime, datetime]
+) -> NotificationItem:
+    """Return the item of a person; `times`: `asked` and `risen`."""
+    asked, risen = times
     item: NotificationItem = {
         "_id": item_id(user_id, event.key),
         "user_id": user_id,
@@ -137,10 +144,11 @@ def _item(event: NotificationEvent, user_id: str, kind: Kind, now: datetime) -> 
         "thing": event.thing,
         "by": event.by,
         "at": event.at,
-        "risen": now,
+        "asked": asked,
+        "risen": risen,
         "wanted": True,
         "read": False,
-        "expires": now + KEPT,
+        "expires": risen + KEPT,
     }
     if event.group is not None:
         item["group"] = event.group

@@ -58,10 +58,12 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
     `until`: only what was there at that time.
     """
-    risen: Document = {"risen": {"$lte": until}} if until else {}
+    # Items of an earlier release have one time for both.
+    times: list[Document] = [{"asked": {"$lte": until}}, {"asked": None, "risen": {"$lte": until}}]
+    asked: Document = {"$or": times} if until else {}
     items = ITEMS.of(runtime.database)
-    items.delete_many({"user_id": user_id, **risen})
-    items.delete_many({"by": user_id, **risen})
+    items.delete_many({"user_id": user_id, **asked})
+    items.delete_many({"by": user_id, **asked})
     changed: Document = {"changed": {"$lte": until}} if until else {}
     # A row without choices has no time of them.
     marks: Document = {"seen": {"$lte": until}, "changed": {"$not": {"$gt": until}}}

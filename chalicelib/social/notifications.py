@@ -36,6 +36,7 @@ _PEOPLE_AT_ONCE = 1_000
 
 def agree(runtime: Runtime, act: NotifyFeed) -> None:
     """Make the notifications of an act agree with it; a repeat changes nothing."""
+    read_at = runtime.now()
     if act.kind == "follow":
         _correct_follows(runtime, act.by)
         watches.end_without_tie(runtime.database, act.by)
@@ -52,7 +53,7 @@ def agree(runtime: Runtime, act: NotifyFeed) -> None:
     recipients: dict[str, Kind] = {}
     if at is not None and who != act.by and _may_tell(runtime, who, act.by, [post]):
         recipients = {who: act.kind}
-    at = at or runtime.now()
+    at = at or read_at
     group = None if act.kind == "post.wall" else group_of(act.kind, post_id, at)
     event = NotificationEvent(
         key=key,
@@ -65,7 +66,7 @@ def agree(runtime: Runtime, act: NotifyFeed) -> None:
         group=group,
         among=(who,),
     )
-    events.agree(runtime, event)
+    events.agree(runtime, event, read_at)
 
 
 def _time_of(runtime: Runtime, act: NotifyFeed, post: ReadPost) -> datetime | None:
@@ -84,9 +85,11 @@ def agree_follow(runtime: Runtime, owner_id: str, member_id: str) -> None:
     """Notify a member whom an owner of circles follows; `member_id` may be no member at all."""
     if not runtime.settings.social_notifications:
         return
+    read_at = runtime.now()
     ties = following.reader(runtime.database, member_id, [owner_id])
     if ties.circled_by.get(owner_id) and _may_tell(runtime, member_id, owner_id, []):
-        events.agree(runtime, _follow(runtime, owner_id, (member_id,), {member_id: "follow"}))
+        event = _follow(runtime, owner_id, (member_id,), {member_id: "follow"})
+        events.agree(runtime, event, read_at)
 
 
 def _correct_follows(runtime: Runtime, owner_id: str) -> None:

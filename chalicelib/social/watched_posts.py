@@ -5,6 +5,7 @@ A repeat of any job changes nothing.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from chalicelib.jobs import outbox
 from chalicelib.notifications import events
@@ -31,10 +32,11 @@ def notify(runtime: Runtime, job: NotifyWatchers) -> None:
     post_id, _, after = job.thing.partition("/")
     is_end = False
     for _step in range(runtime.bounds.social.watcher_steps):
+        read_at = runtime.now()
         post = posts.find_all(runtime.database, [post_id]).get(post_id)
         if post is None:
             break
-        after, is_end = _notify_some(runtime, post, after)
+        after, is_end = _notify_some(runtime, post, after, read_at)
         if is_end:
             break
     if not posts.find_all(runtime.database, [post_id]):
@@ -46,9 +48,11 @@ def notify(runtime: Runtime, job: NotifyWatchers) -> None:
         runtime.queues.send(rest)
 
 
-def _notify_some(runtime: Runtime, post: ReadPost, after: str) -> tuple[str, bool]:
+def _notify_some(
+    runtime: Runtime, post: ReadPost, after: str, read_at: datetime
+) -> tuple[str, bool]:
     """Notify some readers after an id; return the last, and whether these are the last of all."""
-    database, author, read_at = runtime.database, post["by"]["id"], runtime.now()
+    database, author = runtime.database, post["by"]["id"]
     ids = IdRange(after, limit=runtime.bounds.social.watchers_at_once)
     if post["circles"] == [PUBLIC]:
         page = watchers = watches.find_watchers(database, author, post["ts"], ids)

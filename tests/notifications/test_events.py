@@ -2,7 +2,7 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,14 +12,16 @@ from chalicelib.comments import notifications as comment_notifications
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.log.decisions import DECIDED
 from chalicelib.messaging import Queues
-from chalicelib.notifications import events
+from chalicelib.notifications import events, personal_data
 from chalicelib.notifications.events import NotificationEvent, Notify
 from chalicelib.notifications.rows import ITEMS, KEPT, Kind
 from chalicelib.runtime import Runtime
+from tests.notifications.support.erasing import Slow, slow
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
+__all__ = ["slow"]
 NODE = "harbour:moon"
 COMMENTS = f"/nodes/{NODE}/comments"
 WORKERS = 8
@@ -109,11 +111,11 @@ def test_a_change_while_the_schedule_looks_is_looked_at_by_the_next_run(
     clock.advance(minutes=20)
     agree = comment_notifications.agree
 
-    def hide_first(runtime: Runtime, node: Any, comment: Any) -> None:
+    def hide_first(runtime: Runtime, node: Any, comment: Any, read_at: datetime) -> None:
         if comment["id"] == reply:
             moderator = talk.as_("mo", roles=["moderator"])
             assert moderator.post(f"{COMMENTS}/{reply}/state", state="hidden").status == 200
-        agree(runtime, node, comment)
+        agree(runtime, node, comment, read_at)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Queues, "send", lambda _queues, *_messages: False)
@@ -124,6 +126,50 @@ def test_a_change_while_the_schedule_looks_is_looked_at_by_the_next_run(
     comment_jobs.run_due(runtime)
 
     assert items(runtime) == [("ann", False)]
+
+
+@pytest.mark.parametrize("erased", ["ann", "ben"])
+@pytest.mark.parametrize("is_watched", [False, True])
+def test_a_late_erasure_finds_an_item_whose_recipients_were_read_before_it(
+    talk: Client, runtime: Runtime, slow: Slow, erased: str, *, is_watched: bool
+) -> None:
+    first = post(talk, "The moon is up.")
+    if is_watched:
+        path = f"/nodes/{NODE}/watch"
+        assert talk.as_("ann").put(path, level="watching").status == 200
+    reply = post(talk, "So it is.", by="ben", parent=None if is_watched else first)
+    ends = slow()
+
+    comment_notifications.run(runtime, Notify(comment=f"{NODE}/{reply}"))
+
+    assert items(runtime) == [("ann", True)]
+    personal_data.erase(runtime, erased, ends[0])
+    assert items(runtime) == []
+
+
+def test_a_late_erasure_finds_an_item_of_a_decision(
+    talk: Client, runtime: Runtime, slow: Slow
+) -> None:
+    first = post(talk, "The moon is up.")
+    hidden = talk.as_("mo", roles=["moderator"]).post(f"{COMMENTS}/{first}/state", state="hidden")
+    assert hidden.status == 200
+    ends = slow()
+
+    comment_notifications.run(runtime, Notify(comment=f"{NODE}/{first}"))
+
+    assert ITEMS.of(runtime.database).count_documents({"user_id": "ann"}) == 1
+    personal_data.erase(runtime, "ann", ends[0])
+    assert ITEMS.of(runtime.database).count_documents({}) == 0
+
+
+def test_a_late_erasure_finds_an_item_of_an_earlier_release(runtime: Runtime) -> None:
+    events.agree(runtime, event(runtime, {"ann": "comment.reply"}), runtime.now())
+    ITEMS.of(runtime.database).update_many({}, {"$unset": {"asked": ""}})
+
+    personal_data.erase(runtime, "ben", runtime.now() - timedelta(seconds=1))
+    assert items(runtime) == [("ann", True)]
+    personal_data.erase(runtime, "ben", runtime.now())
+    assert items(runtime) == []
 
 
 def test_a_message_that_comes_before_its_comment_tells_nobody_and_harms_nothing(
@@ -152,12 +198,12 @@ def test_a_deleted_discussion_takes_its_notifications_back(
 
 
 def test_what_is_taken_back_and_made_again_is_told_as_it_was_read(runtime: Runtime) -> None:
-    events.agree(runtime, event(runtime, {"ann": "comment.reply"}))
+    events.agree(runtime, event(runtime, {"ann": "comment.reply"}), runtime.now())
     ITEMS.of(runtime.database).update_many({"user_id": "ann"}, {"$set": {"read": True}})
-    events.agree(runtime, event(runtime, {}, is_new=False))
+    events.agree(runtime, event(runtime, {}, is_new=False), runtime.now())
     assert items(runtime) == [("ann", False)]
 
-    events.agree(runtime, event(runtime, {"ann": "comment.reply"}, is_new=False))
+    events.agree(runtime, event(runtime, {"ann": "comment.reply"}, is_new=False), runtime.now())
 
     assert items(runtime) == [("ann", True)]
     (item,) = ITEMS.of(runtime.database).find({})
@@ -170,6 +216,8 @@ def test_an_event_older_than_items_are_kept_tells_nobody(
 ) -> None:
     """Its item may have ended, and nobody is told twice."""
     recipients: dict[str, Kind] = {"ann": "comment.reply"}
-    events.agree(runtime, event(runtime, recipients, is_new=False, at=runtime.now() - age))
+    events.agree(
+        runtime, event(runtime, recipients, is_new=False, at=runtime.now() - age), runtime.now()
+    )
 
     assert len(items(runtime)) == count

@@ -35,7 +35,7 @@ def tell(runtime: Runtime, by: str, post: str = "p1") -> None:
         group=group_of("post.reaction", post, runtime.now()) if post else None,
         among=("ann",),
     )
-    events.agree(runtime, event)
+    events.agree(runtime, event, runtime.now())
 
 
 def show(

@@ -40,6 +40,7 @@ def happen(runtime: Runtime, kind: Kind, key: str = "k1", *, is_there: bool = Tr
     events.agree(
         runtime,
         NotificationEvent(key, "harbour", f"moon/{key}", "ben", at, recipients, is_new=False),
+        at,
     )
 
 

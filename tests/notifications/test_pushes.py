@@ -164,7 +164,7 @@ def test_a_later_message_of_the_same_thing_has_its_topic(desk: Desk) -> None:
             is_new=True,
             group=group,
         )
-        events.agree(desk.runtime, event)
+        events.agree(desk.runtime, event, desk.runtime.now())
         desk.pass_by(minutes=1)
 
     topics = [call.headers["topic"] for call in desk.service.calls]

@@ -102,4 +102,4 @@ def tell_all(runtime: Runtime, readers: list[Reader]) -> None:
         recipients=dict.fromkeys([each.id for each in readers], "comment.reply"),
         is_new=True,
     )
-    events.agree(runtime, event)
+    events.agree(runtime, event, runtime.now())

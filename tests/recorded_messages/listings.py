@@ -189,7 +189,7 @@ def _notify(runtime: Runtime, comment: str) -> None:
         event = NotificationEvent(
             key, "default", thing, "ann", runtime.now(), recipients, is_new=True
         )
-        events.agree(runtime, event)
+        events.agree(runtime, event, runtime.now())
 
 
 def _watch(runtime: Runtime, comment: str) -> None:

@@ -182,7 +182,11 @@ _PARTS = dict.fromkeys(("todo", "site", "node_id", "id"), 1)
 _SWEEP = Sweep(ENTRIES, "todo", after=LONGEST_RUN, fields=_PARTS)
 
 
-def sweep(runtime: Runtime, notify: Callable[[Runtime, Node, Comment], None]) -> int:
+# Tells of a comment, which was read after a time.
+Notify = Callable[[Runtime, Node, Comment, datetime], None]
+
+
+def sweep(runtime: Runtime, notify: Notify) -> int:
     """Settle the entries of posts that are over; return the number of removed entries.
 
     It removes entries without comments, and gives the other comments to `notify`.
@@ -235,10 +239,11 @@ def _sweep_node(
     site: str,
     node_id: str,
     rows: Sequence[Mapping[str, Any]],
-    notify: Callable[[Runtime, Node, Comment], None],
+    notify: Notify,
 ) -> int:
     """Settle the due entries of one node; return the number of removed entries."""
     entries, ids = ENTRIES.of(runtime.database), [row["id"] for row in rows]
+    read_at = runtime.now()
     node = nodes.look(runtime.database, node_id)
     present: set[str] = set()
     if node is not None and "vacant" in node and "moved_to" in node["vacant"]:
@@ -251,7 +256,7 @@ def _sweep_node(
         present = {comment["id"] for comment in found}
         for comment in found:
             # The message may have got lost, or its worker come before the change.
-            notify(runtime, node, comment)
+            notify(runtime, node, comment, read_at)
     there = [row["_id"] for row in rows if row["id"] in present]
     # A change since then owes its notifications anew.
     quiet = {"todo": {"$lte": runtime.now() - LONGEST_RUN}}

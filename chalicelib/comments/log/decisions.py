@@ -4,6 +4,7 @@ An author hears of the states that they are told alone: of spam they see that it
 shadowed comment is what it would be without the shadow.
 """
 
+from datetime import datetime
 from typing import cast
 
 from chalicelib.comments.log.rows import LOG, Act, key_of
@@ -32,8 +33,13 @@ def is_true(comment: Comment, kind: Kind) -> bool:
     return told_state(comment) == ("visible" if kind == "comment.approved" else "hidden")
 
 
-def tell_author(runtime: Runtime, node: Node, comment: Comment, thing: str) -> None:
-    """Notify the author of a comment of the last decision on it; a repeat changes nothing."""
+def tell_author(
+    runtime: Runtime, node: Node, comment: Comment, thing: str, read_at: datetime
+) -> None:
+    """Notify the author of a comment of the last decision on it; a repeat changes nothing.
+
+    `read_at`: a time before the read of the comment.
+    """
     author, act_id = comment["author"], comment.get("act")
     if author is None or act_id is None:
         return
@@ -53,7 +59,7 @@ def tell_author(runtime: Runtime, node: Node, comment: Comment, thing: str) -> N
         # A page shows the decisions alone that are true by then.
         is_new=True,
     )
-    events.agree(runtime, event)
+    events.agree(runtime, event, read_at)
 
 
 def _as_before(comment: Comment, act: Act) -> Comment:

@@ -48,7 +48,7 @@ def tell(runtime: Runtime, key: str = "1", who: str = "ann") -> None:
         recipients={who: "comment.reply"},
         is_new=True,
     )
-    events.agree(runtime, event)
+    events.agree(runtime, event, runtime.now())
 
 
 def run(runtime: Runtime) -> int:

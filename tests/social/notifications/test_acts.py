@@ -5,13 +5,17 @@ from typing import Any
 
 import pytest
 
+from chalicelib.notifications import personal_data
 from chalicelib.notifications.rows import ITEMS
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from tests.notifications.support.erasing import Slow, slow
 from tests.social.support.drivers import circle, comment, follow, publish, settle
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
+
+__all__ = ["slow"]
 
 
 def inbox(client: Client, who: str, query: str = "") -> Any:
@@ -65,6 +69,28 @@ def test_an_author_hears_of_reactions_and_comments_and_an_owner_of_a_wall_post(
     assert on_wall["page"] == {"id": wall, "title": "", "url": ""}
     assert reacted["page"]["id"] == post
     assert told(client, "bob") == []
+
+
+@pytest.mark.parametrize("erased", ["ann", "bob"])
+def test_a_late_erasure_finds_an_item_whose_acts_were_read_before_it(
+    client: Client, runtime: Runtime, workers: Workers, slow: Slow, erased: str
+) -> None:
+    settle(client, "ann", "bob")
+    post = publish(client, "ann", detail={"text": "214 eiders"})
+    workers.drain()
+    ends = slow()
+
+    follow(client, "bob", "ann")
+    workers.drain()
+    react(client, "bob", post)
+    workers.drain()
+
+    assert [each for each, *_ in told(client, "ann")] == ["post.reaction", "follow"]
+    followed, reacted = ends
+    personal_data.erase(runtime, erased, followed)
+    assert [each for each, *_ in told(client, "ann")] == ["post.reaction"]
+    personal_data.erase(runtime, erased, reacted)
+    assert told(client, "ann") == []
 
 
 def test_notifications_lead_to_the_pages_of_posts_and_people(
