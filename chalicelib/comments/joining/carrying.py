@@ -115,6 +115,9 @@ def _carry_comments(database: Database[Document], by: ClaimedPast) -> None:
         )
         _carry_embedded(database, by, found)
         nodes.raise_versions(database, {"_id": {"$in": found}})
+    # A crash before the raise left comments with their new author, and entries with the former.
+    for found in _entered_nodes(database, by):
+        nodes.raise_versions(database, {"_id": {"$in": found}})
 
 
 def _carry_embedded(database: Database[Document], by: ClaimedPast, found: list[str]) -> None:
@@ -138,14 +141,26 @@ def _nodes_of(database: Database[Document], by: ClaimedPast) -> Iterator[list[st
     grouped: Document = {"$group": {"_id": "$node_id"}}
     for collection, author in ((COMMENTS, "author.id"), (PAGES, "comments.author.id")):
         rows: Any = collection.of(database).aggregate([{"$match": {author: by.person}}, grouped])
-        ids = (row["_id"] for row in rows)
-        while some := list(itertools.islice(ids, _AT_ONCE)):
+        for some in _ids_of(rows):
             here = {"_id": {"$in": some}, "site": by.site}
             yield [node["_id"] for node in nodes.NODES.of(database).find(here, {"_id": 1})]
     embedded = {"metadata.authors": by.person, "site": by.site}
     inside = [node["_id"] for node in nodes.NODES.of(database).find(embedded, {"_id": 1})]
     for first in range(0, len(inside), _AT_ONCE):
         yield inside[first : first + _AT_ONCE]
+
+
+def _entered_nodes(database: Database[Document], by: ClaimedPast) -> Iterator[list[str]]:
+    """Yield the ids of the nodes with entries of a person, some at once."""
+    mine = {"$match": {"site": by.site, "author_id": by.person}}
+    rows: Any = ENTRIES.of(database).aggregate([mine, {"$group": {"_id": "$node_id"}}])
+    yield from _ids_of(rows)
+
+
+def _ids_of(rows: Iterator[Document]) -> Iterator[list[str]]:
+    ids = (row["_id"] for row in rows)
+    while some := list(itertools.islice(ids, _AT_ONCE)):
+        yield some
 
 
 def _carry_rows(database: Database[Document], by: ClaimedPast) -> None:

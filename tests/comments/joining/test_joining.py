@@ -77,6 +77,32 @@ def test_a_guests_comments_become_the_accounts_in_each_store(
     assert person(site, former)["joined"] == ANN
 
 
+def test_readers_see_the_new_author_after_a_crash_between_comments_and_their_page(
+    laid_out: GuestSite, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = laid_out
+    site.decide(guests="name")
+    writer = guest(site)
+    posted(writer)
+    kept = site.client.get(COMMENTS).headers["ETag"]
+    ann = account(site)
+    carry_embedded = carrying._carry_embedded
+
+    def carry_and_crash(*given: Any) -> None:
+        carry_embedded(*given)
+        crash()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(carrying, "_carry_embedded", carry_and_crash)
+        with pytest.raises(Crash):
+            join(ann, writer)
+    run_again(site, workers)
+
+    found = site.client.request("GET", COMMENTS, headers={"If-None-Match": kept})
+    assert found.status == 200
+    assert authors(site) == [(ANN, "Ann")]
+
+
 def test_a_repeated_join_changes_nothing(talk: GuestSite, workers: Workers) -> None:
     writer, ann = guest(talk), account(talk)
     posted(writer)
