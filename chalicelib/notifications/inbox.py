@@ -1,7 +1,7 @@
 """A person's inbox: its pages, its numbers, and its marks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from chalicelib.database import Document
@@ -14,6 +14,8 @@ from chalicelib.runtime import Runtime
 
 # The beginning of a comment that a notification shows, and that a letter shows.
 EXCERPT_CHARACTERS, TEXT_CHARACTERS = 140, 1_000
+# The time of an item is from just before its write, which has ended by then.
+_SETTLED = timedelta(seconds=2)
 
 
 class ShownThing(NamedTuple):
@@ -91,6 +93,15 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
     if unseen:
         _read(runtime, reader.id, {"_id": {"$in": unseen}})
     return InboxPage(rows_of(found.groups, things), found.following)
+
+
+def settled_at(shown: InboxPage, now: datetime) -> datetime:
+    """Return the time up to which a page has the items of an inbox, for its marks.
+
+    `now`: a time before the reads of the page. Marks cover its items, however new they are.
+    """
+    newest = max((row.item["risen"] for row in shown.rows), default=now - _SETTLED)
+    return min(now, max(newest, now - _SETTLED))
 
 
 def read_span(runtime: Runtime, show: Show, user_id: str, span: Document) -> list[InboxRow]:

@@ -111,7 +111,9 @@ class InboxAnswer(TypedDict):
 
     notifications: Annotated[list[NotificationAnswer], Field(max_length=MOST)]
     next: Next
-    at: Annotated[Instant, Field(description="The time of this answer, for the marks.")]
+    at: Annotated[
+        Instant, Field(description="The time for the marks, a moment before this answer.")
+    ]
     unread: Annotated[Counted, Field(description="Not read; 100: a hundred or more.")]
     unseen: Annotated[Counted, Field(description="Since `PUT /notifications/seen`.")]
 
@@ -140,7 +142,7 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
         wanted = WantedPage(position_of(cursors.position(query)), query.limit, query.unread)
         page = inbox.page(request.runtime, show, caller, wanted)
         counts = inbox.count(request.runtime, caller.id)
-        return Ok(_inbox_answer(page, counts, cursors, now))
+        return Ok(_inbox_answer(page, counts, cursors, inbox.settled_at(page, now)))
 
     return blueprint
 
@@ -163,12 +165,12 @@ def _declare_marks(route: Route) -> None:
 
 
 def _inbox_answer(
-    page: InboxPage, counts: InboxCounts, cursors: Cursors, now: datetime
+    page: InboxPage, counts: InboxCounts, cursors: Cursors, at: datetime
 ) -> InboxAnswer:
     return {
         "notifications": [_answer(each) for each in page.rows],
         "next": cursors.following(place_of(page.following)),
-        "at": now,
+        "at": at,
         "unread": counts.unread,
         "unseen": counts.unseen,
     }

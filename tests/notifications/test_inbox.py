@@ -174,6 +174,36 @@ def test_the_numbers_follow_the_marks(client: Client, tell: Any, clock: Clock) -
     assert told_to(client, "ann", "?unread=true") == [("comment.reply", "ben", "Reply 3.")]
 
 
+def test_no_mark_takes_an_item_whose_write_is_under_way(
+    client: Client, tell: Any, clock: Clock
+) -> None:
+    first = tell("The moon is up.")
+    tell("Reply 0.", by="ben", parent=first)
+    clock.advance(seconds=5)
+    shown = inbox_of(client, "ann")
+    assert len(shown["notifications"]) == 1
+
+    # The time of an item is from before its write.
+    clock.advance(seconds=-1)
+    tell("Reply 1.", by="ben", parent=first)
+    clock.advance(seconds=1)
+    for mark in ("seen", "read"):
+        path = f"/notifications/{mark}"
+        assert client.as_("ann").put(path, until=shown["at"]).status == 204
+
+    later = inbox_of(client, "ann")
+    assert (later["unread"], later["unseen"]) == (1, 1)
+
+
+def test_marks_cover_an_item_that_has_just_come(client: Client, tell: Any) -> None:
+    first = tell("The moon is up.")
+    tell("Reply 0.", by="ben", parent=first)
+    until = inbox_of(client, "ann")["at"]
+
+    assert client.as_("ann").put("/notifications/seen", until=until).status == 204
+    assert inbox_of(client, "ann")["unseen"] == 0
+
+
 def test_an_inbox_is_read_page_by_page(client: Client, tell: Any) -> None:
     """All within one millisecond, so that ids part the pages."""
     first = tell("The moon is up.")
