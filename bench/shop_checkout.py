@@ -17,7 +17,7 @@ from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
-from chalicelib.shop.carts import carts
+from chalicelib.shop.carts import carts, lines
 from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.shapes import ORDERS
@@ -110,7 +110,7 @@ class Buyer:
     def _fill(self) -> None:
         self._open()
         for sku in self._skus:
-            carts.put(self._runtime, self._cart, sku, 1)
+            lines.put(self._runtime, self._cart, sku, 1)
 
     def _put(self, sku: str) -> None:
         path = {"cart": self._cart, "sku": sku}

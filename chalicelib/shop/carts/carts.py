@@ -1,45 +1,30 @@
-"""The life of a cart: opened, changed, claimed, frozen for an order, reopened or closed."""
+"""The life of a cart: opened, claimed, frozen for an order, reopened or closed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import timedelta
+from typing import NamedTuple
 
 from pymongo import ReturnDocument, UpdateOne
 from pymongo.database import Database
 
-from chalicelib.currencies import MAX_TOTAL_MICROS
 from chalicelib.database import Document
-from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
-from chalicelib.shop.carts import clocks
 from chalicelib.shop.carts.clocks import ENDED
 from chalicelib.shop.carts.shapes import (
     CARTS,
     MAX_ATTEMPTS,
-    MAX_LINES,
     Cart,
     CheckoutAttempt,
     Line,
     new_cart_id,
 )
-from chalicelib.shop.carts.sources import GUEST, Buyer
-from chalicelib.shop.catalogue.offers import SkuOffer, offer_beside, products_beside
 from chalicelib.shop.errors import (
     CartClaimed,
     CartClosed,
-    CartFull,
-    HeldByOrder,
-    NotForSale,
-    OutOfStock,
     UnknownCart,
-    UnknownSku,
 )
-from chalicelib.shop.ids import key_of
 from chalicelib.shop.pricing import Adjustment
-from chalicelib.shop.settings import ShopSite
-from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.shapes import StockClaim
 
 
 class PricedCart(NamedTuple):
@@ -88,6 +73,13 @@ def find_for(database: Database[Document], cart_id: str, user: str | None) -> Ca
 def _seen_by(cart: Cart, user: str | None) -> Cart:
     if cart["user"] not in {None, user}:
         raise UnknownCart
+    return cart
+
+
+def check_open(cart: Cart, user: str | None) -> Cart:
+    """Return a cart that a caller may change; raises UnknownCart and CartClosed."""
+    if _seen_by(cart, user)["state"] != "open":
+        raise CartClosed
     return cart
 
 
@@ -187,168 +179,3 @@ def expire_idle(runtime: Runtime) -> int:
 
 def _frozen(cart_id: str, order_id: str) -> Document:
     return {"_id": cart_id, "state": "checkout", "order": order_id}
-
-
-# The shelf holds a line before the cart stores it. A refusal writes nothing. A crash in between
-# leaves a hold that ends by itself, never a line without its units. A line beyond its cart's share
-# stays in the cart without a hold; a checkout may still buy it.
-
-
-class _Terms(NamedTuple):
-    """A shop's terms of holds, for a buyer."""
-
-    shop: ShopSite
-    buyer: Buyer
-
-
-class _Hold(NamedTuple):
-    """Units that a cart holds until a time. `since`: its first hold; None: it holds none."""
-
-    units: int
-    until: datetime
-    since: datetime | None
-
-
-def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST) -> Cart:
-    """Set the quantity of a SKU in a cart and return the cart; a repeated call changes nothing.
-
-    The cart holds as many units as its share allows. Raises UnknownCart, CartClosed, CartFull,
-    UnknownSku, NotForSale, InvalidRequest for too large an amount, and OutOfStock if orders have
-    the units.
-    """
-    cart, offer = _open_with_offer(runtime, cart_id, sku, buyer)
-    if qty * offer["price_micros"] > MAX_TOTAL_MICROS:
-        detail = "these units cost more than an order may"
-        raise InvalidRequest(errors=[FieldError("qty", "too_large", detail)])
-    shop = settings.recall(runtime, cart["site"])
-    stock_id = key_of(cart["site"], sku)
-    hold = _hold(runtime, cart, sku, qty, _Terms(shop, buyer))
-    line = {
-        "product": offer["product"],
-        "qty": qty,
-        "price_micros": offer["price_micros"],
-        "title": offer["title"],
-        "until": hold.until,
-        "held": hold.units,
-    }
-    has_room = {"$lt": [{"$size": {"$objectToArray": "$lines"}}, MAX_LINES]}
-    room = {"$or": [{f"lines.{sku}": {"$exists": True}}, {"$expr": has_room}]}
-    change = {"$set": {f"lines.{sku}": line}, **_note_first({sku: hold})}
-    changed = _change(runtime, cart, change, room)
-    if changed is None:
-        shelf.release(runtime, stock_id, cart_id)
-        _open(runtime, cart_id, buyer)
-        raise CartFull
-    return changed
-
-
-def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Cart:
-    """Remove a SKU from a cart and return the cart; raises UnknownCart and CartClosed."""
-    cart = _open(runtime, cart_id, buyer)
-    changed = _change(runtime, cart, {"$unset": {f"lines.{sku}": ""}})
-    if changed is None:
-        _open(runtime, cart_id, buyer)
-        raise CartClosed
-    shelf.release(runtime, key_of(cart["site"], sku), cart_id)
-    return changed
-
-
-def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
-    """Renew the hold of every line as far as the cart's share allows; return the cart.
-
-    Raises UnknownCart, CartClosed, and OutOfStock for the first line whose units orders have.
-    """
-    cart = _open(runtime, cart_id, buyer)
-    terms = _Terms(settings.recall(runtime, cart["site"]), buyer)
-    holds, missing = dict[str, _Hold](), None
-    for sku, line in sorted(cart["lines"].items()):
-        try:
-            holds[sku] = _hold(runtime, cart, sku, line["qty"], terms)
-        except OutOfStock as refusal:
-            missing = missing or refusal
-    renewed = {f"lines.{sku}.until": hold.until for sku, hold in holds.items()}
-    units = {f"lines.{sku}.held": hold.units for sku, hold in holds.items()}
-    # Another call may have removed a line: do not write it again.
-    still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in holds]} if holds else {}
-    change = {"$set": {**renewed, **units}, **_note_first(holds)}
-    changed = _change(runtime, cart, change, still) if holds else cart
-    if changed is None:
-        _open(runtime, cart_id, buyer)
-        raise CartClosed
-    if missing:
-        raise missing
-    return changed
-
-
-def _open(runtime: Runtime, cart_id: str, buyer: Buyer) -> Cart:
-    return _check_open(find_for(runtime.database, cart_id, buyer.user))
-
-
-def _check_open(cart: Cart) -> Cart:
-    if cart["state"] != "open":
-        raise CartClosed
-    return cart
-
-
-def _open_with_offer(
-    runtime: Runtime, cart_id: str, sku: str, buyer: Buyer
-) -> tuple[Cart, SkuOffer]:
-    """Read an open cart and the offer of a SKU in one round trip.
-
-    Raises UnknownCart, CartClosed, UnknownSku and NotForSale.
-    """
-    stages = [{"$match": {"_id": cart_id}}, products_beside(sku, "products")]
-    row: Any = next(CARTS.of(runtime.database).aggregate(stages), None)
-    if row is None:
-        raise UnknownCart
-    products = row.pop("products")
-    cart = _check_open(_seen_by(row, buyer.user))
-    offer = offer_beside(products, sku)
-    if offer is None:
-        raise UnknownSku
-    if offer["state"] != "active":
-        raise NotForSale(sku)
-    return cart, offer
-
-
-def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _Hold:
-    """Hold as many units as the cart's share and clock allow."""
-    now = runtime.now()
-    since, until = clocks.times(cart, sku, terms.shop["hold_seconds"], now)
-    claim = StockClaim(
-        key_of(cart["site"], sku),
-        cart["_id"],
-        qty,
-        until,
-        since=since,
-        source=terms.buyer.source,
-        most=qty if until > now else 0,
-        percent=settings.hold_percent(terms.shop),
-    )
-    try:
-        units = shelf.share(runtime, claim)
-    except HeldByOrder:
-        raise CartClosed from None
-    # A share that others use up starts no clock: the cart may hold the SKU for its time later.
-    return _Hold(units, until, since) if units else _Hold(0, now, None)
-
-
-def _note_first(holds: Mapping[str, _Hold]) -> Document:
-    """Return the update that stores the first hold of each SKU, and no later hold."""
-    first = {f"first.{sku}": hold.since for sku, hold in holds.items() if hold.since}
-    return {"$min": first} if first else {}
-
-
-def _change(
-    runtime: Runtime, cart: Cart, change: Document, condition: Document | None = None
-) -> Cart | None:
-    """Change an open cart that meets the condition and has the user read, and return it.
-
-    None: it does not meet them.
-    """
-    this = {"_id": cart["_id"], "user": cart["user"], "state": "open", **(condition or {})}
-    touched = {"touched": runtime.now()}
-    change = {**change, "$set": {**change.get("$set", {}), **touched}, "$inc": {"version": 1}}
-    return CARTS.of(runtime.database).find_one_and_update(
-        this, change, return_document=ReturnDocument.AFTER
-    )

@@ -13,7 +13,7 @@ from chalicelib.identity import Principal
 from chalicelib.ids import Id
 from chalicelib.limits import CARTS
 from chalicelib.shop import settings
-from chalicelib.shop.carts import carts, holds
+from chalicelib.shop.carts import carts, holds, lines
 from chalicelib.shop.carts.hold_forms import FreedAnswer, FreeQuery, HoldsAnswer, HoldsQuery
 from chalicelib.shop.carts.shapes import MAX_LINES, MAX_QTY, Cart, CartId, Line, State
 from chalicelib.shop.carts.sources import buyer_of
@@ -88,9 +88,9 @@ class CartAnswer(TypedDict):
 
 def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
     """Return a cart as the API shows it."""
-    lines = sorted(cart["lines"].items())
+    by_sku = sorted(cart["lines"].items())
     is_open = cart["state"] == "open"
-    held = {sku: _held_units(cart, line, now) for sku, line in lines}
+    held = {sku: _held_units(cart, line, now) for sku, line in by_sku}
     return {
         "id": cart["_id"],
         "site": cart["site"],
@@ -105,9 +105,9 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
                 "held": held[sku],
                 "lapsed": is_open and not held[sku],
             }
-            for sku, line in lines
+            for sku, line in by_sku
         ],
-        "lines_micros": sum(line["qty"] * line["price_micros"] for _, line in lines),
+        "lines_micros": sum(line["qty"] * line["price_micros"] for _, line in by_sku),
         "currency": currency,
         "order": None if is_open else cart["order"],
     }
@@ -162,7 +162,7 @@ def _declare_lines(route: Route) -> None:
         A checkout can buy the other units, too, unless another buyer is faster.
         """
         buyer = buyer_of(request, caller)
-        return Ok(_answer(request, carts.put(request.runtime, cart, sku, body.qty, buyer)))
+        return Ok(_answer(request, lines.put(request.runtime, cart, sku, body.qty, buyer)))
 
     @route(
         "DELETE",
@@ -175,7 +175,7 @@ def _declare_lines(route: Route) -> None:
     ) -> Ok[CartAnswer]:
         """Take a SKU out of a cart."""
         buyer = buyer_of(request, caller)
-        return Ok(_answer(request, carts.remove(request.runtime, cart, sku, buyer)))
+        return Ok(_answer(request, lines.remove(request.runtime, cart, sku, buyer)))
 
 
 def _declare_renewal(route: Route) -> None:
@@ -191,7 +191,7 @@ def _declare_renewal(route: Route) -> None:
         If orders have a line's units, the other lines are held, and the error names this SKU.
         """
         buyer = buyer_of(request, caller)
-        return Ok(_answer(request, carts.hold_all(request.runtime, cart, buyer)))
+        return Ok(_answer(request, lines.hold_all(request.runtime, cart, buyer)))
 
 
 def _declare_holds(route: Route) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.carts import carts
+from chalicelib.shop.carts import carts, lines
 from chalicelib.shop.carts.shapes import CARTS, MAX_LINES
 from chalicelib.shop.catalogue.offers import offer_beside
 from chalicelib.shop.orders import sweep
@@ -148,7 +148,7 @@ def test_a_crash_between_shelf_and_cart_leaves_nothing_that_does_not_end(
     stocked(client, 5)
     cart = cart_of(client)
     with monkeypatch.context() as patch:
-        patch.setattr(carts, "_change", lambda *_: 1 / 0)
+        patch.setattr(lines, "_change", lambda *_: 1 / 0)
         assert put_line(client, cart, SKU, 3).status == 500
     assert lines_of(client, cart) == {}
     assert shelf_of(runtime).available == 2
@@ -186,7 +186,7 @@ def test_a_cart_frozen_while_a_line_is_put_gives_back_what_was_held(
         assert check_out(client, cart).status == 201
         return offer_beside(*arguments)
 
-    monkeypatch.setattr(f"{carts.__name__}.offer_beside", frozen_after_the_read)
+    monkeypatch.setattr(f"{lines.__name__}.offer_beside", frozen_after_the_read)
 
     assert put_line(client, cart, OTHER, 2).code == "cart_closed"
     assert shelf_of(runtime, OTHER).held == 0

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from chalicelib.shop.carts import carts, clocks
+from chalicelib.shop.carts import carts, clocks, lines
 from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.shop.carts.sources import Buyer
 from chalicelib.shop.errors import OutOfStock
@@ -217,14 +217,14 @@ def test_a_swarm_leaves_a_buyer_able_to_buy(client: Client, runtime: Runtime, st
         documents.move_in(runtime.database, key_of(SITE, SKU))
     swarm = [carts.open_cart(runtime, SITE, None)["_id"] for _ in range(1_000)]
     for number, cart in enumerate(swarm):
-        carts.put(runtime, cart, SKU, 40, Buyer(source=f"{number:016x}"))
+        lines.put(runtime, cart, SKU, 40, Buyer(source=f"{number:016x}"))
 
     assert shelf_of(runtime).held == 20
     assert buy(at(client, 1))["state"] == "done"
     assert buy(at(client, 2), qty=30)["state"] == "done"
     for cart in swarm[:50]:
         with suppress(OutOfStock):
-            carts.hold_all(runtime, cart, Buyer(source="f" * 16))
+            lines.hold_all(runtime, cart, Buyer(source="f" * 16))
     assert buy(at(client, 3), qty=9)["state"] == "done"
     assert shelf_of(runtime).on_hand == 0
 

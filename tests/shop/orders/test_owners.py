@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.carts import carts
+from chalicelib.shop.carts import carts, lines
 from chalicelib.shop.carts.shapes import MAX_ATTEMPTS, Cart
 from chalicelib.shop.errors import UnknownCart
 from chalicelib.shop.orders import personal_data
@@ -99,16 +99,16 @@ def test_a_cart_that_is_claimed_while_it_is_changed_stays_its_users(
 ) -> None:
     stocked(client)
     cart = cart_of(client, MOBY_HARD=1)
-    change = carts._change
+    change = lines._change
 
     def claimed_first(*given: Any) -> Cart | None:
         personal_data.claim(runtime, cart, "ann")
         return change(*given)
 
-    monkeypatch.setattr(carts, "_change", claimed_first)
+    monkeypatch.setattr(lines, "_change", claimed_first)
     more = {"put": (SKU, 3), "remove": (SKU,), "hold_all": ()}[call]
     with pytest.raises(UnknownCart):
-        getattr(carts, call)(runtime, cart, *more)
+        getattr(lines, call)(runtime, cart, *more)
 
     found = carts.find(runtime.database, cart)
     assert (found["user"], found["lines"][SKU]["qty"]) == ("ann", 1)

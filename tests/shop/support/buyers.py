@@ -12,7 +12,7 @@ from chalicelib.errors import Problem
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from chalicelib.shop.carts import carts
+from chalicelib.shop.carts import carts, lines
 from chalicelib.shop.errors import OutOfStock
 from chalicelib.shop.orders import checkout, resuming, sweep
 from chalicelib.shop.orders.forms import Checkout
@@ -63,7 +63,7 @@ def trade(database: Database[Document], rng: random.Random) -> None:
 
 def _put(runtime: Runtime, cart: str, sku: str, qty: int) -> None:
     try:
-        carts.put(runtime, cart, sku, qty)
+        lines.put(runtime, cart, sku, qty)
     except OutOfStock:
         return
 
