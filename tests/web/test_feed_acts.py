@@ -2,7 +2,7 @@
 
 import jwt
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, Route, expect
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts import posts
@@ -10,7 +10,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import confirm
+from tests.web.support.browser import confirm, until
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 
@@ -61,6 +61,46 @@ def test_a_vote_is_given_changed_and_taken_back(
 
     expect(options).to_have_text(["Woods0", "Wall1"])
     assert town.as_("ann").get(f"/posts/{post}").json["poll"]["own_vote"] is None
+
+
+def test_the_last_of_two_quick_votes_holds(town: Town, site: Site, open_page: OpenPage) -> None:
+    post = town.post(type="poll", detail={"question": "Which way?", "options": ["Woods", "Wall"]})
+    page = open_page(site)
+    options = page.get_by_role("article").get_by_role("listitem")
+    held: list[Route] = []
+    # Playwright takes no method of a list.
+    page.route("**/vote", lambda each: held.append(each))  # noqa: PLW0108
+
+    page.get_by_role("button", name="Woods").click()
+    page.get_by_role("button", name="Wall").click()
+    # The first call to go on is the last that was made.
+    for _ in range(2):
+        until(page, lambda: bool(held))
+        held.pop().continue_()
+
+    expect(options).to_have_text(["Woods0", "Wall1"])
+    assert town.as_("ann").get(f"/posts/{post}").json["poll"]["own_vote"] == "Wall"
+
+
+def test_a_second_press_takes_a_reaction_back_that_is_on_its_way(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    action = town.act()
+    site.body = '<plaza-feed view="activity"></plaza-feed>'
+    page = open_page(site)
+    methods: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/reaction"):
+            methods.append(request.method)
+
+    page.on("request", note)
+    page.get_by_role("button", name="Like").dblclick()
+
+    until(page, lambda: "DELETE" in methods)
+    expect(page.get_by_role("button", name="Like", exact=True)).to_be_visible()
+    assert methods == ["PUT", "DELETE"]
+    assert town.as_("ben").get(f"/actions/{action}").json["reaction_count"] == 0
 
 
 def test_a_reaction_is_counted_once_and_an_action_commented_on(

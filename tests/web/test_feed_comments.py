@@ -81,6 +81,24 @@ def test_a_moderator_deletes_a_comment(
     assert town.as_("ben").get(f"/posts/{post}").json["comments"] == []
 
 
+def test_a_moderator_who_begins_to_write_goes_on(
+    town: Town, client: Client, site: Site, open_page: OpenPage
+) -> None:
+    """The feed learns of the role while they write."""
+    town.comment(town.post("What is new?"), "By Ben")
+    site.token = lambda: client.token("ann", name="Ann", roles=["social_moderator"])
+    page = open_page(site)
+    field = page.get_by_role("textbox", name="What is new?")
+
+    field.focus()
+    page.keyboard.type("The moon")
+    expect(page.locator(".comments > li").get_by_role("button", name="Delete")).to_be_visible()
+    page.keyboard.type(" is up.")
+
+    expect(field).to_be_focused()
+    expect(field).to_have_value("The moon is up.")
+
+
 def test_a_comment_that_is_deleted_elsewhere_goes_when_the_feed_looks_again(
     town: Town, site: Site, open_page: OpenPage
 ) -> None:

@@ -57,6 +57,21 @@ def test_a_guest_writes_and_is_known_when_they_come_back(
     expect(page.get_by_role("article", name="Ben")).to_contain_text("▲Vote for this comment 1")
 
 
+def test_a_name_that_is_being_typed_stays_when_the_order_changes(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    page = open_page(talk.site_of(""))
+    page.get_by_role("button", name=WITHOUT_ACCOUNT).click()
+    page.get_by_role("textbox", name="Your name").fill("Passenger")
+
+    with page.expect_response("**/comments?*order=oldest*"):
+        page.get_by_role("combobox").first.select_option(value="oldest")
+
+    expect(page.get_by_role("textbox", name="Your name")).to_have_value("Passenger")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("You write as Passenger.")).to_be_visible()
+
+
 def test_a_guest_takes_another_name(talk: Discussion, open_page: OpenPage) -> None:
     page = open_page(talk.site_of(""))
     choose_name(page, "Passenger")

@@ -67,6 +67,9 @@ def test_a_reader_signs_in_and_writes_and_is_known_afterwards(
     sign_in(page, "ann")
     expect(page.get_by_text("Write as Ann?")).to_be_visible()
     assert page.url == f"{site.address}/"
+    # The question has the only copy of what the sign-in has brought.
+    with page.expect_response("**/comments?*order=oldest*"):
+        page.get_by_role("combobox").first.select_option(value="oldest")
     page.get_by_role("button", name="Yes").click()
     page.get_by_role("textbox", name="Write a comment").fill("What a view!")
     page.get_by_role("button", name="Post", exact=True).click()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, Route, expect
 
+from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.browser import until
 from tests.web.support.site import Site
@@ -17,7 +18,7 @@ AD = '<plaza-ad site="{site}" zone="sidebar" height="250">Our shop</plaza-ad><p 
 HIT = '<plaza-hit site="{site}"></plaza-hit>'
 MARKUP = LINK + AD + HIT
 CALLS = ("**/comment-counts*", "**/ads/harbour/**", "**/hits")
-LOGGED = ("Failed to load resource", "net::ERR", "is no id")
+LOGGED = ("Failed to load resource", "Failed to fetch", "net::ERR", "is no id")
 WHERE = "document.querySelector('#after').getBoundingClientRect().top"
 # 20 px are the label's: 1.25rem.
 SLOT_PX = 250 + 20
@@ -38,6 +39,27 @@ FAILURES: dict[str, Callable[[Route], None]] = {
     "a refusal": refuse,
     "another page": garble,
 }
+
+
+@pytest.mark.parametrize("file", ["comments.js", "scheme.js", "live.js"])
+def test_an_element_whose_file_does_not_come_is_there_later(
+    client: Client, site: Site, open_page: OpenPage, file: str
+) -> None:
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/").status == 201
+    site.body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+    failed: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        if failed:
+            return route.fallback()
+        failed.append(route.request.url)
+        return route.abort()
+
+    page = open_page(site, may_log=LOGGED, before=lambda page: page.route(f"**/{file}*", fail_once))
+
+    expect(page.get_by_role("heading", name="Nobody has said anything yet.")).to_be_visible()
+    assert failed
 
 
 def stays_as_it_was(page: Page) -> None:

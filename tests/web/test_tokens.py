@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.shop.support.buying import SKU, stocked
+from tests.shop.support.buying import OTHER, SKU, stocked
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -335,6 +335,26 @@ def test_a_feed_is_tried_again(
     page.get_by_role("button", name="Try again").click()
 
     expect(page.get_by_text("A flamingo.")).to_be_visible()
+
+
+def test_a_press_before_the_page_says_who_reads_goes_into_the_readers_own_cart(
+    client: Client, site: Site, open_page: OpenPage, ann: Callable[..., str]
+) -> None:
+    stocked(client, 3)
+    site.body = CART
+    page = open_page(site, before=saying(ann()))
+    buy(page, OTHER)
+    kept = page.evaluate("Object.values(localStorage)")
+
+    page.add_init_script('window.answers = ["hang"]; sessionStorage.clear()')
+    page.reload()
+    page.wait_for_function("() => Boolean(window.late)")
+    page.get_by_role("button", name="Buy A whale").click()
+    says(page, ann())
+    page.evaluate("(token) => window.late(token)", ann())
+
+    expect(page.get_by_role("listitem")).to_have_count(2)
+    assert page.evaluate("Object.values(localStorage)") == kept
 
 
 def test_a_cart_of_a_reader_who_is_unknown_is_no_guests(

@@ -63,7 +63,7 @@ class Queue extends HTMLElement {
     this.#at = 0;
     this.#list.replaceChildren();
     await this.#load();
-    this.#focus(0);
+    if (queue === this.#queue) this.#focus(0);
   }
 
   /** @param {string | null} cursor @returns {Promise<{comments: Pending[], next: string | null}>} */
@@ -74,11 +74,15 @@ class Queue extends HTMLElement {
   }
 
   async #load() {
+    const queue = this.#queue;
     try {
       const page = await this.#page(this.#next);
+      // Another queue was chosen meanwhile.
+      if (queue !== this.#queue) return;
       this.#next = page.next;
       this.#add(page.comments);
     } catch (problem) {
+      if (queue !== this.#queue) return;
       this.#say(told(problem));
     }
     this.#shown();
@@ -87,8 +91,10 @@ class Queue extends HTMLElement {
   /** Show what came in since, and which others read now; what is shown stays where it is. */
   async #refresh() {
     if (document.hidden) return;
+    const queue = this.#queue;
     try {
       const page = await this.#page(null);
+      if (queue !== this.#queue) return;
       for (const item of page.comments) this.#entry(item)?.element.dispatchEvent(new CustomEvent("claimed", { detail: item.claimed }));
       if (!this.#next) this.#add(page.comments.filter((item) => !this.#decided.some((each) => keyOf(each) === keyOf(item))));
       this.#shown();

@@ -78,7 +78,7 @@ export async function ask(path, options = {}) {
 function signInAgain() {
   return new Promise((signedIn) => {
     const dialog = /** @type {HTMLDialogElement} */ (
-      h("dialog", { "aria-labelledby": "again", class: "card" }, h("h2", { id: "again" }, "Your token has ended"), h("p", {}, "What you did last is kept, and is sent once you have signed in."))
+      h("dialog", { "aria-labelledby": "again", class: "card", closedby: "none" }, h("h2", { id: "again" }, "Your token has ended"), h("p", {}, "What you did last is kept, and is sent once you have signed in."))
     );
     dialog.append(
       tokenForm(() => {
@@ -87,6 +87,8 @@ function signInAgain() {
       }),
     );
     dialog.addEventListener("cancel", (event) => event.preventDefault());
+    // A second Escape closes it all the same, in browsers that do not know `closedby`.
+    dialog.addEventListener("close", () => dialog.isConnected && dialog.showModal());
     document.body.append(dialog);
     dialog.showModal();
   });

@@ -1,6 +1,6 @@
 // @ts-check
 /** Which cart a reader has: kept by the browser, claimed when a guest signs in, opened when needed. */
-import { call, Problem } from "./api.js";
+import { call, Problem, readerId } from "./api.js";
 import { ids } from "./cart-kept.js";
 import { apiOf } from "./element.js";
 
@@ -18,6 +18,18 @@ export class Access {
   constructor(element, signal) {
     this.element = element;
     this.signal = signal;
+  }
+
+  /** @type {Promise<void> | null} */
+  #identified = null;
+
+  /** Wait until the page has said who reads, or ask it again; throws if it cannot. @param {boolean} [anew] */
+  identify(anew = false) {
+    if (anew) this.#identified = null;
+    return (this.#identified ||= readerId().then((reader) => {
+      if (reader === null) throw new Problem({ code: "sign_in_failed" });
+      this.reader = reader;
+    }));
   }
 
   /** Where the browser keeps the id of a reader's cart. */
@@ -80,6 +92,8 @@ export class Access {
 
   /** The cart as it is now, since another tab may have changed it; a new one if the last has ended. @returns {Promise<Cart>} */
   async open() {
+    // A guest's new cart would take the place of the one that a reader has.
+    await this.identify();
     const cart = await this.kept();
     if (cart && cart.state !== "ordered") return cart;
     const options = { method: "POST", body: { site: this.element.getAttribute("site") } };

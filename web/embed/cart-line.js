@@ -42,7 +42,11 @@ function rowOf({ t, money, time }, acts) {
     oninput: () => (isTyping = true),
     async onchange() {
       const wanted = units.valueAsNumber;
-      if (units.validity.valid && wanted !== line.qty) await acts.set(line, wanted);
+      if (units.validity.valid && wanted !== line.qty) {
+        await acts.set(line, wanted);
+        // Another number is there by now, with a change of its own.
+        if (units.valueAsNumber !== wanted) return;
+      }
       isTyping = false;
       units.value = String(line.qty);
     },

@@ -1,6 +1,6 @@
 // @ts-check
 /** <plaza-cart site="harbour-post">: what a reader buys, from the first line to the order that is paid. */
-import { Problem, readerId } from "./api.js";
+import { Problem } from "./api.js";
 import { Access, isAnswered } from "./cart-access.js";
 import { typed } from "./cart-kept.js";
 import { linesIn } from "./cart-line.js";
@@ -113,17 +113,20 @@ export default class PlazaCart extends Live {
   /** @param {AbortSignal} now */
   async start(now) {
     this.#words = await cartWords(this);
-    const reader = await readerId();
-    if (now.aborted) return;
-    if (reader === null) throw new Problem({ code: "sign_in_failed" });
-    this.#access.reader = reader;
-    const cart = await this.#access.kept();
-    const checkout = await this.#access.orderOf(cart);
-    if (now.aborted) return;
-    this.#render();
-    this.#checkout = null;
-    this.#show(cart, checkout);
-    tell(this, "ready");
+    await this.#access.identify(true);
+    // After the presses that came before: their cart is newer than one read meanwhile.
+    const shown = this.#queue.then(async () => {
+      if (now.aborted) return;
+      const cart = await this.#access.kept();
+      const checkout = await this.#access.orderOf(cart);
+      if (now.aborted) return;
+      this.#render();
+      this.#checkout = null;
+      this.#show(cart, checkout);
+      tell(this, "ready");
+    });
+    this.#queue = shown.catch(() => {});
+    await shown;
   }
 
   /** @param {unknown} error */

@@ -172,7 +172,7 @@ export default class PlazaComments extends Live {
     this.#isUnknown = reader === null;
     const { votes, reactions, locked } = page.node;
     const marked = JSON.stringify([reader, page.node.id, words.language, votes, reactions, locked]);
-    if (!acts || marked !== this.#marked) {
+    if (!acts !== !this.#acts || marked !== this.#marked) {
       this.#act(acts, page, words);
       this.#head.clear();
       this.#marks = marksOf(this.#root, {
@@ -237,7 +237,7 @@ export default class PlazaComments extends Live {
     const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear(page.order);
-    if (!page.viewer?.can.includes("post")) this.#head.clear();
+    if (!page.viewer?.can.includes("post")) this.#head.clear("form");
     this.#headed(page);
     this.#more.textContent = t("more");
     this.#earlier.textContent = t("earlier");

@@ -45,6 +45,8 @@ export default class PlazaFeed extends Live {
   #newest = undefined;
   /** What is shown, by id. @type {Map<string, HTMLElement>} */
   #shown = new Map();
+  /** Makes a shown comment anew. @type {WeakMap<HTMLElement, () => HTMLElement>} */
+  #remake = new WeakMap();
   /** @type {import("./words.js").Words} */
   #words = /** @type {any} */ (null);
 
@@ -257,6 +259,7 @@ export default class PlazaFeed extends Live {
       changed: (now) => { const made = this.#comment(item, now); place.replaceWith(made); made.focus(); },
       removed: () => this.#again(item),
     })));
+    this.#remake.set(place, () => this.#comment(item, comment));
     return place;
   }
 
@@ -292,7 +295,15 @@ export default class PlazaFeed extends Live {
     if (this.#moderates !== null || !this.#writing) return;
     this.#moderates = false;
     this.#moderates = await this.#writing.moderates(this.#desk).catch(() => false);
-    if (this.#moderates) this.restart();
+    if (!this.#moderates) return;
+    // In place: the reader may be writing by now.
+    for (const place of /** @type {Iterable<HTMLElement>} */ (this.#root.querySelectorAll(".comments > *"))) {
+      if (place.querySelector("form")) continue;
+      const isFocused = place.contains(this.#root.activeElement);
+      const made = /** @type {() => HTMLElement} */ (this.#remake.get(place))();
+      place.replaceWith(made);
+      if (isFocused) made.focus();
+    }
   }
 
   /** @param {Item} item */

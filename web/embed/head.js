@@ -26,8 +26,9 @@ export class Head {
   #times = h("p", { class: "times" });
   #shown = "";
 
-  clear() {
-    this.#shown = "";
+  /** Have the next `show` make anew what is there, or only a form. @param {string} [kind] */
+  clear(kind = this.#shown) {
+    if (kind === this.#shown) this.#shown = "";
   }
 
   /**

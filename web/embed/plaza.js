@@ -13,6 +13,8 @@ const FILES = /** @type {Record<string, string>} */ (BUILT_FILES);
 /** What all elements share, and what finds out whether the page is light or dark, for those with colours of their own. */
 const BASE = BUILT_BASE;
 const SCHEME = BUILT_SCHEME;
+/** The time until files that have not come are asked for again. */
+const AGAIN_MS = 5_000;
 const COLOURED = /bell|cart|comments|feed|watch/;
 /** @type {typeof import("./scheme.js") | null} */
 let scheme = null;
@@ -55,18 +57,37 @@ function dye(element) {
   if (scheme && COLOURED.test(element.localName)) scheme.followPage(element);
 }
 
-/** Make an element what its name says, once. @param {any} element */
+/** Make an element what its name says, once; if a file does not come, later again. @param {any} element */
 function load(element) {
   near.unobserve(element);
-  return (element.loads ||= become(element));
+  return (element.loads ||= become(element).catch((error) => {
+    element.loads = null;
+    setTimeout(meet, AGAIN_MS, element);
+    throw error;
+  }));
+}
+
+/** Files in the browser's cache, or on their way. @type {Record<string, Promise<unknown> | null>} */
+const brought = {};
+
+/** Bring a file into the cache before it is imported: a browser imports none that has once failed. @param {string} file */
+function bring(file) {
+  return (brought[file] ||= fetch(new URL(file, import.meta.url)).then((answer) => {
+    if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
+    return answer.blob();
+  }).catch((error) => {
+    brought[file] = null;
+    throw error;
+  }));
 }
 
 /** @param {HTMLElement} element */
 async function become(element) {
   const name = element.localName;
-  const [{ default: Kind }] = await Promise.all([
-    import(FILES[name]), import(BASE), COLOURED.test(name) && import(SCHEME).then((loaded) => { scheme = loaded; }, () => {}),
+  await Promise.all([
+    bring(FILES[name]), bring(BASE), COLOURED.test(name) && import(SCHEME).then((loaded) => { scheme = loaded; }, () => {}),
   ]);
+  const { default: Kind } = await import(FILES[name]);
   dye(element);
   waiting.delete(/** @type {Waiting} */ (element));
   // The browser calls the methods of the class that it knows, and this one hands them on.

@@ -79,10 +79,17 @@ export function toolsFor(desk, item, shown) {
   return isTakeable ? [comment, remove("takeOff", `/users/me/wall/${item.id}`, "confirmTakeOff", "takenOff")] : [comment];
 }
 
+/** Do one act after the other: the last press is to hold, and meets what the press before has left. @param {Desk["tried"]} tried @returns {Desk["tried"]} */
+function inTurn(tried) {
+  let last = Promise.resolve();
+  return (act) => (last = last.then(() => tried(act)));
+}
+
 /** Make each option of a poll a button that votes for it, or takes the vote back. @param {Desk} desk @param {Schemas["PollPost"]} post @param {Shown} shown */
 function ballot({ call, tried }, { id, detail }, { article, voted }) {
+  const queued = inTurn(tried);
   article.querySelectorAll(".poll li").forEach((place, at) => {
-    const button = h("button", { part: "button", onclick: () => tried(async () => {
+    const button = h("button", { part: "button", onclick: () => queued(async () => {
       const [path, option] = [`/posts/${id}`, detail.options[at]];
       if (button.getAttribute("aria-pressed") !== "true") return voted(await call(`${path}/vote`, { method: "PUT", body: { option } }));
       await call(`${path}/vote`, { method: "DELETE" });
@@ -155,7 +162,8 @@ function editForm({ words, reader, call }, post, { place, changed }) {
 /** Buttons for a reader's one reaction; the one that is theirs takes it back. @param {Desk} desk @param {Schemas["ActionAnswer"] & {own_reaction?: string | null}} action */
 function reactions({ words: { t }, call, tried }, action) {
   const path = `/actions/${action.id}`;
-  const buttons = REACTIONS.map((kind, at) => h("button", { part: "button", onclick: () => tried(async () => {
+  const queued = inTurn(tried);
+  const buttons = REACTIONS.map((kind, at) => h("button", { part: "button", onclick: () => queued(async () => {
     const isOwn = buttons[at].hasAttribute("aria-pressed");
     await call(`${path}/reaction`, isOwn ? { method: "DELETE" } : { method: "PUT", body: { kind } });
     show(await call(path));

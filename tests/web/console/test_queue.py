@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Dialog, expect
+from playwright.sync_api import Dialog, Route, expect
 
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -188,6 +188,44 @@ def test_a_token_that_ends_costs_no_decision(desk: Desk) -> None:
 
     expect(page.get_by_role("status")).to_contain_text("Approved")
     assert desk.state(comment) == "visible"
+
+
+def test_the_question_for_a_new_token_cannot_be_closed(desk: Desk) -> None:
+    """The decisions that wait for it would be lost without a word."""
+    comment = desk.post()
+    page = desk.open_and_read(may_log="401")
+    desk.clock.advance(days=366)
+    page.keyboard.press("a")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+
+    for _ in range(3):
+        page.keyboard.press("Escape")
+
+    dialog.get_by_label("Token").fill(desk.token())
+    dialog.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("status")).to_contain_text("Approved")
+    assert desk.state(comment) == "visible"
+
+
+def test_a_late_answer_of_another_queue_is_left_out(desk: Desk) -> None:
+    desk.post()
+    held: list[Route] = []
+    page = desk.open()
+    expect(page.get_by_role("article")).to_have_count(1)
+    # Playwright takes no method of a list.
+    page.route("**/comments?queue=pending", lambda each: held.append(each))  # noqa: PLW0108
+
+    page.get_by_label("Which").select_option("Held back")
+    until(page, lambda: bool(held))
+    page.get_by_label("Which").select_option("Spam")
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    with page.expect_response("**/comments?queue=pending"):
+        held[0].continue_()
+
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(page.get_by_role("article")).to_have_count(0)
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
 
 
 def test_nothing_is_read_as_a_guest_once_a_token_has_ended(desk: Desk) -> None:
