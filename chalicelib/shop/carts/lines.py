@@ -5,7 +5,7 @@ leaves a hold that ends by itself, never a line without its units. A line beyond
 stays in the cart without a hold; a checkout may still buy it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from pymongo import ReturnDocument
 
 from chalicelib.currencies import MAX_TOTAL_MICROS
 from chalicelib.database import Document
-from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.errors import FieldError, InvalidRequest, Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.carts import carts, clocks
@@ -33,6 +33,10 @@ from chalicelib.shop.ids import key_of
 from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim
+
+# Tries of a call while others claim or change the cart.
+_ATTEMPTS = 5
+_CHANGES = "The cart changes at this moment"
 
 
 class _Terms(NamedTuple):
@@ -54,15 +58,57 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST
     """Set the quantity of a SKU in a cart and return the cart; a repeated call changes nothing.
 
     The cart holds as many units as its share allows. Raises UnknownCart, CartClosed, CartFull,
-    UnknownSku, NotForSale, InvalidRequest for too large an amount, and OutOfStock if orders have
-    the units.
+    UnknownSku, NotForSale, InvalidRequest for too large an amount, OutOfStock if orders have the
+    units, and Unavailable if other calls keep changing the cart.
     """
+    for _ in range(_ATTEMPTS):
+        changed = _put(runtime, cart_id, sku, qty, buyer)
+        if changed is not None:
+            return changed
+        cart = _give_back(runtime, cart_id, [sku], buyer)
+        if sku not in cart["lines"] and len(cart["lines"]) >= MAX_LINES:
+            raise CartFull
+    raise Unavailable(_CHANGES)
+
+
+def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Cart:
+    """Remove a SKU from a cart and return the cart.
+
+    Raises UnknownCart, CartClosed, and Unavailable if other calls keep changing the cart.
+    """
+    for _ in range(_ATTEMPTS):
+        cart = _open(runtime, cart_id, buyer)
+        changed = _change(runtime, cart, {"$unset": {f"lines.{sku}": ""}})
+        if changed is not None:
+            shelf.release(runtime, key_of(cart["site"], sku), cart_id)
+            return changed
+    # A cart that was closed meanwhile can no longer be changed.
+    _open(runtime, cart_id, buyer)
+    raise Unavailable(_CHANGES)
+
+
+def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
+    """Renew the hold of every line as far as the cart's share allows; return the cart.
+
+    Raises UnknownCart, CartClosed, OutOfStock for the first line whose units orders have, and
+    Unavailable if other calls keep changing the cart.
+    """
+    for _ in range(_ATTEMPTS):
+        cart = _open(runtime, cart_id, buyer)
+        changed = _hold_lines(runtime, cart, buyer)
+        if changed is not None:
+            return changed
+        _give_back(runtime, cart_id, cart["lines"], buyer)
+    raise Unavailable(_CHANGES)
+
+
+def _put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer) -> Cart | None:
+    """Hold and store a line; None: the cart has changed meanwhile, or has no room."""
     cart, offer = _open_with_offer(runtime, cart_id, sku, buyer)
     if qty * offer["price_micros"] > MAX_TOTAL_MICROS:
         detail = "these units cost more than an order may"
         raise InvalidRequest(errors=[FieldError("qty", "too_large", detail)])
     shop = settings.recall(runtime, cart["site"])
-    stock_id = key_of(cart["site"], sku)
     hold = _hold(runtime, cart, sku, qty, _Terms(shop, buyer))
     line = {
         "product": offer["product"],
@@ -75,31 +121,11 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST
     has_room = {"$lt": [{"$size": {"$objectToArray": "$lines"}}, MAX_LINES]}
     room = {"$or": [{f"lines.{sku}": {"$exists": True}}, {"$expr": has_room}]}
     change = {"$set": {f"lines.{sku}": line}, **_note_first({sku: hold})}
-    changed = _change(runtime, cart, change, room)
-    if changed is None:
-        shelf.release(runtime, stock_id, cart_id)
-        _open(runtime, cart_id, buyer)
-        raise CartFull
-    return changed
+    return _change(runtime, cart, change, room)
 
 
-def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Cart:
-    """Remove a SKU from a cart and return the cart; raises UnknownCart and CartClosed."""
-    cart = _open(runtime, cart_id, buyer)
-    changed = _change(runtime, cart, {"$unset": {f"lines.{sku}": ""}})
-    if changed is None:
-        _open(runtime, cart_id, buyer)
-        raise CartClosed
-    shelf.release(runtime, key_of(cart["site"], sku), cart_id)
-    return changed
-
-
-def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
-    """Renew the hold of every line as far as the cart's share allows; return the cart.
-
-    Raises UnknownCart, CartClosed, and OutOfStock for the first line whose units orders have.
-    """
-    cart = _open(runtime, cart_id, buyer)
+def _hold_lines(runtime: Runtime, cart: Cart, buyer: Buyer) -> Cart | None:
+    """Hold every line and store the holds; None: the cart has changed meanwhile."""
     terms = _Terms(settings.recall(runtime, cart["site"]), buyer)
     holds, missing = dict[str, _Hold](), None
     for sku, line in sorted(cart["lines"].items()):
@@ -113,12 +139,21 @@ def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
     still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in holds]} if holds else {}
     change = {"$set": {**renewed, **units}, **_note_first(holds)}
     changed = _change(runtime, cart, change, still) if holds else cart
-    if changed is None:
-        _open(runtime, cart_id, buyer)
-        raise CartClosed
-    if missing:
+    if changed is not None and missing:
         raise missing
     return changed
+
+
+def _give_back(runtime: Runtime, cart_id: str, skus: Iterable[str], buyer: Buyer) -> Cart:
+    """Release the units of SKUs without a line, and return the cart, which is still open.
+
+    A line keeps its units, whoever has the cart now. Raises UnknownCart and CartClosed.
+    """
+    cart = carts.find(runtime.database, cart_id)
+    for sku in skus:
+        if sku not in cart["lines"]:
+            shelf.release(runtime, key_of(cart["site"], sku), cart_id)
+    return carts.check_open(cart, buyer.user)
 
 
 def _open(runtime: Runtime, cart_id: str, buyer: Buyer) -> Cart:

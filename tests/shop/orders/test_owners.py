@@ -1,16 +1,23 @@
 """Readers of an order, its buyer and its seller."""
 
+from datetime import timedelta
 from typing import Any
 
 import orjson
 import pytest
 
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts, lines
 from chalicelib.shop.carts.shapes import MAX_ATTEMPTS, Cart
+from chalicelib.shop.carts.sources import Buyer
 from chalicelib.shop.errors import UnknownCart
+from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import personal_data
+from chalicelib.shop.stock import shelf
+from chalicelib.shop.stock.shapes import StockClaim
 from tests.shop.support.buying import (
+    OTHER,
     SKU,
     agreement,
     bought,
@@ -28,6 +35,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 
 pytestmark = pytest.mark.usefixtures("workers")
+HOUR = timedelta(hours=1)
 
 
 def test_who_may_see_an_order(client: Client) -> None:
@@ -112,6 +120,64 @@ def test_a_cart_that_is_claimed_while_it_is_changed_stays_its_users(
 
     found = carts.find(runtime.database, cart)
     assert (found["user"], found["lines"][SKU]["qty"]) == ("ann", 1)
+    assert shelf_of(runtime).held >= 1
+
+
+@pytest.mark.parametrize(("call", "qty"), [("put", 3), ("remove", 0), ("hold_all", 1)])
+def test_a_cart_that_its_own_caller_claims_while_it_is_changed_is_changed(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, call: str, qty: int
+) -> None:
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    change = lines._change
+
+    def claimed_first(*given: Any) -> Cart | None:
+        personal_data.claim(runtime, cart, "ann")
+        return change(*given)
+
+    monkeypatch.setattr(lines, "_change", claimed_first)
+    more = {"put": (SKU, 3), "remove": (SKU,), "hold_all": ()}[call]
+
+    changed = getattr(lines, call)(runtime, cart, *more, Buyer(user="ann"))
+
+    held = {sku: (line["qty"], line["held"]) for sku, line in changed["lines"].items()}
+    assert held == ({SKU: (qty, qty)} if qty else {})
+    assert shelf_of(runtime).held == qty
+
+
+def test_a_line_that_is_removed_while_all_are_held_keeps_no_units(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1, PEQUOD=1)
+    change = lines._change
+
+    def removed_first(*given: Any) -> Cart | None:
+        monkeypatch.setattr(lines, "_change", change)
+        lines.remove(runtime, cart, SKU)
+        # The other call had held the line before that.
+        shelf.put(runtime, StockClaim(key_of(SITE, SKU), cart, 1, runtime.now() + HOUR))
+        return change(*given)
+
+    monkeypatch.setattr(lines, "_change", removed_first)
+
+    held = lines.hold_all(runtime, cart)
+
+    assert list(held["lines"]) == [OTHER]
+    assert (shelf_of(runtime).held, shelf_of(runtime, OTHER).held) == (0, 1)
+
+
+@pytest.mark.parametrize("call", ["put", "remove", "hold_all"])
+def test_a_cart_that_changes_at_every_try_is_to_be_tried_again(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    monkeypatch.setattr(lines, "_change", lambda *_: None)
+    more = {"put": (SKU, 3), "remove": (SKU,), "hold_all": ()}[call]
+
+    with pytest.raises(Unavailable):
+        getattr(lines, call)(runtime, cart, *more)
 
 
 def test_a_cart_of_another_site_opens_no_order_and_holds_nothing_here(
