@@ -95,8 +95,8 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
     return InboxPage(rows_of(found.groups, things), found.following)
 
 
-def settled_at(shown: InboxPage, now: datetime) -> datetime:
-    """Return the time up to which a page has the items of an inbox, for its marks.
+def choose_mark_time(shown: InboxPage, now: datetime) -> datetime:
+    """Return the latest time for marks that take no item that a page lacks.
 
     `now`: a time before the reads of the page. Marks cover its items, however new they are.
     """

@@ -34,7 +34,7 @@ def find_setting(runtime: Runtime, token: str) -> MailSetting:
     """Return the setting whose address a token confirms; raises UnknownMailLink."""
     keys = runtime.settings.signing_keys
     claims = signing.claims_of(token, _CONFIRMS, _CONFIRM_PURPOSE, keys, runtime.now())
-    row = None if claims is None else mailing.find_linked(runtime, claims["sub"])
+    row = None if claims is None else mailing.find_by_link(runtime, claims["sub"])
     if claims is None or row is None:
         raise UnknownMailLink
     if claims["key"] not in addressing.address_keys(row.get("email", ""), keys):

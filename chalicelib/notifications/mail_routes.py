@@ -243,7 +243,7 @@ def _declare_stop(route: Route) -> None:
 def _stop_page(request: Request, query: MailLinkQuery, *, is_done: bool) -> LinkPage:
     """Return the page of the link of a letter; raises UnknownMailLink."""
     user_id = mail_links.stopped_by(request.runtime, query.token)
-    row = mailing.find_linked(request.runtime, user_id)
+    row = mailing.find_by_link(request.runtime, user_id)
     language = row["language"] if row else NEVER.language
     words = MAIL_WORDS[language]
     sentence = escape(words.stopped if is_done else words.stop_question)

@@ -97,7 +97,7 @@ def find(runtime: Runtime, user_id: str) -> MailSetting | None:
     return MAILINGS.of(runtime.database).find_one({"_id": user_id})
 
 
-def find_linked(runtime: Runtime, user_id: str) -> MailSetting | None:
+def find_by_link(runtime: Runtime, user_id: str) -> MailSetting | None:
     """Return the setting of a person whom a link names, or of the account that took it over."""
     own = find(runtime, user_id)
     return own or MAILINGS.of(runtime.database).find_one({"former": user_id})

@@ -58,7 +58,7 @@ def find(runtime: Runtime, user_id: str) -> Preferences:
 
 
 def find_seen(runtime: Runtime, user_id: str) -> datetime:
-    """Return the time up to which a person has seen their inbox; 1970: they never looked."""
+    """Return the time until when a person has seen their inbox; 1970: they never looked."""
     row = INBOXES.of(runtime.database).find_one({"_id": user_id}, {"seen": 1})
     return row["seen"] if row else moment(0)
 

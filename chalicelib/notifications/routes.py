@@ -142,7 +142,7 @@ def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
         wanted = WantedPage(position_of(cursors.position(query)), query.limit, query.unread)
         page = inbox.page(request.runtime, show, caller, wanted)
         counts = inbox.count(request.runtime, caller.id)
-        return Ok(_inbox_answer(page, counts, cursors, inbox.settled_at(page, now)))
+        return Ok(_inbox_answer(page, counts, cursors, inbox.choose_mark_time(page, now)))
 
     return blueprint
 

@@ -41,8 +41,8 @@ class NotificationItem(TypedDict):
 
     `key` names the event, wherever its thing has moved, and `thing` the thing as its feature finds
     it. `by` is the person who caused the event, at `at`; empty: no person did. `risen` is the time
-    of this item, just before its write, and `asked` a time before the reads that it follows from,
-    by which a late erasure goes; missing: an item of an earlier release, whose `risen` it was.
+    of this item, just before its write, and `asked` a time before the reads that it follows from: a
+    late erasure goes by it; missing: an item of an earlier release, whose `risen` it was.
     `wanted`: False: taken back. A taken item stays, so that no repeat of its event makes a second.
     `group`: an inbox shows all items of a group as one; missing: the item alone. `withheld`: its
     reader had its kind off; it is not `wanted`, and never will be.

@@ -164,7 +164,7 @@ def note_success(runtime: Runtime, hook: Hook) -> None:
     """Forget the failures of a hook."""
     if hook["failing_since"] is not None or hook["quiet_until"] is not None:
         well = {"$set": dict.fromkeys(_FAILURES)}
-        HOOKS.of(runtime.database).update_one(_as_tried(hook), well)
+        HOOKS.of(runtime.database).update_one(_match_attempt(hook), well)
 
 
 def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> None:
@@ -173,11 +173,11 @@ def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> Non
     failed = {"failing_since": since, **fields}
     if "state" in fields:
         failed["stopped"] = runtime.now()
-    HOOKS.of(runtime.database).update_one(_as_tried(hook), {"$set": failed})
+    HOOKS.of(runtime.database).update_one(_match_attempt(hook), {"$set": failed})
     if "state" in fields:
         listening.forget(runtime, hook["site"])
 
 
-def _as_tried(hook: Hook) -> Document:
+def _match_attempt(hook: Hook) -> Document:
     """Return the filter of a hook with the address that a worker tried."""
     return {"site": hook["site"], "_id": hook["_id"], "url": hook["url"], "state": "on"}

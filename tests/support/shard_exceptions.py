@@ -204,7 +204,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.sign_in.letters.find_guest: find comments.person",
     ),
     "a setting that a link names by a person of before, when it is pressed: by an index": (
-        "notifications.mailing.find_linked: find notifications.mail",
+        "notifications.mailing.find_by_link: find notifications.mail",
         "notifications.mailing.stop: update notifications.mail",
     ),
     "nodes of a site by their addresses: a node lies where its id puts it": (

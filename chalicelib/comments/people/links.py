@@ -31,9 +31,9 @@ class Confirmation(TypedDict):
     """A link of a letter, or a code; `_id` is a hash of its token.
 
     `email_key` is the keyed hash of the address by the key that signs; the address itself is in
-    the letter alone. `email_keys` has the hashes by all keys, under which the address may be known
-    from before a rotation; missing: a code, or a link of an earlier release. `return_to` is a page
-    of the site. `person` is "" for an address without a guest.
+    the letter alone. `email_keys` has the hashes by all keys, since rows from before a rotation
+    have another; missing: a code, or a link of an earlier release. `return_to` is a page of the
+    site. `person` is "" for an address without a guest.
     """
 
     _id: str
