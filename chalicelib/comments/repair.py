@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
+from chalicelib.comments.entries import shadows
 from chalicelib.comments.entries.upkeep import repair as repair_entries
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
@@ -74,6 +75,10 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     if any((*compared, *compared_terms)):
         is_wrong = True
     if store.repair_replies(node):
+        is_wrong = True
+    # A post in the dark may have ended before its count.
+    if not node.get("shadows") and shadows.has_any(runtime, node):
+        nodes.note_shadow(runtime.database, node)
         is_wrong = True
     # A write meanwhile leaves another mark, and the next run compares the node again.
     nodes.NODES.of(runtime.database).update_one(

@@ -47,6 +47,12 @@ def of_node(runtime: Runtime, node: Node, user_id: str) -> Own:
     return read_own(runtime, [node], user_id).get(node["_id"], NOTHING_OWN)
 
 
+def has_any(runtime: Runtime, node: Node) -> bool:
+    """Return whether a node has a concealed comment that its author sees."""
+    where = {**all_of(node, node["site"]), **SHADOWS}
+    return ENTRIES.of(runtime.database).find_one(where, {"_id": 1}) is not None
+
+
 def _comments(noted: Sequence[Node], user_id: str) -> list[Document]:
     """Return the stages that count concealed comments by node, parent and state."""
     where = {

@@ -23,12 +23,11 @@ from chalicelib.comments.page_urls import key_of
 from chalicelib.comments.shapes import (
     MAX_EMBEDDED_COMMENTS,
     Comment,
-    CommentCounts,
     Node,
     StoreName,
 )
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import Moved, is_shadow
+from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -153,7 +152,7 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
     node = _begin(runtime, node_id)
     store: StoreName = "documents" if node["store"] == "embedded" else node["store"]
     target: Node = {**node, "generation": promotion.mark_of(node)["generation"], "store": store}
-    outcome, counts = ThreadOutcome(), CommentCounts(visible=0, pending=0)
+    outcome, tally = ThreadOutcome(), promotion.Tally()
     try:
         promotion.mark_for_sweep(runtime, node, target)
         rows = StagedRows(runtime.database, thread)
@@ -162,12 +161,12 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
         merge = Merge(living, rows, present, outcome, threaded=is_threaded)
         placing = Placing(runtime, target, _find_places(runtime, target))
         batches = promotion.renewing(runtime, node, _keeping(placing.batches(merge), keeper))
-        passed = _Passed(node)
-        store_of(runtime, target).load(target, promotion.counting(passed.of(batches), counts))
+        latest = _Latest(node)
+        store_of(runtime, target).load(target, tally.of(latest.of(batches)))
         keeper.save(thread, outcome)
-        numbers = {"last_seq": placing.last_seq, "last_posted": passed.posted}
-        fields = {"counts": counts, "imported": thread["_id"], **numbers}
-        return _switch(runtime, node, target, fields, has_shadows=passed.has_shadows)
+        numbers = {"last_seq": placing.last_seq, "last_posted": latest.posted}
+        fields = {"counts": tally.counts, "imported": thread["_id"], **numbers}
+        return _switch(runtime, node, target, fields, tally.raised)
     except Moved:
         raise Unavailable("Another move of this node has taken over") from None
     except Exception:
@@ -181,19 +180,17 @@ def end(runtime: Runtime, node: Node, thread: StagedThread) -> None:
     nodes.NODES.of(runtime.database).update_one(ours, {"$unset": {"imported": ""}})
 
 
-class _Passed:
-    """The latest time among comments that pass, and whether their author alone sees any."""
+class _Latest:
+    """The latest time of the posting of comments that pass."""
 
     def __init__(self, node: Node) -> None:
         self.posted = node["last_posted"]
-        self.has_shadows = False
 
     def of(self, batches: Iterable[list[Comment]]) -> Iterator[list[Comment]]:
         """Pass batches on."""
         for batch in batches:
             times = [comment["posted"] for comment in batch]
             self.posted = max(times if self.posted is None else [*times, self.posted])
-            self.has_shadows = self.has_shadows or any(is_shadow(each) for each in batch)
             yield batch
 
 
@@ -252,7 +249,7 @@ def _find_places(runtime: Runtime, target: Node) -> FindPlaces:
 
 
 def _switch(
-    runtime: Runtime, node: Node, target: Node, fields: Document, *, has_shadows: bool
+    runtime: Runtime, node: Node, target: Node, fields: Document, raised: Mapping[str, int]
 ) -> Node:
     """Switch a node to its new generation with new numbers, in one write."""
     served = {"store": target["store"], "generation": target["generation"]}
@@ -265,7 +262,7 @@ def _switch(
         promotion.owner_filter(target),
         {
             "$set": {**served, **fields, **written, **returns},
-            "$inc": {"numbering": 1, **nodes.RAISED, **(nodes.UNSEEN if has_shadows else {})},
+            "$inc": {"numbering": 1, **nodes.RAISED, **raised},
             "$unset": {"metadata": ""},
         },
         projection=nodes.WITHOUT_COMMENTS,

@@ -25,7 +25,7 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of_new
 from chalicelib.comments.page_urls import fields_of
 from chalicelib.comments.rendered import mentions_of, render_text
-from chalicelib.comments.shapes import Comment, CommentCounts, Node
+from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import Full, Moved
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.comments.terms import writing as terms
@@ -77,11 +77,11 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     try:
         arriving = _keep_place(runtime, node, to)
         promotion.mark_for_sweep(runtime, node, arriving)
-        counts: CommentCounts = {"visible": 0, "pending": 0}
+        tally = promotion.Tally()
         batches = promotion.renewing(runtime, node, store_of(runtime, node).export(node))
-        batches = promotion.counting(_render_for(runtime, node, arriving, batches), counts)
+        batches = tally.of(_render_for(runtime, node, arriving, batches))
         store_of(runtime, arriving).load(arriving, batches)
-        arrived = _switch(runtime, node, arriving, counts)
+        arrived = _switch(runtime, node, arriving, tally)
     except Moved:
         promotion.abandon(runtime, node)
         raise Unavailable("Another move of this node has taken over") from None
@@ -147,7 +147,7 @@ def _render(runtime: Runtime, arriving: Node, comment: Comment) -> Comment:
         return comment
 
 
-def _switch(runtime: Runtime, node: Node, arriving: Node, counts: CommentCounts) -> Node:
+def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.Tally) -> Node:
     """Store the node at the new id and make the old one forward to it, in one transaction."""
     collection = nodes.NODES.of(runtime.database)
 
@@ -161,10 +161,13 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, counts: CommentCounts)
         )
         if left is None:
             raise Moved
-        state = {"moving": None, "counts": counts, "written": runtime.now()}
+        # Of votes that only a shadowed person sees, too.
+        shadows = left.get("shadows", 0) + tally.raised.get("shadows", 0)
+        noted = {"shadows": shadows} if shadows else {}
+        state = {"moving": None, "counts": tally.counts, "written": runtime.now()}
         arrived = collection.find_one_and_update(
             {**promotion.owner_filter(arriving), "generation": arriving["generation"]},
-            {"$set": {**_fields_to_move(left), **state}, "$unset": {"vacant": ""}},
+            {"$set": {**_fields_to_move(left), **state, **noted}, "$unset": {"vacant": ""}},
             projection=nodes.WITHOUT_COMMENTS,
             return_document=ReturnDocument.AFTER,
             session=session,

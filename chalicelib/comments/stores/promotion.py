@@ -24,7 +24,7 @@ from chalicelib.comments.shapes import (
     NodeMove,
     StoreName,
 )
-from chalicelib.comments.store import Full, Moved
+from chalicelib.comments.store import Full, Moved, is_shadow
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
@@ -107,10 +107,10 @@ def move(runtime: Runtime, node_id: str, store: StoreName) -> Node:
     target: Node = {**node, "generation": mark_of(node)["generation"], "store": store}
     try:
         mark_for_sweep(runtime, node, target)
-        counts: CommentCounts = {"visible": 0, "pending": 0}
+        tally = Tally()
         batches = renewing(runtime, node, store_of(runtime, node).export(node))
-        store_of(runtime, target).load(target, counting(batches, counts))
-        return _switch(runtime, target, counts)
+        store_of(runtime, target).load(target, tally.of(batches))
+        return _switch(runtime, target, tally)
     except Moved:
         raise Unavailable("Another move of this node has taken over") from None
     except Exception as error:
@@ -258,23 +258,39 @@ def renewing(
         yield batch
 
 
-def counting(batches: Iterable[list[Comment]], counts: CommentCounts) -> Iterator[list[Comment]]:
-    """Pass batches on and add them to the counts that the node will have."""
-    for batch in batches:
-        for comment in batch:
-            match comment["state"]:
-                case "visible" | "pending" as state:
-                    counts[state] += 1
-        yield batch
+class Tally:
+    """The counts of copied comments, and whether their author alone sees any of them."""
+
+    def __init__(self) -> None:
+        self.counts: CommentCounts = {"visible": 0, "pending": 0}
+        self._has_shadows = False
+
+    def of(self, batches: Iterable[list[Comment]]) -> Iterator[list[Comment]]:
+        """Pass batches on and add them to the counts that the node will have."""
+        for batch in batches:
+            for comment in batch:
+                match comment["state"]:
+                    case "visible" | "pending" as state:
+                        self.counts[state] += 1
+                self._has_shadows = self._has_shadows or is_shadow(comment)
+            yield batch
+
+    @property
+    def raised(self) -> Mapping[str, int]:
+        """The `$inc` of the switch: a post that the copy overtook raises nothing itself."""
+        return nodes.UNSEEN if self._has_shadows else {}
 
 
-def _switch(runtime: Runtime, target: Node, counts: CommentCounts) -> Node:
+def _switch(runtime: Runtime, target: Node, tally: Tally) -> Node:
     """Switch a node to its new generation, in one write."""
+    counts = tally.counts
     served = {"store": target["store"], "generation": target["generation"]}
-    left_behind = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}
+    others: Document = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}
+    if tally.raised:
+        others["$inc"] = tally.raised
     switched = nodes.NODES.of(runtime.database).find_one_and_update(
         owner_filter(target),
-        {"$set": {**served, "moving": None, "counts": counts}, **left_behind},
+        {"$set": {**served, "moving": None, "counts": counts}, **others},
         projection=nodes.WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
     )
