@@ -45,7 +45,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
         _erase_comments(runtime, user_id, until)
         _erase_votes(runtime, user_id, until)
         watches.erase(runtime.database, user_id, until)
-        _erase_received(runtime, user_id, until)
+        _erase_late_copies(runtime, user_id, until)
         return Step.DONE
     if _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
@@ -126,7 +126,7 @@ def _leave_graph(runtime: Runtime, user_id: str) -> None:
         people.update_many({field: user_id}, {"$pull": {field: user_id}})
 
 
-def _erase_received(runtime: Runtime, user_id: str, until: datetime) -> None:
+def _erase_late_copies(runtime: Runtime, user_id: str, until: datetime) -> None:
     """Erase posts up to a time that a delivery or a repair in progress brought to an erased user.
 
     The news of a user who has returned may have such posts again, so they are rebuilt.
