@@ -19,12 +19,13 @@ _COUNTER_LIVES = timedelta(days=1)
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
-    """Make sessions and roll them up, continue moves; return the number of each."""
+    """Continue moves, make sessions and roll them up, follow names; return the number of each."""
     steps: dict[str, Step] = {
         "days_rewritten": moving.rewrite,
-        "names_followed": late.follow,
         "logs": logs_moving.sweep,
         "sessions": making.make_due,
+        # Last: a run that ends early has then made the sessions.
+        "names_followed": late.follow,
     }
     return run_steps(runtime, steps)
 

@@ -38,7 +38,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "analytics.reports.moving.rewrite: find hit.site",
         "analytics.logs.moving.sweep: find hit.site",
         "analytics.upkeep.trim: find hit.site",
-        "analytics.reports.late.follow: find hit.late",
+        "analytics.reports.late._find_due: find hit.late",
         "analytics.sessions.making.make_due: find hit.due",
         "analytics.sessions.making._find_changes: aggregate hit.day",
         "analytics.sessions.making.make: delete hit.session",

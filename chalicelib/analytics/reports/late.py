@@ -5,8 +5,9 @@ move over in one transaction. A repeat moves nothing. The visitors of `*other*` 
 has hits: they may have read other pages of it.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple, NotRequired, TypedDict
@@ -16,7 +17,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.analytics import settings
-from chalicelib.analytics.hits import DAY, FIELD_OF, Dimension, StoredHit
+from chalicelib.analytics.hits import DAY, FIELD_OF, OTHER, Dimension
 from chalicelib.analytics.logs import receipts, together
 from chalicelib.analytics.logs.log import Log, Span
 from chalicelib.analytics.reports import people
@@ -41,6 +42,7 @@ from chalicelib.runtime import Runtime
 # worker counts a hit of the name as `*other*` any more.
 GRACE = timedelta(seconds=90)
 _NAMES_AT_ONCE = 100
+_HITS_AT_ONCE = 10_000
 _FIELDS: tuple[CountedField, ...] = ("hits", "bots", "feeds")
 # The count of each field, by the minute of the day.
 Cells = dict[CountedField, Counter[int]]
@@ -89,15 +91,11 @@ def note_late(
 def follow(runtime: Runtime) -> int:
     """Move the hits of late names, up to a run's bound; return the number of names.
 
-    A name with a new hit at the same moment waits, and so do the names of a site in a move.
+    A name with another early hit at the same moment waits, and so do the names of a site in a move.
     """
     database, now = runtime.database, runtime.now()
-    due: Any = LATE.of(database).find({"at": {"$lte": now - GRACE}}).sort("at", ASCENDING)
-    groups: dict[_Of, list[str]] = {}
-    for row in due.limit(runtime.bounds.analytics.late_in_a_run):
-        of = _Of(row["site"], row.get("dimension"), row["day"])
-        groups.setdefault(of, []).append(row["value"])
     followed = 0
+    groups = _find_due(runtime, now)
     for of, names in groups.items():
         site = settings.find(database, of.site)
         logs = together.logs_of(database, site) if site else []
@@ -107,64 +105,138 @@ def follow(runtime: Runtime) -> int:
         # Names that fail to follow now wait behind the others.
         postponed = {"$set": {"at": now}}
         LATE.of(database).update_many(_ids(of, names), postponed)
-        if len(logs) == 1:
+        if not _sum(_rows(database, Place(Subject(of.site, of.dimension, OTHER), of.day))):
+            # No worker counts their hits as `*other*` any more.
+            _forget(database, of, names, since=now)
+        elif len(logs) == 1:
             for first in range(0, len(names), _NAMES_AT_ONCE):
-                some = names[first : first + _NAMES_AT_ONCE]
+                some = dict(list(names.items())[first : first + _NAMES_AT_ONCE])
                 followed += _follow(runtime, site, logs[0], of, some)
     return followed
 
 
-def _follow(runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Sequence[str]) -> int:
-    """Move hits of some names of a day; return the number of moved names."""
+def _find_due(runtime: Runtime, now: datetime) -> dict[_Of, dict[str, int]]:
+    """Return due names by their day, each with the last minute of its hits in `*other*`.
+
+    A worker counts a hit after its time, so later hits count for the name itself. A busy name gets
+    more of them all the time, and no change of them matters.
+    """
+    due: Any = LATE.of(runtime.database).find({"at": {"$lte": now - GRACE}}).sort("at", ASCENDING)
+    groups: dict[_Of, dict[str, int]] = {}
+    for row in due.limit(runtime.bounds.analytics.late_in_a_run):
+        of = _Of(row["site"], row.get("dimension"), row["day"])
+        last = (row["at"] + GRACE - row["day"]) // timedelta(minutes=1)
+        groups.setdefault(of, {})[row["value"]] = last
+    return groups
+
+
+def _follow(
+    runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Mapping[str, int]
+) -> int:
+    """Move hits of some names of a day, given with their last minutes; return their number."""
     database = runtime.database
-    places = [Place(Subject(of.site, of.dimension, name), of.day) for name in names]
-    before = {place: _sum(_rows(database, place)) for place in places}
-    hits = _hits(database, log, of, names)
-    followed = 0
-    for place in places:
-        late = _Late(place, hits.get(place.subject.value, []), before[place])
+    places = {name: Place(Subject(of.site, of.dimension, name), of.day) for name in names}
+    before = {name: _own(_rows(database, places[name]), last) for name, last in names.items()}
+    counts = _counts(database, log, of, names)
+    followed, now = 0, runtime.now()
+    complete: list[str] = []
+    for name, last in names.items():
+        missing = _missing(counts[name], before[name])
+        if not any(missing.values()):
+            complete.append(name)
+            continue
+        visits = _first_visits(database, log, of, name, last) if missing["hits"] else {}
+        late = _Late(places[name], last, counts[name], before[name], visits)
         work = partial(_move, database, LAYOUTS[site["layout"]], late)
         followed += in_transaction(database, work)
+    _forget(database, of, complete, since=now)
     return followed
 
 
 class _Late(NamedTuple):
-    """A late name, its hits in the log, and the number of hits in its reports before."""
+    """A late name up to its last minute.
+
+    counts: its hits in the log. before: its own counts, read before the log. visits: the first time
+    of each visitor.
+    """
 
     place: Place
-    hits: Sequence[StoredHit]
-    before: int
+    last: int
+    counts: Cells
+    before: Cells
+    visits: Mapping[str, datetime]
 
 
-def _hits(
-    database: Database[Document], log: Log, of: _Of, names: Sequence[str]
-) -> dict[str, list[StoredHit]]:
-    """Return the counted hits by name; a log may also have uncounted hits."""
+def _counts(
+    database: Database[Document], log: Log, of: _Of, names: Mapping[str, int]
+) -> dict[str, Cells]:
+    """Return the counted hits of names, each up to its last minute.
+
+    Never all hits at once: a busy name may have a million a day.
+    """
+    found: dict[str, Cells] = {name: _empty() for name in names}
+    stages = _stages(of, list(names))
+    span = _span(of, max(names.values()) // QUARTER_MINUTES * QUARTER_MINUTES + QUARTER_MINUTES)
+    if log.is_transactional:
+        alike = {name: f"${name}" for name in ("name", "kind", "minute")}
+        stages.append({"$group": {"_id": alike, "number": {"$sum": 1}}})
+        stages.append({"$replaceWith": {"$mergeObjects": ["$_id", {"number": "$number"}]}})
+    for hit in _read(database, log, span, stages):
+        field, last = field_of(hit), names[hit["name"]]
+        minute = _cell_of(field, hit["minute"])
+        if minute <= last:
+            found[hit["name"]][field][minute] += hit.get("number", 1)
+    return found
+
+
+def _first_visits(
+    database: Database[Document], log: Log, of: _Of, name: str, last: int
+) -> dict[str, datetime]:
+    """Return the first time of each visitor of a name, up to its last minute."""
+    first: dict[str, datetime] = {}
+    views: Document = {"$match": {"kind": "view", "visitor": {"$exists": True}}}
+    for hit in _read(database, log, _span(of, last + 1), [views, *_stages(of, [name])]):
+        first[hit["visitor"]] = min(hit["ts"], first.get(hit["visitor"], hit["ts"]))
+    return first
+
+
+def _span(of: _Of, end: int) -> Span:
+    """Return the span of a day before a minute."""
+    return Span(of.site, of.day, of.day + min(DAY, timedelta(minutes=end)))
+
+
+def _stages(of: _Of, names: Sequence[str]) -> list[Document]:
+    """Return the stages that find the hits of names, each with its name and minute."""
     field = "path" if of.dimension is None else FIELD_OF[of.dimension]
     # Reports of sources count views alone.
     views = {} if of.dimension is None else {"kind": "view"}
-    stages: list[Document] = [
-        {"$match": {field: {"$in": list(names)}, **views}},
-        {"$project": {"ts": 1, "kind": 1, "visitor": 1, field: 1}},
-    ]
-    found = list(log.aggregate(Span(of.site, of.day, of.day + DAY), stages))
-    left = set() if log.is_transactional else receipts.waiting(database, found)
-    by_name: dict[str, list[StoredHit]] = {}
-    for hit in found:
-        if hit["_id"] not in left:
-            by_name.setdefault(hit[field], []).append(hit)
-    return by_name
+    minute = {"$add": [{"$multiply": [60, {"$hour": "$ts"}]}, {"$minute": "$ts"}]}
+    shown = {"ts": 1, "kind": 1, "visitor": 1, "name": f"${field}", "minute": minute}
+    return [{"$match": {field: {"$in": names}, **views}}, {"$project": shown}]
+
+
+def _read(
+    database: Database[Document], log: Log, span: Span, stages: Sequence[Document]
+) -> Iterator[Any]:
+    """Yield what the stages make of hits; without uncounted hits, which a log may also have."""
+    found = log.aggregate(span, stages)
+    if log.is_transactional:
+        yield from found
+        return
+    while some := list(itertools.islice(found, _HITS_AT_ONCE)):
+        left = receipts.waiting(database, some)
+        yield from (hit for hit in some if hit["_id"] not in left)
 
 
 def _move(
     database: Database[Document], layout: Layout, late: _Late, session: ClientSession
 ) -> bool:
-    """Move the log's hits beyond the name's counts; not if the counts have changed meanwhile."""
+    """Move the log's hits beyond the name's counts; not if these have changed meanwhile."""
     place, rows = late.place, _collection(late.place).of(database)
     mine = _rows(database, place, session)
-    if _sum(mine) != late.before:
+    if _own(mine, late.last) != late.before:
         return False
-    missing = _missing(late.hits, mine)
+    missing = _missing(late.counts, late.before)
     taken: dict[CountedField, Minutes] = {field: {} for field in _FIELDS}
     writes = []
     others = _rows(database, place.other(), session)
@@ -174,7 +246,7 @@ def _move(
             writes.append(UpdateOne(_this(row), {"$inc": change}))
     # A name removed meanwhile has no document, and no hits in the log.
     if writes and mine:
-        taken["visitors"] = people.follow(database, session, place, late.hits)
+        taken["visitors"] = people.follow(database, session, place, late.visits)
         counted = {field: minutes for field, minutes in taken.items() if minutes}
         writes.append(UpdateOne(_this(mine[0]), {"$inc": increments(counted, layout)}))
         rows.bulk_write(writes, ordered=False, session=session)
@@ -184,17 +256,29 @@ def _move(
     return True
 
 
-def _missing(hits: Iterable[StoredHit], mine: Iterable[Any]) -> Cells:
-    """Return the hits beyond a name's own counts: views by the minute, other hits by quarter."""
-    missing: Cells = {field: Counter() for field in _FIELDS}
-    for hit in hits:
-        field, minute = field_of(hit), 60 * hit["ts"].hour + hit["ts"].minute
-        step = 1 if field == "hits" else QUARTER_MINUTES
-        missing[field][minute // step * step] += 1
-    for row in mine:
+def _own(rows: Iterable[Any], last: int) -> Cells:
+    """Return the counts of documents up to a minute."""
+    own = _empty()
+    for row in rows:
         for field, minute, number, _ in _cells(row):
-            missing[field][minute] -= number
-    return missing
+            if minute <= last:
+                own[field][minute] += number
+    return own
+
+
+def _missing(counts: Cells, own: Cells) -> Cells:
+    """Return the hits beyond a name's own counts."""
+    return {field: counts[field] - own[field] for field in _FIELDS}
+
+
+def _empty() -> Cells:
+    return {field: Counter() for field in _FIELDS}
+
+
+def _cell_of(field: CountedField, minute: int) -> int:
+    """Return the first minute of a cell: views count by the minute, other hits by the quarter."""
+    step = 1 if field == "hits" else QUARTER_MINUTES
+    return minute // step * step
 
 
 def _take(row: Any, missing: Cells, taken: dict[CountedField, Minutes]) -> dict[str, int]:
@@ -222,9 +306,12 @@ def _cells(row: Any) -> Iterator[tuple[CountedField, int, int, tuple[str, ...]]]
                 yield field, minute, counts[field], (f"quarters.{quarter}.{field}",)
 
 
-def _forget(database: Database[Document], of: _Of, names: Iterable[str]) -> None:
-    """Forget late names without hits in the log."""
-    LATE.of(database).delete_many(_ids(of, names))
+def _forget(
+    database: Database[Document], of: _Of, names: Iterable[str], since: datetime | None = None
+) -> None:
+    """Forget late names without hits to move; with `since`, unless noted again after it."""
+    noted: Document = {} if since is None else {"at": {"$lte": since}}
+    LATE.of(database).delete_many({**_ids(of, names), **noted})
 
 
 def _ids(of: _Of, names: Iterable[str]) -> Document:

@@ -11,7 +11,7 @@ from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import OTHER, StoredHit, day_of
+from chalicelib.analytics.hits import OTHER, day_of
 from chalicelib.analytics.logs import together
 from chalicelib.analytics.logs.log import Log, Span
 from chalicelib.analytics.reports.days import DAYS, Group, Minutes, Place, Subject
@@ -28,6 +28,8 @@ MAX_SUBJECTS = 500
 # Exists if a visitor has MAX_SUBJECTS.
 _LAST_SEEN = f"seen.{MAX_SUBJECTS - 1}"
 _DIGEST_BYTES = 6
+# Far fewer than a command holds.
+_FOLLOWED_AT_ONCE = 10_000
 
 
 class StoredVisitor(TypedDict):
@@ -138,24 +140,27 @@ class Visitors:
 
 
 def follow(
-    database: Database[Document], session: ClientSession, place: Place, hits: Iterable[StoredHit]
+    database: Database[Document],
+    session: ClientSession,
+    place: Place,
+    first: Mapping[str, datetime],
 ) -> Minutes:
-    """Note the visitors of hits as visitors of a place; return the minutes of its new visitors."""
+    """Note visitors of a place, given with their first times; return the new visitors' minutes."""
     key, rows = digest(place.subject), VISITORS.of(database)
     whose = f"{place.subject.site}:{place.day:%Y%m%d}:"
-    first: dict[str, datetime] = {}
-    for hit in hits:
-        if hit["kind"] == "view" and "visitor" in hit:
-            name = whose + hit["visitor"]
-            first[name] = min(hit["ts"], first.get(name, hit["ts"]))
-    new = {"_id": {"$in": list(first)}, "seen": {"$ne": key}, _LAST_SEEN: {"$exists": False}}
-    found = [row["_id"] for row in rows.find(new, {"_id": 1}, session=session)]
-    if found:
-        rows.update_many({"_id": {"$in": found}}, {"$push": {"seen": key}}, session=session)
+    lacking = {"seen": {"$ne": key}, _LAST_SEEN: {"$exists": False}}
     minutes: Minutes = {}
-    for name in found:
-        minute = 60 * first[name].hour + first[name].minute
-        minutes[minute] = minutes.get(minute, 0) + 1
+    names = list(first)
+    for start in range(0, len(names), _FOLLOWED_AT_ONCE):
+        some = [whose + name for name in names[start : start + _FOLLOWED_AT_ONCE]]
+        new = {"_id": {"$in": some}, **lacking}
+        found = [row["_id"] for row in rows.find(new, {"_id": 1}, session=session)]
+        if found:
+            rows.update_many({"_id": {"$in": found}}, {"$push": {"seen": key}}, session=session)
+        for name in found:
+            ts = first[name.removeprefix(whose)]
+            minute = 60 * ts.hour + ts.minute
+            minutes[minute] = minutes.get(minute, 0) + 1
     return minutes
 
 

@@ -274,14 +274,14 @@ def test_a_name_that_is_counted_at_that_moment_waits(
     count(blog, *(hit(f"/{n}", "n1") for n in range(3)), hit("/x", "n1"))
     count(blog, hit("/x", "n2"))
     blog.now.advance(seconds=90)  # type: ignore[attr-defined]
-    read = late._hits
+    read = late._counts
 
     def meanwhile(*told: Any) -> Any:
         found = read(*told)
         count(blog, hit("/x", "n3"))
         return found
 
-    monkeypatch.setattr(late, "_hits", meanwhile)
+    monkeypatch.setattr(late, "_counts", meanwhile)
     assert late.follow(blog) == 0
     monkeypatch.undo()
 
