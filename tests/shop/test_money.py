@@ -12,6 +12,7 @@ from chalicelib.currencies import (
 from chalicelib.runtime import Runtime
 from chalicelib.shop.money import is_chargeable, step_micros
 from tests.shop.support.buying import (
+    OTHER,
     SKU,
     agreement,
     cart_of,
@@ -86,6 +87,26 @@ def test_no_line_costs_more_than_an_order_may(client: Client, runtime: Runtime) 
     assert shelf_of(runtime).held == 9
     made = check_out(client, cart, agreement(total_micros=MAX_TOTAL_MICROS))
     assert made.json["order"]["total_micros"] == MAX_TOTAL_MICROS
+
+
+def test_lines_that_cost_more_than_an_order_may_are_not_checked_out(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    paula = open_shop(client, currency="VND", hold_percent=100)
+    for name, sku in (("car", SKU), ("boat", OTHER)):
+        priced = [{"sku": sku, "price_micros": 10**9 * MICROS}]
+        assert put(paula, name, book(skus=priced)).status == 201
+        fill(paula, 100, sku)
+    cart = cart_of(client, MOBY_HARD=9, PEQUOD=1)
+
+    refused = check_out(client, cart, agreement(total_micros=MAX_TOTAL_MICROS))
+
+    assert (refused.status, refused.code) == (422, "invalid_request")
+    fault = refused.json["errors"][0]
+    assert (fault["field"], fault["code"]) == ("lines", "too_large")
+    assert "pricing is not usable" not in caplog.text
+    assert client.delete(f"/carts/{cart}/lines/{OTHER}").status == 200
+    assert check_out(client, cart, agreement(total_micros=MAX_TOTAL_MICROS)).status == 201
 
 
 def test_every_currency_has_a_bound_that_javascript_reads_exactly() -> None:

@@ -13,7 +13,8 @@ from datetime import timedelta
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib import signing
-from chalicelib.errors import IdempotencyKeyReused, Unavailable
+from chalicelib.currencies import MAX_TOTAL_MICROS
+from chalicelib.errors import FieldError, IdempotencyKeyReused, InvalidRequest, Unavailable
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
@@ -60,7 +61,7 @@ def check_out(
 ) -> tuple[Order, OrderPayment | None]:
     """Check a cart out, once for each key; return its order and the order's payment.
 
-    Raises UnknownCart, CartClosed, EmptyCart, NotForSale,
+    Raises UnknownCart, CartClosed, EmptyCart, NotForSale, InvalidRequest for too large an amount,
     PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused,
     and Unavailable in an outage of the payment provider: a repeated call goes on.
     """
@@ -154,15 +155,18 @@ def priced_shop(shop: ShopSite) -> PricedShop:
 def _price(runtime: Runtime, cart: Cart, wanted: Checkout) -> PricedCart:
     """Return a cart's lines with current prices and titles, and its adjustments.
 
-    Raises EmptyCart, NotForSale, PricingFailed, TotalChanged if the buyer saw another total,
-    PaymentsNotSetUp unless it is 0, and AmountNotTaken: a price may date from another payment
-    provider of the shop.
+    Raises EmptyCart, NotForSale, InvalidRequest for lines beyond the greatest total, PricingFailed,
+    TotalChanged if the buyer saw another total, PaymentsNotSetUp unless it is 0, and
+    AmountNotTaken: a price may date from another payment provider of the shop.
     """
     if not cart["lines"]:
         raise EmptyCart
     shop = settings.recall(runtime, cart["site"])
     lines = _lines_of_now(runtime, cart)
     priced = _order_lines(lines)
+    if total_micros(priced, []) > MAX_TOTAL_MICROS:
+        detail = "these lines cost more than an order may"
+        raise InvalidRequest(errors=[FieldError("lines", "too_large", detail)])
     adjusted = adjustments(priced, wanted.place, priced_shop(shop))
     total = total_micros(priced, adjusted)
     if total:
