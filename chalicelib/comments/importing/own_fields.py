@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.importing.identities import OWN_ID
 from chalicelib.comments.mentions import MAX_MENTIONS
+from chalicelib.comments.nodes import THREADED_STORES
 from chalicelib.comments.shapes import (
     MAX_BADGE_CHARACTERS,
     MAX_BADGES,
@@ -55,6 +56,9 @@ def settings_of(own: Mapping[str, Any]) -> dict[str, Any]:
         with contextlib.suppress(ValidationError):
             NodeSettings.model_validate({**page, name: own[name]})
             kept[name] = own[name]
+    if kept.get("threaded") and kept.get("store") not in {None, *THREADED_STORES}:
+        # The order of a discussion matters more than the place of its comments.
+        del kept["store"]
     for name in _TIMES:
         if found := instant_of(own.get(name)):
             kept[name] = found

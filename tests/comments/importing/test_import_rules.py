@@ -175,3 +175,13 @@ def test_searches_find_imported_comments(runtime: Runtime) -> None:
 
     assert runtime.database["comments.term"].count_documents({"terms": "ferry"}) == 1
     assert terms.verify(runtime, discussion.node) == NONE
+
+
+def test_a_threaded_page_in_a_store_without_threads_gets_the_usual_store(runtime: Runtime) -> None:
+    own = {"store": "buckets", "threaded": True}
+    items: list[Item] = [thread(own=own), comment("1", 9), comment("2", 8, parent="1")]
+
+    bring(runtime, items, format="plaza")
+
+    assert (at_url(runtime).node["store"], at_url(runtime).node["threaded"]) == ("documents", True)
+    assert [each["depth"] for each in at_url(runtime).walk()] == [0, 1]
