@@ -10,6 +10,7 @@ from pymongo import ASCENDING
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES, key_of
+from chalicelib.comments.importing.rows import MAX_BALLOTS
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import store_of
@@ -111,6 +112,8 @@ def _comment_lines(runtime: Runtime, node: Node, batch: Sequence[Comment]) -> It
 def _comment_line(runtime: Runtime, node: Node, comment: Comment, entry: Mapping[str, Any]) -> Line:
     votes, reactions = marks_of(runtime, node, comment, entry)
     base = entry.get("base") or {"up": 0, "down": 0}
+    given = [vote for _, vote in votes]
+    votes, reactions = _cut(votes, reactions)
     line: Line = {
         "kind": "comment",
         "id": comment["id"],
@@ -122,8 +125,8 @@ def _comment_line(runtime: Runtime, node: Node, comment: Comment, entry: Mapping
         "author": comment["author"],
         "text": comment["text"] or "",
         "state": comment["state"],
-        "up": base["up"] + sum(1 for _, value in votes if value > 0),
-        "down": base["down"] + sum(1 for _, value in votes if value < 0),
+        "up": base["up"] + given.count(1),
+        "down": base["down"] + given.count(-1),
         "votes": votes,
     }
     told: Mapping[str, Any] = comment
@@ -133,6 +136,15 @@ def _comment_line(runtime: Runtime, node: Node, comment: Comment, entry: Mapping
     times = {"spam_since": told.get("spam_since"), "featured": entry.get("featured")}
     line |= {name: _instant(time) for name, time in times.items() if time}
     return {**line, "reactions": reactions} if reactions else line
+
+
+def _cut(votes: list[Any], reactions: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the marks of as many people as an import keeps: a line has a bound, too."""
+    votes = votes[:MAX_BALLOTS]
+    voters = {person for person, _ in votes}
+    room = MAX_BALLOTS - len(votes)
+    others = [each for each in reactions if each[0] not in voters][:room]
+    return votes, [each for each in reactions if each[0] in voters] + others
 
 
 def entries_of(

@@ -10,7 +10,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.entries.rows import key_of
 from chalicelib.comments.forms import NodeSettings
-from chalicelib.comments.importing import running, verifying
+from chalicelib.comments.importing import exporting, running, verifying
 from chalicelib.comments.importing.exporting import lines_of
 from chalicelib.comments.importing.running import ImportOrder
 from chalicelib.comments.importing.shapes import Item
@@ -203,3 +203,15 @@ def test_a_comparison_tells_what_differs(runtime: Runtime, *, is_changed: bool) 
     assert dict(found.different) == different
     assert (found.comments, found.same) == ((5, 2) if is_changed else (4, 4))
     assert len(found.samples) == (3 if is_changed else 0)
+
+
+def test_a_comment_with_more_voters_than_a_line_has_keeps_the_sums_of_their_votes(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = tuple((f"voter-{number}", 1 if number else -1) for number in range(5))
+    brought(runtime, comment("1", 9, ups=6, downs=2, votes=named))
+    monkeypatch.setattr(exporting, "MAX_BALLOTS", 3)
+
+    (line,) = [each for each in lines_of(runtime, "default") if each["kind"] == "comment"]
+
+    assert (line["up"], line["down"], len(line["votes"])) == (6, 2, 3)

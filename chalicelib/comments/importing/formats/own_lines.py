@@ -1,5 +1,6 @@
 """Plaza's own lines, as docs/imports.md defines them."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any, BinaryIO, Literal
@@ -9,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, TypeAdapte
 from chalicelib.comments.forms import DEEPEST, CommentId
 from chalicelib.comments.importing.formats.cleaning import MOST_VOTES, skip, text_of, url_of
 from chalicelib.comments.importing.formats.comments_json import every_value
-from chalicelib.comments.importing.formats.json_values import JsonFile, JsonPart
+from chalicelib.comments.importing.formats.json_values import TOO_LARGE, JsonFile, JsonPart
 from chalicelib.comments.importing.shapes import (
     ImportedAuthor,
     ImportedComment,
@@ -123,6 +124,7 @@ class _End(BaseModel):
 _LINES: TypeAdapter[_Export | _Node | _Comment | _End] = TypeAdapter(
     Annotated[_Export | _Node | _Comment | _End, Field(discriminator="kind")]
 )
+_KIND = re.compile(r'"kind"\s*:\s*"(\w+)"')
 # The fields of a line that an item has under the names of all formats.
 _SHARED = {"kind", "id", "url", "title", "locked", "parent", "posted", "edited", "text", "up"}
 _SHARED_OF_COMMENT = {*_SHARED, "down", "votes", "author"}
@@ -162,7 +164,10 @@ class _Reader:
                 raise self._file.fail(f"the line is malformed: {_detail(fault)}") from None
             if kind == "node":
                 self._node = None
-            yield skip(_code(kind), f"line {found.line}: {_detail(fault)}", found.sample)
+            if found.value is TOO_LARGE:
+                yield skip("too_large", f"line {found.line}", found.sample)
+            else:
+                yield skip(_code(kind), f"line {found.line}: {_detail(fault)}", found.sample)
             return
         yield from self._items_of(line, found)
 
@@ -193,7 +198,10 @@ class _Reader:
 
 
 def _kind_of(found: JsonPart) -> str:
-    """Return the kind of a line; empty for none."""
+    """Return the kind of a line, also of a line without its value; empty for none."""
+    if found.value is TOO_LARGE:
+        named = _KIND.search(found.sample)
+        return named[1] if named else ""
     kind = found.value.get("kind") if isinstance(found.value, dict) else None
     return kind if isinstance(kind, str) else ""
 

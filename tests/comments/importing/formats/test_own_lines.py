@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.comments.importing.formats import json_values
 from chalicelib.comments.importing.shapes import ImportedAuthor
 from chalicelib.foreign.broken import BrokenFile
 from tests.comments.importing.support.reading import (
@@ -156,3 +157,16 @@ def test_the_comments_of_a_malformed_node_are_not_anothers() -> None:
 def test_a_file_that_is_not_whole_is_broken(file: str, message: str) -> None:
     with pytest.raises(BrokenFile, match=message):
         read("plaza", file)
+
+
+def test_a_line_above_the_bound_counts_and_leaves_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_values, "MAX_VALUE_CHARACTERS", 70_000)
+    votes = [[f"voter-{number}", 1] for number in range(9_000)]
+    large, other = {**COMMENT, "votes": votes}, {**COMMENT, "id": "c2"}
+
+    items = read("plaza", lines(NODE, large, other))
+
+    assert [each.key for each in comments(items)] == ["c2"]
+    assert [reason for reason, _ in skipped(items)] == ["too_large"]
