@@ -26,9 +26,12 @@ from chalicelib.runtime import Runtime
 
 # An address may write this many times as often as a person: offices and phones share addresses.
 ADDRESS_SHARE = 10
+# The networks of a /48 of IPv6, as a site or a customer has it, may write so often as 16 of them:
+# it has 65,536, enough to use up the slots of a fifth of all others.
+WIDE_SHARE = 16
 # Addresses share this many rows of a limit, so that many addresses make no more rows.
 SLOTS = 2**18
-_IPV4_PREFIX, _IPV6_PREFIX = 24, 64
+_IPV4_PREFIX, _IPV6_PREFIX, _WIDE_PREFIX = 24, 64, 48
 
 _MILLISECOND = timedelta(milliseconds=1)
 _DUPLICATE_KEY = 11_000
@@ -210,16 +213,26 @@ def _allowances(
     factor: float,
     keys: Sequence[SecretStr],
 ) -> list[Allowance]:
-    """Return the person's allowance, then the address's; without an unknown person or address."""
+    """Return the person's allowance, the address's, and that of an IPv6 address's wider network.
+
+    Without an unknown person or address.
+    """
     key, allowed = signing.signing_key(keys), []
     if caller is not None and limit.of_person:
         digest = signing.tag(b"limit person\0" + caller.id.encode(), key, 12)
         allowed.append((f"{limit.name}:{digest.hex()}", factor))
     if address is not None:
-        digest = signing.tag(b"limit address\0" + address.encode(), key, 8)
-        slot = int.from_bytes(digest) % SLOTS
-        allowed.append((f"{limit.name}:@{slot}", factor * ADDRESS_SHARE))
+        share = factor * ADDRESS_SHARE
+        allowed.append((f"{limit.name}:@{_slot_of(address, key)}", share))
+        if ":" in address:
+            wide = f"{_cut(IPv6Address(address), _WIDE_PREFIX)}/{_WIDE_PREFIX}"
+            allowed.append((f"{limit.name}:@@{_slot_of(wide, key)}", share * WIDE_SHARE))
     return [scale(row_id, limit.burst, limit.every, times) for row_id, times in allowed]
+
+
+def _slot_of(network: str, key: SecretStr) -> int:
+    """Return the slot of a network, which it shares with others."""
+    return int.from_bytes(signing.tag(b"limit address\0" + network.encode(), key, 8)) % SLOTS
 
 
 def scale(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance:
@@ -320,7 +333,10 @@ def _parse_address(text: str | None) -> IPv4Address | IPv6Address | None:
 
 
 def _network(found: IPv4Address | IPv6Address) -> str:
-    if isinstance(found, IPv6Address):
-        return str(IPv6Address(int(found) >> _IPV6_PREFIX << _IPV6_PREFIX))
-    spare_bits = 32 - _IPV4_PREFIX
-    return str(IPv4Address(int(found) >> spare_bits << spare_bits))
+    return str(_cut(found, _IPV6_PREFIX if isinstance(found, IPv6Address) else _IPV4_PREFIX))
+
+
+def _cut(found: IPv4Address | IPv6Address, prefix: int) -> IPv4Address | IPv6Address:
+    """Return the first address of the network with this many leading bits."""
+    spare_bits = found.max_prefixlen - prefix
+    return type(found)(int(found) >> spare_bits << spare_bits)

@@ -15,7 +15,7 @@ from chalicelib.database import Document
 from chalicelib.errors import Misconfigured, TooFast
 from chalicelib.http import Request, no_content, router
 from chalicelib.identity import Principal
-from chalicelib.limits import ADDRESS_SHARE, LIMITS, Limit, take
+from chalicelib.limits import ADDRESS_SHARE, LIMITS, WIDE_SHARE, Limit, take
 from chalicelib.runtime import Runtime
 from tests.http.support.things import app_with
 from tests.support.clock import Clock
@@ -118,6 +118,17 @@ def test_an_address_may_write_more_than_a_person_and_not_without_end(limited: Ru
 
     assert written == [True] * 5 * ADDRESS_SHARE + [False] * 2
     assert allowed(limited, people[-1], "198.51.100.0")
+
+
+def test_the_networks_of_one_site_share_a_wider_allowance(limited: Runtime) -> None:
+    """A site has a /48 of IPv6, and so 65,536 networks to write from."""
+    most = 5 * ADDRESS_SHARE * WIDE_SHARE
+
+    written = [allowed(limited, None, f"2001:db8:1:{number:x}::") for number in range(most + 2)]
+
+    assert written == [True] * most + [False] * 2
+    assert not allowed(limited, ANN, "2001:db8:1:ffff::")
+    assert allowed(limited, ANN, "2001:db8:2:ffff::")
 
 
 def test_without_a_token_the_address_is_what_is_limited(limited: Runtime) -> None:
@@ -239,9 +250,9 @@ def listened(limited: Runtime, commands: Commands) -> Iterator[Runtime]:
 
 
 def test_a_write_is_counted_in_one_round_trip(listened: Runtime, commands: Commands) -> None:
-    for _ in range(2):
+    for network in (OFFICE, OFFICE, "2001:db8:1:2::"):
         commands.names.clear()
-        take(listened, FIVE, ANN, OFFICE)
+        take(listened, FIVE, ANN, network)
         assert commands.names == ["update"]
 
 
