@@ -13,6 +13,7 @@ from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.sites.search_changes import SEARCH_CHANGES, SearchChange
+from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.comments.terms.rows import TERMS, CommentTerms, insertion_of, row_of
 from chalicelib.comments.terms.writing import is_searched
@@ -41,7 +42,10 @@ def verify(runtime: Runtime, node: Node) -> Difference:
 
 
 def add_missing(runtime: Runtime, node: Node, comments: Sequence[Comment]) -> None:
-    """Store the rows of these comments of a node that have none, if its site is searched."""
+    """Store the rows of these comments of a node that have none, if its site is searched.
+
+    Raises Moved.
+    """
     if not is_searched(runtime, node["site"]):
         return
     rows = [row for comment in comments if (row := row_of(node, comment)) is not None]
@@ -162,7 +166,12 @@ def _ask(runtime: Runtime, node: Node, *, is_repairing: bool) -> Difference:
             node,
             lambda _store, current: _compare(runtime, current, is_repairing=is_repairing),
         )
-    except (Unavailable, UnknownNode, NodeMoved):
+    except Unavailable:
+        # The comparison of counts makes the rows of a node that moves again and again.
+        if is_repairing:
+            nodes.touch(runtime.database, node["_id"], runtime.now())
+        return Difference()
+    except (UnknownNode, NodeMoved):
         return Difference()
 
 
@@ -203,10 +212,12 @@ def _batches(runtime: Runtime, node: Node) -> Iterator[list[CommentTerms]]:
 
 
 def _write(runtime: Runtime, node: Node, writes: "list[UpdateOne | DeleteOne]") -> None:
-    """Do the writes of a repair, if the comments are of a generation that is still served."""
-    now = nodes.look(runtime.database, node["_id"]) if writes else None
-    if now is None or now["generation"] != node["generation"] or "vacant" in now:
+    """Do the writes of a repair; raises Moved unless their generation is still served."""
+    if not writes:
         return
+    now = nodes.look(runtime.database, node["_id"])
+    if now is None or now["generation"] != node["generation"] or "vacant" in now:
+        raise Moved
     try:
         TERMS.of(runtime.database).bulk_write(writes, ordered=False)
     except BulkWriteError as error:

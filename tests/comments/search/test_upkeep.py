@@ -9,8 +9,11 @@ from chalice.app import Chalice
 
 from chalicelib.comments.forms import CommentEdit, NewComment, StateChange
 from chalicelib.comments.log.acts import Actor
+from chalicelib.comments.shapes import StoreName
 from chalicelib.comments.sites.search_changes import SEARCH_CHANGES
 from chalicelib.comments.sites.settings import SITES
+from chalicelib.comments.store import Moved
+from chalicelib.comments.stores import promotion
 from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS
 from chalicelib.comments.writing import edit
@@ -307,3 +310,42 @@ def test_a_change_during_a_step_begins_anew(
 
     assert rows(runtime) == {}
     assert publisher.get("/sites/blog/search?q=ferry").code == "not_enabled"
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_a_page_whose_store_changes_meanwhile_is_indexed_whole(
+    runtime: Runtime, unsearched: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, moved = upkeep.nodes.look, set[str]()
+
+    def look_after_a_move(database: Any, node_id: str) -> Any:
+        if node_id not in moved:
+            moved.add(node_id)
+            other: StoreName = "embedded" if "documents" in node_id else "documents"
+            promotion.move(runtime, node_id, other)
+        return look(database, node_id)
+
+    monkeypatch.setattr(upkeep.nodes, "look", look_after_a_move)
+    upkeep.index_due(runtime)
+
+    assert len(moved) == len(unsearched)
+    assert difference(runtime) == NONE
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_a_page_that_moves_again_and_again_is_indexed_by_the_comparison_of_counts(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def move_on(*_given: Any) -> None:
+        raise Moved
+
+    # Nothing else has the comparison look at these pages.
+    runtime.database["comments.node"].update_many({}, {"$set": {"written": None}})
+    with monkeypatch.context() as patched:
+        patched.setattr(upkeep, "_write", move_on)
+        upkeep.index_due(runtime)
+    assert difference(runtime).missing == 15
+
+    the_schedule(runtime, clock)
+
+    assert difference(runtime) == NONE
