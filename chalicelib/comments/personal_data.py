@@ -229,6 +229,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     people = PEOPLE.of(runtime.database)
     people.delete_many({"user_id": user_id, **began})
     joined = {"joined_at": {"$lte": until}} if until else {}
+    carrying.erase_late(runtime, {"joined": user_id, **joined})
     people.delete_many({"joined": user_id, **joined})
     people.update_many({"blocked": user_id}, {"$pull": {"blocked": user_id}})
     mentions = mentioning.erase(runtime, user_id, until, most)

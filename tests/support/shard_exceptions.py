@@ -377,6 +377,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.joining.carrying._nodes_of: find comments.node",
         "comments.joining.carrying._withdraw_own_marks: find mark",
         "comments.joining.carrying.carry_all: find comments.person",
+        "comments.joining.carrying.erase_late: find comments.person",
         "marks.giving.give: find mark",
         "notifications.personal_data.give: update notifications.item",
         "notifications.subscriptions.give: update notifications.push",

@@ -30,6 +30,7 @@ from chalicelib.comments.terms import writing as terms
 from chalicelib.comments.writing import mentioning
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
+from chalicelib.jobs import outbox
 from chalicelib.marks import giving
 from chalicelib.marks.shapes import MARKS, thing_of
 from chalicelib.notifications import mailing, preferences, subscriptions
@@ -37,6 +38,7 @@ from chalicelib.notifications import personal_data as notifications
 from chalicelib.people import blocks
 from chalicelib.people.blocks import BLOCKS
 from chalicelib.people.ids import GUEST_ID
+from chalicelib.people.jobs import EraseLate
 from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
@@ -101,6 +103,17 @@ def carry_all(runtime: Runtime, account: str) -> None:
     mine = PEOPLE.of(runtime.database).find({"joined": account}, {"site": 1, "user_id": 1})
     for row in list(mine):
         carry(runtime, row["site"], row["user_id"])
+
+
+def erase_late(runtime: Runtime, joined: Document) -> None:
+    """Note the erasure of claimed guests, whose calls may still write under their former ids.
+
+    Nothing else finds these writes once the documents that name the account are gone.
+    """
+    due = runtime.now() + outbox.OUTLIVES_ALL
+    for row in PEOPLE.of(runtime.database).find(joined, {"user_id": 1}):
+        if GUEST_ID.fullmatch(row["user_id"]):
+            outbox.note(runtime, EraseLate(user_id=row["user_id"], until=due), due=due)
 
 
 def _carry_comments(database: Database[Document], by: ClaimedPast) -> None:
