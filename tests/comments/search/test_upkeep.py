@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
+from chalicelib.comments import nodes as stored_nodes
 from chalicelib.comments.forms import CommentEdit, NewComment, StateChange
 from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.shapes import StoreName
@@ -316,7 +317,7 @@ def test_a_change_during_a_step_begins_anew(
 def test_a_page_whose_store_changes_meanwhile_is_indexed_whole(
     runtime: Runtime, unsearched: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look, moved = upkeep.nodes.look, set[str]()
+    look, moved = stored_nodes.look, set[str]()
 
     def look_after_a_move(database: Any, node_id: str) -> Any:
         if node_id not in moved:
@@ -325,7 +326,7 @@ def test_a_page_whose_store_changes_meanwhile_is_indexed_whole(
             promotion.move(runtime, node_id, other)
         return look(database, node_id)
 
-    monkeypatch.setattr(upkeep.nodes, "look", look_after_a_move)
+    monkeypatch.setattr(stored_nodes, "look", look_after_a_move)
     upkeep.index_due(runtime)
 
     assert len(moved) == len(unsearched)
