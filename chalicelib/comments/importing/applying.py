@@ -152,7 +152,7 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
     node = _begin(runtime, node_id)
     store: StoreName = "documents" if node["store"] == "embedded" else node["store"]
     target: Node = {**node, "generation": promotion.mark_of(node)["generation"], "store": store}
-    outcome, tally = ThreadOutcome(), promotion.Tally()
+    outcome, tally = ThreadOutcome(), promotion.MoveTally()
     try:
         promotion.mark_for_sweep(runtime, node, target)
         rows = StagedRows(runtime.database, thread)

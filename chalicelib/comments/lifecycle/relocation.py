@@ -77,7 +77,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     try:
         arriving = _keep_place(runtime, node, to)
         promotion.mark_for_sweep(runtime, node, arriving)
-        tally = promotion.Tally()
+        tally = promotion.MoveTally()
         batches = promotion.renewing(runtime, node, store_of(runtime, node).export(node))
         batches = tally.of(_render_for(runtime, node, arriving, batches))
         store_of(runtime, arriving).load(arriving, batches)
@@ -147,7 +147,7 @@ def _render(runtime: Runtime, arriving: Node, comment: Comment) -> Comment:
         return comment
 
 
-def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.Tally) -> Node:
+def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveTally) -> Node:
     """Store the node at the new id and make the old one forward to it, in one transaction."""
     collection = nodes.NODES.of(runtime.database)
 

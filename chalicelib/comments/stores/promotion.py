@@ -107,7 +107,7 @@ def move(runtime: Runtime, node_id: str, store: StoreName) -> Node:
     target: Node = {**node, "generation": mark_of(node)["generation"], "store": store}
     try:
         mark_for_sweep(runtime, node, target)
-        tally = Tally()
+        tally = MoveTally()
         batches = renewing(runtime, node, store_of(runtime, node).export(node))
         store_of(runtime, target).load(target, tally.of(batches))
         return _switch(runtime, target, tally)
@@ -258,7 +258,7 @@ def renewing(
         yield batch
 
 
-class Tally:
+class MoveTally:
     """The counts of copied comments, and whether their author alone sees any of them."""
 
     def __init__(self) -> None:
@@ -281,7 +281,7 @@ class Tally:
         return nodes.UNSEEN if self._has_shadows else {}
 
 
-def _switch(runtime: Runtime, target: Node, tally: Tally) -> Node:
+def _switch(runtime: Runtime, target: Node, tally: MoveTally) -> Node:
     """Switch a node to its new generation, in one write."""
     counts = tally.counts
     served = {"store": target["store"], "generation": target["generation"]}

@@ -137,7 +137,7 @@ def test_replies_that_were_half_done_when_they_were_copied_are_counted_in_the_co
     (root,) = some_comments(1)
     root |= {"state": "removed", "author": None, "text": None, "html": None, "reply_count": counted}
 
-    tally = promotion.Tally()
+    tally = promotion.MoveTally()
     store_of(runtime, target).load(target, tally.of([[root, reply_to(root, 2, "thereply00")]]))
     promotion._switch(runtime, target, tally)
 
