@@ -9,7 +9,7 @@ from playwright.sync_api import ConsoleMessage, Page, Route, expect
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.browser import until
-from tests.web.support.site import Site
+from tests.web.support.site import Site, serving
 
 expect.set_options(timeout=PATIENCE_MS)
 NODE = "harbour:moon"
@@ -60,6 +60,26 @@ def test_an_element_whose_file_does_not_come_is_there_later(
 
     expect(page.get_by_role("heading", name="Nobody has said anything yet.")).to_be_visible()
     assert failed
+
+
+class SelfHosted(Site):
+    """A site whose policy takes scripts from an address that no script may ask."""
+
+    @property
+    def policy(self) -> str:
+        return super().policy.replace(f"connect-src 'self' {self.api}", "connect-src 'self'")
+
+
+def test_a_policy_may_allow_the_script_where_it_allows_no_call(
+    site: Site, open_page: OpenPage
+) -> None:
+    """As where the script comes from the site, and `api` names another address."""
+    body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+
+    with serving(SelfHosted(site.api, body=body)) as narrow:
+        page = open_page(narrow, may_log=(*LOGGED, "Content Security Policy"))
+
+        expect(page.get_by_role("alert")).to_contain_text("Plaza cannot be reached.")
 
 
 def stays_as_it_was(page: Page) -> None:

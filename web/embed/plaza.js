@@ -69,13 +69,21 @@ function load(element) {
 
 /** Files in the browser's cache, or on their way. @type {Record<string, Promise<unknown> | null>} */
 const brought = {};
+/** Whether the page's policy lets scripts come from here, and no script ask here. */
+let isBarred = false;
+addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+  isBarred ||= effectiveDirective === "connect-src" && blockedURI.startsWith(new URL(import.meta.url).origin);
+});
 
 /** Bring a file into the cache before it is imported: a browser imports none that has once failed. @param {string} file */
 function bring(file) {
   return (brought[file] ||= fetch(new URL(file, import.meta.url)).then((answer) => {
     if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
     return answer.blob();
-  }).catch((error) => {
+  }).catch(async (error) => {
+    // The browser tells of the policy a moment later.
+    await new Promise((told) => setTimeout(told));
+    if (isBarred) return;
     brought[file] = null;
     throw error;
   }));
