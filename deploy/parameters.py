@@ -9,8 +9,8 @@ from deploy.intrinsics import filled, reference, when
 from deploy.mail import CONFIGURATION_SET_NAME
 from deploy.queues import concurrency_parameter
 
-# The members of the deployment's secret, which become variables: of every function, and of the
-# API's alone. CloudFormation takes no more than 60 references in a template.
+# The members of the deployment's secret, which become variables: of every function, and of the API
+# with the functions below. CloudFormation takes no more than 60 references in a template.
 SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
 # An import hashes the addresses of its authors as the API hashes those of guests.
@@ -61,10 +61,10 @@ SETTINGS = {
 # The most characters of a setting: with all of them, a function's variables fit into Lambda's 4 KB.
 # CloudFormation would notice only after it has changed other resources.
 MOST_CHARACTERS = {
-    "database": 63,
+    "database": 38,
     "allowed_origins": 1_400,
     "reserved_names": 200,
-    **dict.fromkeys(("image_sites", "open_nodes"), 100),
+    **dict.fromkeys(("image_sites", "open_nodes", "stripe_sites"), 100),
     **dict.fromkeys(("public_url", "frame_url", "jwks_url", "jwt_issuer", "jwt_audience"), 128),
     "vapid_public_key": 87,
 }

@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--name", help="the name shown to others (default: made from the id)")
     parser.add_argument("--role", action="append", default=[], choices=get_args(Role))
     parser.add_argument("--advertiser", help="the advertiser that an advertiser acts for")
-    parser.add_argument("--site", action="append", default=[], help="a site that a publisher owns")
+    parser.add_argument("--site", action="append", help="a site that a publisher owns")
     given = parser.parse_args()
     try:
         settings = Settings.from_environment({**os.environ, **local_secrets(os.environ)})

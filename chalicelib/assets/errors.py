@@ -20,7 +20,7 @@ class UnknownUpload(Problem):
 
 
 class UploadFinished(Problem):
-    """A part came after the finish of the upload; the stored parts do not change."""
+    """A part came after the finish or the refusal of the upload; the stored parts do not change."""
 
     status = 409
     code = "upload_finished"

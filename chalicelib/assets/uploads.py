@@ -265,7 +265,8 @@ def put_part(runtime: Runtime, owner: str, upload_id: str, number: int, data: by
     length.
     """
     upload = find(runtime, owner, upload_id)
-    if upload["finished"] is not None:
+    # Parts of a refused upload would be stored again, outside of the quota.
+    if upload["finished"] is not None or "refused" in upload:
         raise UploadFinished
     blobs = store_of(runtime, upload["store"])
     if blobs.needs_digests:

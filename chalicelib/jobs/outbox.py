@@ -99,11 +99,13 @@ def run(
 ) -> None:
     """Run a job that is still noted, and delete it unless it was noted again meanwhile.
 
-    A job that `runs_twice` runs at once and again after `OUTLIVES_ALL`, and is then deleted.
+    A job that `runs_twice` runs at once and again after `OUTLIVES_ALL`, and is then deleted. A late
+    message of a job that was noted again with a later `until` does nothing.
     """
     rows, begun = jobs.of(runtime.database), runtime.now()
-    noted = rows.find_one({"_id": _key(job)}, {"version": 1, "noted": 1, "resends": 1})
-    if noted is None:
+    fields = {"version": 1, "noted": 1, "resends": 1, "errand.until": 1}
+    noted = rows.find_one({"_id": _key(job)}, fields)
+    if noted is None or _is_former(job, noted["errand"]):
         return
     same = {"_id": noted["_id"], "version": noted["version"]}
     if noted.get("resends"):
@@ -142,6 +144,11 @@ def _parse_jobs(kinds: TypeAdapter[Any], rows: Iterable[StoredJob]) -> Iterator[
         except ValidationError:
             fields = {"type": row["errand"].get("type")}
             log.warning("job left to a newer release", extra={"fields": fields})
+
+
+def _is_former(job: Job, noted: Document) -> bool:
+    until, later = getattr(job, "until", None), noted.get("until")
+    return until is not None and later is not None and until < later
 
 
 def _key(job: Job) -> str:

@@ -167,3 +167,16 @@ def test_refused_bytes_are_removed_long_before_their_upload(
     assert CHUNKS.of(runtime.database).count_documents({}) == 0
     assert UPLOADS.of(runtime.database).count_documents({}) == 1
     assert editor.finish(begun).code == "wrong_content"
+
+
+def test_a_refused_upload_takes_no_part(editor: Uploader, runtime: Runtime, clock: Clock) -> None:
+    """Its bytes count in no quota any more."""
+    begun = editor.begin(b"<svg/>", "image/png").json
+    editor.send(begun, b"<svg/>")
+    assert editor.finish(begun).code == "wrong_content"
+    clock.advance(minutes=15)
+    sweep_waste(runtime)
+
+    assert editor.put(begun["parts"][0]["url"], b"<svg/>").code == "upload_finished"
+
+    assert CHUNKS.of(runtime.database).count_documents({}) == 0

@@ -340,6 +340,7 @@ SECRET_CHARACTERS = {
 
 
 OTHER_CHARACTERS = {"AWS::NoValue": 0, "AssetBucket": 63}
+LONGEST_SITE_CHARACTERS = 64
 # SES takes no longer name.
 MOST_OF_A_CONFIGURATION_SET = 64
 STACK_CHARACTERS = 36
@@ -378,6 +379,18 @@ def test_the_longest_settings_fit_into_each_functions_environment(template: Any)
         ]
 
         assert sum(sizes) < 4_096, function.name
+
+
+@pytest.mark.parametrize("name", ["ImageSites", "OpenNodes", "StripeSites"])
+def test_a_list_of_sites_takes_the_longest_site(template: Any, name: str) -> None:
+    assert template["Parameters"][name]["MaxLength"] >= LONGEST_SITE_CHARACTERS
+
+
+def test_a_function_takes_the_longest_name_of_a_database(template: Any) -> None:
+    longest = "d" * template["Parameters"]["Database"]["MaxLength"]
+    pattern = Settings.model_json_schema()["properties"]["database"]["pattern"]
+
+    assert re.fullmatch(pattern, longest)
 
 
 def processors(out: Path) -> tuple[set[str], set[int]]:

@@ -64,6 +64,19 @@ def stamp(desk: Desk, **later: int) -> str:
     return (desk.clock() + timedelta(**later)).isoformat()
 
 
+def test_a_page_to_come_is_told_at_the_address_it_has_by_then(
+    desk: Desk, site: Client, heard: Heard
+) -> None:
+    page = write(editor(site), "old/moon")
+    assert publish(site, page, at=stamp(desk, hours=1)).status == 200
+    moved = publisher(site).post(f"/content/{SITE}/move", **{"from": "old/", "to": "new/"})
+    assert moved.json == {"moved": 1}
+
+    desk.clock.advance(hours=1)
+
+    assert heard() == [("page.published", "new/moon", 1)]
+
+
 def unpublish(client: Client, page: str) -> None:
     assert publisher(client).post(f"{node(page)}/unpublish").status == 200
 

@@ -19,6 +19,7 @@ from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.runtime import Runtime
+from chalicelib.webhooks.rows import DueEvent
 
 # A thousand pages have many megabytes of texts.
 _TEXTS = ("detail", "html", "summary")
@@ -56,7 +57,9 @@ class _Moving:
             return []
         claimed = {slug: each for node in found for slug, each in self._new_addresses(node).items()}
         self._claim({self._new(slug): each for slug, each in claimed.items()}, session)
-        self._release([addresses.key(self._site, slug) for slug in claimed], session)
+        # A page may move to the address of its coming edition.
+        left = {addresses.key(self._site, slug) for slug in claimed}
+        self._release(sorted(left - {each["_id"] for each in claimed.values()}), session)
         updates = [
             UpdateOne({"_id": node["_id"], "site": self._site}, self._update(node))
             for node in found
@@ -109,8 +112,10 @@ class _Moving:
         missing = [each for each in wanted.values() if each["_id"] not in held]
         if missing:
             rows.insert_many(missing, session=session)
-        for own in held:
-            rows.update_one({"_id": own}, {"$set": {"current": True}}, session=session)
+        for each in wanted.values():
+            if each["_id"] in held:
+                change: Document = {"$set": {"current": True}, "$min": {"since": each["since"]}}
+                rows.update_one({"_id": each["_id"]}, change, session=session)
 
     def _release(self, ids: list[str], session: ClientSession) -> None:
         """Make the former addresses old addresses, or remove them if they were never public."""
@@ -125,9 +130,18 @@ class _Moving:
             for name, part in parts.items()
             if part is not None and part["slug"].startswith(self._from)
         }
+        if node.get("due_events"):
+            stored["due_events"] = [self._moved(each) for each in node["due_events"]]
         if node["discussion"] is not None:
             stored["telling"] = discussions.note(self._runtime)
         return {"$set": {**stored, "updated": self._now}, "$inc": RAISED}
+
+    def _moved(self, event: DueEvent) -> DueEvent:
+        """Return an event of a page; an event to come has the new address."""
+        slug = event["data"]["slug"]
+        if event["at"] <= self._now or not slug.startswith(self._from):
+            return event
+        return {**event, "data": {**event["data"], "slug": self._new(slug)}}
 
     def _new(self, slug: str) -> str:
         moved = self._to + slug.removeprefix(self._from)

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.content.support.factories import (
     save,
     write,
 )
+from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 
 PAGES = 12
@@ -71,6 +73,37 @@ def test_a_move_that_meets_another_page_moves_nothing(site: Client) -> None:
     assert refused.json["facts"] == {"address": "new/b", "id": there, "is_current": True}
     assert sorted(listed(site)) == ["new/b", "old/a", "old/b"]
     assert read(site, "new/a").code == "unknown_content"
+
+
+def test_a_page_moves_to_the_address_of_its_coming_edition(site: Client, clock: Clock) -> None:
+    edda, tomorrow = editor(site), clock() + timedelta(days=1)
+    page = published(site, "old/a")
+    save(edda, page, 1, slug="new/a")
+    assert publish(site, page, 2, at=tomorrow.isoformat()).status == 200
+
+    assert move(site, "old/", "new/").json == {"moved": 1}
+
+    assert read(site, "new/a").json["id"] == page
+    assert read(site, "old/a").json["facts"] == {"address": "new/a"}
+    clock.time = tomorrow
+    assert read(site, "new/a").json["id"] == page
+
+
+def test_a_page_moves_below_its_own_prefix_where_its_coming_edition_is(
+    site: Client, clock: Clock
+) -> None:
+    edda, tomorrow = editor(site), clock() + timedelta(days=1)
+    page = published(site, "news/a")
+    save(edda, page, 1, slug="news/2026/a")
+    assert publish(site, page, 2, at=tomorrow.isoformat()).status == 200
+
+    assert move(site, "news/", "news/2026/").json == {"moved": 1}
+
+    assert read(site, "news/2026/a").json["id"] == page
+    other = write(edda, "news/2026/a", title="Another")
+    assert publish(site, other).code == "address_taken"
+    clock.time = tomorrow
+    assert read(site, "news/2026/2026/a").json["id"] == page
 
 
 @pytest.mark.bounds(content={"moved_at_once": 2})
