@@ -33,8 +33,9 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 def tend(runtime: Runtime) -> dict[str, int]:
     """Make and drop the parts of logs, and measure collections; return the number of each."""
     steps: dict[str, Step] = {
-        "parts_dropped": upkeep.trim,
         "collections_measured": upkeep.measure,
+        # Last: new expiries of a large site can outlast a run.
+        "parts_dropped": upkeep.trim,
     }
     return run_steps(runtime, steps)
 

@@ -85,14 +85,20 @@ def put(
     database: Database[Document], site: str, chosen: Chosen, log: LogName, layout: LayoutName
 ) -> SiteAnalytics:
     """Set a site's settings; the log and the layout only for a new site."""
-    # Rows of the expiring log have their own expiry, which needs a change.
-    told = {"keep_changed": True}
+    once = {"log": log, "layout": layout, "generation": 1}
+    # Rows of the expiring log have their own expiry, which another number of days changes.
+    same = {"$eq": ["$keep_days", chosen["keep_days"]]}
     stored = SITES.of(database).find_one_and_update(
         {"_id": site},
-        {
-            "$set": {**chosen, **told},
-            "$setOnInsert": {"log": log, "layout": layout, "generation": 1},
-        },
+        [
+            {
+                "$set": {
+                    **{name: {"$literal": value} for name, value in chosen.items()},
+                    **{name: {"$ifNull": [f"${name}", value]} for name, value in once.items()},
+                    "keep_changed": {"$cond": [same, "$keep_changed", True]},
+                }
+            }
+        ],
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )

@@ -1,6 +1,8 @@
 """Upkeep of the logs: make tomorrow's parts, drop old parts, measure sizes."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from pymongo.database import Database
@@ -8,9 +10,11 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import DAY, day_of
 from chalicelib.analytics.logs import rows
 from chalicelib.analytics.logs.choosing import every_log
+from chalicelib.analytics.logs.log import Log
 from chalicelib.analytics.logs.schema import CAPPED, DAILY_EVENTS, EVENTS, SERIES
 from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics
 from chalicelib.database import Document
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import COLLECTION_SIZE
 from chalicelib.runtime import Runtime
@@ -58,20 +62,20 @@ def _sum(database: Database[Document]) -> Document:
 def trim(runtime: Runtime) -> int:
     """Prepare every log for today and tomorrow, and trim it; return the number of dropped parts.
 
-    If the schedule is late, workers make the missing parts themselves.
+    If the schedule is late, workers make the missing parts themselves. Each log is a step of its
+    own; last the log whose every hit may need another expiry, which can outlast a run.
     """
-    database, now = runtime.database, runtime.now()
-    sites = {site["_id"]: site for site in SITES.of(database).find()}
-    dropped = 0
-    for each in every_log(database, sites):
-        mine = {name: site for name, site in sites.items() if _writes(site, each.name)}
-        if mine:
-            each.prepare([day_of(now), day_of(now) + DAY])
-        dropped += each.trim(now)
-    for site in sites.values():
-        same = {"_id": site["_id"], "keep_days": site["keep_days"], "keep_changed": True}
-        SITES.of(database).update_one(same, {"$unset": {"keep_changed": ""}})
-    return dropped
+    sites = {site["_id"]: site for site in SITES.of(runtime.database).find()}
+    logs = sorted(every_log(runtime.database, sites), key=lambda each: each.name == "expiring")
+    steps: dict[str, Step] = {each.name: partial(_trim, each, sites.values()) for each in logs}
+    return sum(run_steps(runtime, steps).values())
+
+
+def _trim(each: Log, sites: Iterable[SiteAnalytics], runtime: Runtime) -> int:
+    now = runtime.now()
+    if any(_writes(site, each.name) for site in sites):
+        each.prepare([day_of(now), day_of(now) + DAY])
+    return each.trim(now)
 
 
 def _writes(site: SiteAnalytics, log: LogName) -> bool:

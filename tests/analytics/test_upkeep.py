@@ -1,14 +1,17 @@
 """Upkeep: parts made ahead, dropped in time, and sizes as metrics."""
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from pymongo import monitoring
 
 from chalicelib.analytics import upkeep
+from chalicelib.analytics.logs import rows as of_rows
 from chalicelib.analytics.logs.log import Span
-from chalicelib.analytics.logs.rotating import DAILY_EVENTS
+from chalicelib.analytics.logs.rotating import DAILY_EVENTS, RotatingLog
 from chalicelib.runtime import Runtime
 from chalicelib.wiring import schema
 from tests.analytics.support.hits import (
@@ -24,9 +27,45 @@ from tests.analytics.support.hits import (
     worker,
 )
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 
 NOON = at("2026-03-01 12:00")
 DAY = timedelta(days=1)
+
+
+class Stopped(Exception):
+    pass
+
+
+class Changes(Commands):
+    """Remembers how many documents of a collection each update has changed."""
+
+    def __init__(self, collection: str) -> None:
+        super().__init__()
+        self.collection, self.numbers = collection, list[int]()
+        self._asked: set[int] = set()
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        if event.command.get("update") == self.collection:
+            self._asked.add(event.request_id)
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        if event.request_id in self._asked:
+            self.numbers.append(event.reply["nModified"])
+
+
+def stopping(parts: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """Return a function of parts that stops behind the first."""
+
+    def first(*args: Any) -> Iterator[Any]:
+        yield next(parts(*args))
+        raise Stopped
+
+    return first
+
+
+def found_site(runtime: Runtime, name: str = SITE) -> Any:
+    return runtime.database["hit.site"].find_one({"_id": name})
 
 
 def test_tomorrows_part_is_made_ahead_as_it_is_declared(runtime: Runtime) -> None:
@@ -107,9 +146,62 @@ def test_the_expiring_log_goes_by_the_sites_days_as_they_are_now(runtime: Runtim
     # A day more, so that each day which is kept is whole.
     assert until == [NOON + 21 * DAY]
     assert [row["until"] for row in runtime.database["hit.event"].find()] == [NOON + 16 * DAY]
-    found = runtime.database["hit.site"].find_one({"_id": SITE})
-    assert found is not None
-    assert "keep_changed" not in found
+    assert "keep_changed" not in found_site(runtime)
+
+
+def test_a_large_site_gets_its_new_expiries_in_parts_and_a_stopped_run_goes_on(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_rows, "AT_ONCE", 2)
+    site(runtime, keep_days=20)
+    count(runtime, *(view(n, NOON - n * DAY) for n in range(6)))
+    site(runtime, keep_days=15)
+    changes = Changes("hit.event")
+    with monkeypatch.context() as stopped:
+        stopped.setattr(of_rows, "in_parts", stopping(of_rows.in_parts))
+        with pytest.raises(Stopped):
+            upkeep.trim(runtime)
+    assert "keep_changed" in found_site(runtime)
+
+    with listening(runtime, changes) as heard:
+        upkeep.trim(heard)
+
+    # The first run has changed two; behind the last part, there is none.
+    assert changes.numbers == [0, 2, 2, 0]
+    for row in runtime.database["hit.event"].find():
+        assert row["until"] == row["ts"] + 16 * DAY
+    assert "keep_changed" not in found_site(runtime)
+
+
+def test_settings_that_keep_the_days_change_no_expiry(runtime: Runtime) -> None:
+    site(runtime, keep_days=20)
+    upkeep.trim(runtime)
+
+    site(runtime, keep_days=20, public=True)
+
+    assert "keep_changed" not in found_site(runtime)
+    assert found_site(runtime)["public"] is True
+    site(runtime, keep_days=30)
+    site(runtime, keep_days=30)
+    assert found_site(runtime)["keep_changed"] is True
+
+
+def test_a_log_that_cannot_be_trimmed_keeps_no_other_from_its_upkeep(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site(runtime, "rotating")
+    site(runtime, "expiring", name="other", keep_days=20)
+
+    def fails(_log: Any, _now: Any) -> int:
+        raise Stopped
+
+    monkeypatch.setattr(RotatingLog, "trim", fails)
+
+    with pytest.raises(Stopped):
+        upkeep.trim(runtime)
+
+    assert "keep_changed" not in found_site(runtime, "other")
+    assert len(DAILY_EVENTS.days(runtime.database)) == 2
 
 
 def test_the_time_series_expires_after_the_most_days_that_a_site_keeps(runtime: Runtime) -> None:

@@ -78,7 +78,7 @@ class CappedLog(AppendedLog):
 
     def remove(self, site: str, path: str | None = None) -> None:
         """Delete a site's hits."""
-        self._rows.delete_many({"site": site, **({} if path is None else {"path": path})})
+        rows.remove(self._rows, site, path)
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
         """Remove a source from the hits of a span."""

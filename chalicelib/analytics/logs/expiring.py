@@ -16,7 +16,7 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import Dimension, StoredHit
 from chalicelib.analytics.logs import rows
 from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
-from chalicelib.analytics.settings import LogName, SiteAnalytics, kept_for
+from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document, insert_missing
 
 
@@ -94,20 +94,29 @@ class ExpiringLog:
 
     def remove(self, site: str, path: str | None = None) -> None:
         """Delete a site's hits."""
-        self._rows.delete_many({"site": site, **({} if path is None else {"path": path})})
+        rows.remove(self._rows, site, path)
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
         """Remove a source from the hits of a span."""
         rows.forget_source(self._rows, span, dimension, value)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the index knows the time
-        """Set new expiries for the sites with a new number of days."""
+        """Set new expiries for the sites with a new number of days, in parts.
+
+        A run that stops leaves its parts done, and the sites before done with.
+        """
         for site in self._sites.values():
             if site.get("keep_changed"):
-                milliseconds = kept_for(site["keep_days"]) // timedelta(milliseconds=1)
-                until = {"$set": {"until": {"$add": ["$ts", milliseconds]}}}
-                self._rows.update_many({"site": site["_id"]}, [until])
+                self._set_expiries(site)
+                same = {"_id": site["_id"], "keep_days": site["keep_days"], "keep_changed": True}
+                SITES.of(self._database).update_one(same, {"$unset": {"keep_changed": ""}})
         return 0
+
+    def _set_expiries(self, site: SiteAnalytics) -> None:
+        until = {"$add": ["$ts", kept_for(site["keep_days"]) // timedelta(milliseconds=1)]}
+        other = {"$expr": {"$ne": ["$until", until]}}
+        for part in rows.in_parts(self._rows, {"site": site["_id"]}):
+            self._rows.update_many({**part, **other}, [{"$set": {"until": until}}])
 
     def size(self, site: str) -> LogUsage:
         """Return a site's part of the collection."""

@@ -106,9 +106,8 @@ class RotatingLog:
 
     def remove(self, site: str, path: str | None = None) -> None:
         """Delete a site's hits of every day."""
-        where = {"site": site, **({} if path is None else {"path": path})}
         for part in DAILY_EVENTS.collections(self._database):
-            part.of(self._database).delete_many(where)
+            rows.remove(part.of(self._database), site, path)
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
         """Remove a source from the hits of a span."""
@@ -130,8 +129,8 @@ class RotatingLog:
                 dropped += 1
                 continue
             past = [name for name, site in self._sites.items() if day < kept_since(site, now)]
-            if past:
-                part.delete_many({"site": {"$in": past}})
+            for name in part.distinct("site", {"site": {"$in": past}}) if past else ():
+                rows.remove(part, name)
         return dropped
 
     def size(self, site: str) -> LogUsage:

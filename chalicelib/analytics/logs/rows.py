@@ -1,6 +1,6 @@
 """The common part of the logs: filters of spans, pages of hits, and sizes of collections."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,8 @@ from chalicelib.analytics.hits import FIELD_OF, Dimension, StoredHit
 from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
 from chalicelib.database import Document
 
+# The hits that one write deletes or changes: far less work than a command's time.
+AT_ONCE = 10_000
 _SIZES = ("size", "storageSize", "totalIndexSize")
 
 
@@ -26,12 +28,37 @@ def match(span: Span) -> Document:
 def forget_source(rows: MongoCollection[Any], span: Span, dimension: Dimension, value: str) -> None:
     """Remove a source from the hits of a span."""
     field = FIELD_OF[dimension]
-    rows.update_many({**match(span), field: value}, {"$unset": {field: ""}})
+    for part in in_parts(rows, match(span)):
+        rows.update_many({**part, field: value}, {"$unset": {field: ""}})
+
+
+def remove(rows: MongoCollection[Any], site: str, path: str | None = None) -> None:
+    """Delete a site's hits, of one path or all, in parts."""
+    for part in in_parts(rows, {"site": site, **({} if path is None else {"path": path})}):
+        rows.delete_many(part)
 
 
 def of_user(user: str, until: datetime | None) -> Document:
     """Return the filter of a user's hits up to a time; None: all."""
     return {"user": user, **({} if until is None else {"ts": {"$lte": until}})}
+
+
+def in_parts(rows: MongoCollection[Any], where: Document) -> Iterator[Document]:
+    """Yield filters that part the hits of a filter by their time, each for about AT_ONCE hits.
+
+    No write is longer for a larger site. The filter needs an index that ends with the time. Hits of
+    one instant are in one part.
+    """
+    while last := _last_of_part(rows, where):
+        yield {**where, "ts": {**where.get("ts", {}), "$lte": last}}
+        where = {**where, "ts": {**where.get("ts", {}), "$gt": last}}
+    yield where
+
+
+def _last_of_part(rows: MongoCollection[Any], where: Document) -> datetime | None:
+    """Return the time of the last hit of a filter's first part; None: the rest is one part."""
+    found = rows.find(where, {"_id": 0, "ts": 1}).sort("ts", ASCENDING).skip(AT_ONCE - 1).limit(1)
+    return next((row["ts"] for row in found), None)
 
 
 def page(

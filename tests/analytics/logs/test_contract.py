@@ -9,6 +9,7 @@ import pytest
 from chalicelib.analytics.errors import LogCannotForget
 from chalicelib.analytics.hits import OTHER, rows_of
 from chalicelib.analytics.logs import receipts, together
+from chalicelib.analytics.logs import rows as of_rows
 from chalicelib.analytics.logs.log import HitPosition, Span
 from chalicelib.analytics.settings import LayoutName, LogName
 from chalicelib.runtime import Runtime
@@ -26,6 +27,7 @@ from tests.analytics.support.hits import (
     view,
     worker,
 )
+from tests.support.commands import Commands, listening
 
 NOON = at("2026-03-01 12:00")
 DAY = timedelta(days=1)
@@ -305,6 +307,28 @@ def test_a_site_is_removed_and_no_other(logged: Runtime) -> None:
 
     assert logs(logged)[0].read(Span(SITE, *TODAY), None, 10) == []
     assert len(logs(logged)[0].read(Span("other", *TODAY), None, 10)) == 1
+
+
+@pytest.mark.parametrize("log", ["expiring", "rotating", "capped"])
+def test_many_hits_of_a_site_or_a_path_are_removed_in_parts(
+    runtime: Runtime, log: LogName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_rows, "AT_ONCE", 2)
+    site(runtime, log)
+    # Three of one instant are in one part.
+    times = [NOON] * 3 + [NOON + timedelta(minutes=n) for n in range(1, 5)]
+    count(runtime, *(view(n, time) for n, time in enumerate(times)))
+    count(runtime, *(view(10 + n, time, "/spam") for n, time in enumerate(times)))
+    deletes = Commands()
+
+    with listening(runtime, deletes) as heard:
+        logs(heard)[0].remove(SITE, "/spam")
+
+    assert deletes.names.count("delete") == 4
+    (found,) = logs(runtime)
+    assert [hit["path"] for hit in found.read(Span(SITE, *TODAY), None, 99)] == ["/a"] * 7
+    found.remove(SITE)
+    assert found.read(Span(SITE, *TODAY), None, 99) == []
 
 
 @pytest.mark.parametrize("log", ["expiring", "rotating", "capped"])
