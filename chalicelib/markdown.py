@@ -192,9 +192,15 @@ def _lines(text: str) -> list[tuple[int, int]]:
 
 
 def _end_of_heading(text: str, begin: int, end: int) -> int:
-    """Return the end of a heading's line, without closing hashes."""
+    """Return the end of a heading's line, without closing hashes.
+
+    Blanks of other kinds than the parser's two behind the hashes make them part of the heading.
+    """
     rest = text[begin:end].rstrip("#")
-    return begin + len(rest.rstrip()) if rest[-1:] in {" ", "\t"} else end
+    newline = _NEWLINE.search(text, end)
+    behind = text[end : newline.start() if newline else len(text)].strip(" \t")
+    is_closed = rest[-1:] in {" ", "\t"} and not behind
+    return begin + len(rest.rstrip()) if is_closed else end
 
 
 def _first_line(text: str, lines: Sequence[tuple[int, int]], parts: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from chalicelib.comments.errors import TextRefused
 from chalicelib.comments.shapes import Comment, CommentFields, CommentSite, Reason
-from chalicelib.comments.store import is_shadow
+from chalicelib.comments.store import is_shadow, told_state
 from chalicelib.texts import without_all_blanks
 
 # Texts and phrases compare as words: compatibility forms, case, invisible characters and separators
@@ -69,6 +69,8 @@ _MARKS = re.compile(r"[*_~`\\]+")
 _LINK = "<a "
 # A text by this many people is a copy.
 PEOPLE_OF_REPEATED = 3
+# Reasons that end without a moderator, by a service's answer or a confirmed address.
+PASSING: frozenset[Reason] = frozenset({"checking", "unchecked", "unconfirmed"})
 # Reasons that file a text as spam.
 SPAM: frozenset[Reason] = frozenset({"decoy", "too_quick", "repeated"})
 
@@ -148,9 +150,8 @@ def fields_of_edit(
     comment: Comment, verdict: Judgement, now: datetime, *, is_shadowed: bool
 ) -> CommentFields:
     """Return the fields that the verdict on an author's edit changes."""
-    # A flagged comment waits for a moderator, whatever the new text is.
-    held: list[Reason] = [each for each in comment.get("reasons", []) if each == "flagged"]
-    fields: CommentFields = {"reasons": [*verdict.reasons, *held]} if verdict.reasons else {}
+    reasons = _reasons_after(comment, verdict)
+    fields: CommentFields = {"reasons": reasons} if verdict.reasons and reasons else {}
     if comment["state"] == "spam" or verdict.state == "spam":
         since = comment.get("spam_since") or now
         return {**fields, "state": "spam", "shadow": "pending", "spam_since": since}
@@ -158,6 +159,18 @@ def fields_of_edit(
     if is_shadowed or is_shadow(comment):
         return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
     return {**fields, "state": "pending"} if verdict.state == "pending" else fields
+
+
+def _reasons_after(comment: Comment, verdict: Judgement) -> list[Reason]:
+    """Return the reasons of an edited comment.
+
+    A comment that waits for a moderator goes on waiting for one, whatever the new text is: also
+    without a reason, as where a moderator has held it back.
+    """
+    former, new = comment.get("reasons", []), verdict.reasons
+    if told_state(comment) == "pending" and not former:
+        new = [each for each in new if each not in PASSING]
+    return list(dict.fromkeys([*new, *(each for each in former if each not in PASSING)]))
 
 
 def is_quick(open_ms: int | None) -> bool:

@@ -80,7 +80,8 @@ def mark(runtime: Runtime, writing: Writing) -> int:
     }
     marks = _note(runtime, row_id, made)
     own = next((each for each in marks if each["by"] == by), made)
-    if own["thing"] != made["thing"]:
+    # A move of its page changes the first part alone.
+    if own["thing"].rpartition("/")[2] != made["thing"].rpartition("/")[2]:
         _check_gone(runtime, own)
         renewed = {"$set": {"marks.$": made}}
         SEEN.of(runtime.database).update_one(

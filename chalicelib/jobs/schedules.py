@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from chalice.app import Chalice
 from pymongo.errors import PyMongoError
@@ -31,6 +32,7 @@ class ScheduledJob:
     run: Callable[[Runtime], Counts | None]
 
 
+Result = TypeVar("Result")
 # A step of a job; a number is the count of the step's name.
 Step = Callable[[Runtime], Counts | int | None]
 
@@ -75,27 +77,33 @@ def run_named(
 
 
 def run_steps(runtime: Runtime, steps: Mapping[str, Step]) -> dict[str, int]:
-    """Run the steps of a job in their order; return their counts by name.
+    """Run the steps of a job as `run_all`; return their counts by name."""
+    counts: dict[str, int] = {}
+    for name, done in run_all({name: partial(step, runtime) for name, step in steps.items()}):
+        counts |= {name: done} if isinstance(done, int) else done or {}
+    return counts
+
+
+def run_all(steps: Mapping[str, Callable[[], Result]]) -> list[tuple[str, Result]]:
+    """Run steps in their order; return their results, each with its step's name.
 
     A step that fails keeps none behind it from its work: a document that fails each time would hold
     them up for ever. Raises the first failure behind the last step, so that the run fails and rings
     its alarm; an outage of the database, which all steps share, at once.
     """
-    counts: dict[str, int] = {}
+    results: list[tuple[str, Result]] = []
     failures: list[Exception] = []
     for name, step in steps.items():
         try:
-            done = step(runtime)
+            results.append((name, step()))
         except Exception as failure:
             if isinstance(failure, PyMongoError) and is_outage(failure):
                 raise
-            log.exception("step of a schedule failed", extra={"fields": {"step": name}})
+            log.exception("step failed", extra={"fields": {"step": name}})
             failures.append(failure)
-        else:
-            counts |= {name: done} if isinstance(done, int) else done or {}
     if failures:
         raise failures[0]
-    return counts
+    return results
 
 
 def _find(function: str, schedules: tuple[ScheduledJob, ...], event: Any) -> ScheduledJob:

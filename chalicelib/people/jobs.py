@@ -1,5 +1,6 @@
 """Jobs that rename or erase a person in all features, or join a past with an account."""
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import ClassVar, Literal
@@ -10,8 +11,9 @@ from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.jobs import outbox
 from chalicelib.jobs.outbox import Job
+from chalicelib.jobs.schedules import Result, run_all
 from chalicelib.observability.logs import log
-from chalicelib.people.follows import People, Step, Trace, job_entries
+from chalicelib.people.follows import People, PersonFeature, Step, Trace, job_entries
 from chalicelib.runtime import Runtime
 
 
@@ -62,8 +64,7 @@ def rename(runtime: Runtime, people: People, user_id: str) -> None:
     name = people.name_of(runtime.database, user_id)
     if name is None:
         return
-    for feature in people.features:
-        feature.rename(runtime, user_id, name)
+    run_all(_steps(people, lambda feature: feature.rename(runtime, user_id, name)))
 
 
 def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
@@ -79,9 +80,11 @@ def erase(runtime: Runtime, people: People, user_id: str) -> None:
 
     It also runs again if requests wrote documents of the person meanwhile, and continues in another
     message if a feature has more steps. `EraseLate` deletes documents that requests from before the
-    end write after it, once no such request can be running.
+    end write after it, once no such request can be running. A feature that fails keeps none from
+    its erasure.
     """
-    steps = [feature.erase(runtime, user_id) for feature in people.features]
+    done = run_all(_steps(people, lambda feature: feature.erase(runtime, user_id)))
+    steps = [step for _, step in done]
     outbox.JOBS.of(runtime.database).delete_many(_renaming(user_id))
     ended = runtime.now()
     left = count_remaining(runtime.database, people, user_id)
@@ -100,9 +103,17 @@ def erase_late(runtime: Runtime, people: People, user_id: str, until: datetime) 
 
     Raises Unavailable if documents are left: the job stays, and runs again.
     """
-    steps = {feature.erase(runtime, user_id, until) for feature in people.features}
-    if steps != {Step.DONE}:
+    done = run_all(_steps(people, lambda feature: feature.erase(runtime, user_id, until)))
+    if {step for _, step in done} != {Step.DONE}:
         raise Unavailable("Something of this person is not erased yet")
+
+
+def _steps(
+    people: People, act: Callable[[PersonFeature], Result]
+) -> dict[str, Callable[[], Result]]:
+    """Return an act in each feature as a step, by the name of the feature's module."""
+    named = {getattr(each, "__name__", type(each).__module__): each for each in people.features}
+    return {name: partial(act, feature) for name, feature in named.items()}
 
 
 def count_remaining(

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chalicelib.comments import rendering
@@ -240,6 +240,8 @@ def links_and_code(html: str) -> list[str]:
 
 
 @settings(max_examples=300)
+@example(text="# @Ann #\u00a0\nmore", names=["Ann"], to="", images=False)
+@example(text="## @Ann ##\u3000", names=["Ann"], to="", images=False)
 @given(
     text=TEXTS,
     names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True),

@@ -30,7 +30,7 @@ def undo(runtime: Runtime, act_id: str, moderator: Principal) -> ActAnswer:
     take_back(runtime, act, Actor(moderator, undoes=act["_id"]))
     # A second undoing raises ChangedSince, so the latest row is this one's.
     found = LOG.of(runtime.database).find(
-        {**_thing_now(runtime, act), "undoes": act["_id"], "open": None}
+        {**thing_now(runtime, act), "undoes": act["_id"], "open": None}
     )
     (made,) = found.sort("at", -1).limit(1)
     return act_answer(made)
@@ -44,8 +44,11 @@ def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
     undo_kind(runtime, act, actor)
 
 
-def _thing_now(runtime: Runtime, act: Act) -> Document:
-    """Return the filter of acts on the act's subject, at the present id of its node."""
+def thing_now(runtime: Runtime, act: Act) -> Document:
+    """Return the filter of acts on the act's subject, at the present id of its node.
+
+    Raises UnknownNode.
+    """
     if act["node_id"] is None:
         return thing_of(act)
     node = nodes.find_moved(runtime.database, act["node_id"])

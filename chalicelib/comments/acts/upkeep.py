@@ -1,6 +1,9 @@
 """Closing log rows of acts that ended half way, and removing rows of acts that never happened."""
 
+import contextlib
+
 from chalicelib.comments import nodes
+from chalicelib.comments.acts.undoing import thing_now
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.log.rows import LOG, OPEN, Act, key_of, thing_of
 from chalicelib.comments.people import changing
@@ -53,7 +56,11 @@ def last_act(runtime: Runtime, act: Act) -> str | None:
 
 
 def _has_happened(runtime: Runtime, act: Act) -> bool:
-    follower = {**thing_of(act), "follows": act["_id"]}
-    if LOG.of(runtime.database).find_one(follower, {"_id": 1}) is not None:
-        return True
+    things = [thing_of(act)]
+    with contextlib.suppress(UnknownNode):
+        things.append(thing_now(runtime, act))
+    for thing in things:
+        follower = {**thing, "follows": act["_id"]}
+        if LOG.of(runtime.database).find_one(follower, {"_id": 1}) is not None:
+            return True
     return last_act(runtime, act) == act["_id"]

@@ -41,7 +41,7 @@ _AT_ONCE = 500
 _DECIDED = (
     *("seq", "depth", "posted", "author_id", "author_key", "state", "ranked", "thread"),
     *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "parent_id"),
-    *("mentioned", "revision"),
+    *("mentioned", "revision", "reasons"),
 )
 _READ = dict.fromkeys((*_DECIDED, "root", "best", "top", "contro", "reports"), 1)
 

@@ -41,7 +41,11 @@ def enter(runtime: Runtime, site: str, profile: Profile) -> str:
             # At the first sign-in alone: moderators decide on this account then.
             for each in ("status", "until"):
                 made[each] = {"$ifNull": [f"${each}", {"$literal": former[each]}]}
-    fields = {each: {"$literal": value} for each, value in said.items()}
+    fields: Document = {each: {"$literal": value} for each, value in said.items()}
+    if email is None:
+        # An address is another's one day. Those of a person who is held back keep a ban.
+        for each in ("email_key", "email_keys"):
+            fields[each] = {"$cond": [{"$eq": ["$status", "ok"]}, "$$REMOVE", f"${each}"]}
     key = {"_id": person_id(site, user)}
     upsert(PEOPLE.of(runtime.database), key, [{"$set": made}, {"$set": fields}])
     return _code(runtime, site, user, name)

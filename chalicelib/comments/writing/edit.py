@@ -99,6 +99,8 @@ def _edit(
         where = {**where, "state": comment["state"]}
     changed = _change(runtime, node, comment, {**fields, **judged}, where)
     if "checking" in judged.get("reasons", []):
+        # An earlier check may have ended its task before the text was there.
+        origins.check_again(runtime, node, comment["id"])
         origins.send(runtime, node, comment["id"])
     return changed
 

@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.comments.acts import upkeep
 from chalicelib.comments.forms import StateChange
+from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.log.rows import LOG
 from chalicelib.comments.people import changing
@@ -96,6 +97,24 @@ def test_a_change_of_a_person_may_end_anywhere(
         rows = LOG.of(runtime.database).find({}).sort([("at", 1), ("_id", 1)])
         told = [(row["before"]["note"], row["after"]["note"]) for row in rows]
         assert told == list(itertools.pairwise(notes))
+
+
+def test_an_act_whose_discussion_moved_before_the_next_is_told(
+    runtime: Runtime, discussion: Discussion, clock: Clock
+) -> None:
+    comment = discussion.post("changes")["id"]
+    toggled(discussion, comment)(runtime)
+    LOG.of(runtime.database).update_one({}, {"$set": {"open": clock()}})
+    clock.advance(seconds=1)
+    moved = relocation.relocate(runtime, discussion.node_id, f"{discussion.node_id}-moved")
+    wanted = StateChange.model_validate({"state": "visible"})
+    assert MO is not None
+    edit.set_state(runtime, moved["_id"], comment, wanted, Actor(MO))
+
+    clock.advance(minutes=16)
+    upkeep.sweep(runtime)
+
+    assert changes(runtime) == [("visible", "hidden"), ("hidden", "visible")]
 
 
 def test_an_act_that_may_still_be_under_way_is_left_alone(

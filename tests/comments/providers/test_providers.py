@@ -191,6 +191,24 @@ def test_an_address_that_the_provider_has_not_verified_is_forgotten(site: Signin
     assert "email_key" not in person
 
 
+def test_an_address_that_a_person_no_longer_has_is_forgotten(site: SigningIn) -> None:
+    site.enter()
+    site.enter(email_verified=False)
+
+    (person,) = PEOPLE.of(site.runtime.database).find()
+    assert {"email_key", "email_keys"}.isdisjoint(person)
+
+
+def test_an_address_of_a_banned_person_is_kept(site: SigningIn) -> None:
+    """A second account with it is banned, too."""
+    site.enter()
+    PEOPLE.of(site.runtime.database).update_one({}, {"$set": {"status": "banned"}})
+    site.enter(email_verified=False)
+
+    (person,) = PEOPLE.of(site.runtime.database).find()
+    assert "email_key" in person
+
+
 def test_who_has_signed_in_writes_where_there_are_no_guests(site: SigningIn) -> None:
     reader = site.holding(site.enter()["token"])
     assert site.client.post(f"{SITE}/guests", name="Passenger").code == "guests_off"

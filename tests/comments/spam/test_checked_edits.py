@@ -1,12 +1,16 @@
 """Edits are checked again where an answer could change what becomes of the comment."""
 
+from typing import Any
+
 import pytest
 from pydantic import SecretStr
 
 from chalicelib.comments.people import changing
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.sites.forms import CommentSettings
+from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.services import Answer, Facts
+from chalicelib.comments.writing import edit
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.comments.support.checking import SITE_URL, Service, go_on, write
@@ -36,6 +40,56 @@ def test_spam_stays_spam_whatever_it_is_edited_to(
     go_on(runtime, clock, service)
 
     assert (discussion.stored()[spam]["state"], service.asked) == ("spam", [])
+
+
+def test_an_edit_ends_no_hold_of_a_moderator(
+    runtime: Runtime, discussion: Discussion, clock: Clock
+) -> None:
+    comment, service = write(runtime, discussion), Service("ham")
+    go_on(runtime, clock, service)
+    discussion.set_state(comment, "pending")
+
+    discussion.edit(comment, "good-bye", by="ann")
+    go_on(runtime, clock, service)
+
+    assert discussion.stored()[comment]["state"] == "pending"
+
+
+def test_an_edit_ends_no_hold_by_a_phrase(
+    runtime: Runtime, discussion: Discussion, clock: Clock
+) -> None:
+    phrases = [{"phrase": "cheap", "action": "hold"}]
+    asking = CommentSettings.model_validate({"spam_check_url": SITE_URL, "phrases": phrases})
+    site_settings.put(runtime, "default", asking)
+    clock.advance(seconds=6)
+    comment, service = write(runtime, discussion, "cheap moons"), Service("ham")
+    go_on(runtime, clock, service)
+    assert discussion.stored()[comment]["reasons"] == ["phrase"]
+
+    discussion.edit(comment, "good-bye", by="ann")
+    go_on(runtime, clock, service)
+
+    assert discussion.stored()[comment]["state"] == "pending"
+
+
+def test_a_late_message_leaves_the_check_of_an_edit_to_come(
+    runtime: Runtime, discussion: Discussion, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comment, service = write(runtime, discussion), Service("ham")
+    go_on(runtime, clock, service)
+    change = edit._change
+
+    def after_a_late_message(*given: Any) -> Any:
+        checking.run(runtime, f"{discussion.node_id}/{comment}", service)
+        return change(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(edit, "_change", after_a_late_message)
+        assert discussion.edit(comment, "good-bye", by="ann")["state"] == "pending"
+    go_on(runtime, clock, service)
+
+    assert discussion.stored()[comment]["state"] == "visible"
+    assert service.asked == ["hello", "good-bye"]
 
 
 def test_an_answer_shows_an_edit_of_a_shadowed_person_to_them_alone(

@@ -102,6 +102,19 @@ def test_what_a_node_took_along_to_another_id_is_known(
     assert told(ann.post(SUN, text=TEXT)) == (409, "duplicate")
 
 
+def test_a_comment_that_moved_with_its_page_does_not_repeat_itself(
+    ann: Client, client: Client, clock: Clock
+) -> None:
+    posted = ann.post(MOON, text=TEXT).json["id"]
+    root = client.as_("root", roles=["admin"])
+    assert root.post("/nodes/blog:moon/move", to="blog:moved").status == 200
+    clock.time += RUNNING
+
+    reply = ann.patch(f"/nodes/blog:moved/comments/{posted}", text=f"{TEXT}!")
+
+    assert told(reply) == (200, "visible")
+
+
 def test_edits_are_looked_at_too(ann: Client) -> None:
     ann.post(MOON, text=TEXT)
     other = ann.post(MOON, text="hello").json["id"]
