@@ -370,3 +370,44 @@ def test_a_cart_of_a_reader_who_is_unknown_is_no_guests(
     buy(page, SKU)
 
     assert ":ann" in page.evaluate("Object.keys(localStorage)[0]")
+
+
+@pytest.mark.parametrize("is_refused", [True, False], ids=["refused", "ending"])
+def test_what_one_reader_wrote_is_never_sent_as_another(
+    node: Client,
+    opened: Callable[..., Page],
+    ann: Callable[..., str],
+    clock: Clock,
+    *,
+    is_refused: bool,
+) -> None:
+    """Also not where the API refuses the first one's token, and the page gives the next one's."""
+    ben = node.token("ben", name="Ben", exp=clock() + timedelta(hours=9))
+    page = opened(timed(clock, saying(ann(60 if is_refused else 2), ben)))
+    field = page.get_by_role("textbox", name=FIELD)
+    field.fill("Mine alone.")
+    if is_refused:
+        clock.advance(hours=3)
+    else:
+        page.clock.run_for(70_000)
+
+    page.get_by_role("button", name="Post").click()
+
+    expect(page.get_by_role("alert")).to_have_text(f"{UNKNOWN} Your text is kept here.")
+    expect(field).to_have_value("Mine alone.")
+    assert texts(node) == ["It is up."]
+
+
+def test_a_post_is_never_sent_as_another_reader(
+    town: Town, site: Site, opened: Callable[..., Page], ann: Callable[..., str], clock: Clock
+) -> None:
+    site.body = "<plaza-feed></plaza-feed>"
+    ben = town.client.token("ben", name="Ben", exp=clock() + timedelta(hours=9))
+    page = opened(saying(ann(), ben))
+    expect(page.get_by_role("textbox", name="What is new?")).to_be_visible()
+    clock.advance(hours=3)
+
+    write(page, "What is new?", "Mine alone.")
+
+    expect(page.get_by_role("alert")).to_have_text(f"{UNKNOWN} Your text is kept here.")
+    assert "Mine alone." not in json.dumps(town.wall("ben"))

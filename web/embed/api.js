@@ -2,7 +2,7 @@
 /** Calls to Plaza's API, as whoever the page says is reading. */
 
 /** @typedef {Omit<import("./plaza-api.js").components["schemas"]["Problem"], "code"> & {code: string}} ProblemBody */
-/** @typedef {{method?: string, body?: unknown, key?: string, anonymous?: boolean, anew?: boolean, keepalive?: boolean, signal?: AbortSignal}} Options */
+/** `as` is the id of the reader who writes: no other's token is sent. @typedef {{method?: string, body?: unknown, key?: string, as?: string, anonymous?: boolean, anew?: boolean, keepalive?: boolean, signal?: AbortSignal}} Options */
 
 /** Seconds before its end at which a token is asked for anew. */
 const EARLY = 60;
@@ -99,10 +99,11 @@ export function forget() {
 }
 
 /** The token of a call; where the page fails to give one, reading goes on as a guest's. Throws Problem for anything else. @param {Options} options */
-async function bearerOf({ anonymous, method }) {
+async function bearerOf({ anonymous, method, as }) {
   if (anonymous) return null;
   const known = await reader(!!method);
-  if (known === UNKNOWN && method) throw new Problem({ code: "sign_in_failed" });
+  // Another reader may have signed in since, also in another tab.
+  if (method && (known === UNKNOWN || (as && known.text && known.sub !== as))) throw new Problem({ code: "sign_in_failed" });
   return known.text;
 }
 
@@ -131,7 +132,7 @@ export async function call(base, path, options = {}) {
 }
 
 /** @param {string} url @param {Options} options @param {string | null} bearer */
-function send(url, { body, key, anew, signal, ...init }, bearer) {
+function send(url, { body, key, as, anew, signal, ...init }, bearer) {
   /** @type {Record<string, string>} */
   const headers = {};
   if (bearer) headers.Authorization = `Bearer ${bearer}`;

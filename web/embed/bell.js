@@ -86,7 +86,7 @@ export default class PlazaBell extends Live {
   /** @param {string} path @param {import("./api.js").Options} [options] */
   async #call(path, options) {
     const { alive, now } = this;
-    const answer = await call(apiOf(this), path, { signal: alive, ...options });
+    const answer = await call(apiOf(this), path, { signal: alive, as: this.#reader, ...options });
     if (now.aborted) throw new Problem({});
     return answer;
   }
@@ -134,7 +134,7 @@ export default class PlazaBell extends Live {
     await import(PUSH).then(({ keepUp }) => keepUp(mark, {
       inbox: this.#nameOf(reader),
       worker,
-      call: (/** @type {string} */ path, /** @type {import("./api.js").Options} */ options) => call(apiOf(this), path, { signal: alive, ...options }),
+      call: (/** @type {string} */ path, /** @type {import("./api.js").Options} */ options) => call(apiOf(this), path, { signal: alive, as: reader, ...options }),
       language,
     })).catch(() => {});
   }

@@ -122,7 +122,7 @@ export default class PlazaComments extends Live {
     const isWrite = Number((options?.method || "GET") !== "GET");
     this.#begun += isWrite;
     try {
-      return await call(apiOf(this), `/nodes/${node}${rest}`, { signal: this.alive, ...options });
+      return await call(apiOf(this), `/nodes/${node}${rest}`, { signal: this.alive, as: this.#reader, ...options });
     } finally {
       this.#ended += isWrite;
     }
@@ -221,7 +221,7 @@ export default class PlazaComments extends Live {
     if (error.code !== "unknown_node") throw error;
     /** @type {typeof import("./visit.js")} */
     const { visit } = await import(VISIT).catch(() => { throw error; });
-    const isMade = await visit(this.getAttribute("node") || "", (path, options) => this.#callNode(path, options));
+    const isMade = await visit(this.getAttribute("node") || "", (path, options) => this.#callNode(path, { ...options, as: "" }));
     if (!isMade) throw error;
     return this.#page({}, true);
   }
@@ -332,7 +332,7 @@ export default class PlazaComments extends Live {
     if (this.#people?.reader === reader && this.#people.words.language === language) return this.#people;
     const people = await loadPeople({
       words: this.#words, root: this.#root, reader, site: siteOf(this.#node?.id || ""),
-      call: (path, options) => call(apiOf(this), path, { signal: this.alive, ...options }),
+      call: (path, options) => call(apiOf(this), path, { signal: this.alive, as: reader, ...options }),
       tried: async (act) => {
         let told = "";
         await this.#tried(async () => { told = (await act()) || ""; });

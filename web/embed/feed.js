@@ -76,7 +76,7 @@ export default class PlazaFeed extends Live {
   /** @param {string} path @param {import("./api.js").Options} [options] */
   async #call(path, options) {
     const { alive, now } = this;
-    const answer = await call(apiOf(this), path, { signal: alive, ...options });
+    const answer = await call(apiOf(this), path, { signal: alive, as: this.#reader, ...options });
     if (now.aborted) throw new Problem({});
     return answer;
   }

@@ -81,7 +81,7 @@ export default class PlazaWatch extends Live {
       while (!now.aborted && this.#select.value !== this.#stored) {
         const level = this.#select.value;
         const wanted = level === NORMAL ? { method: "DELETE" } : { method: "PUT", body: { level } };
-        await call(apiOf(this), this.#path, { ...wanted, signal: now });
+        await call(apiOf(this), this.#path, { ...wanted, as: this.#reader, signal: now });
         this.#stored = level;
       }
       if (!now.aborted) this.#status.textContent = this.#words.t("watchSaved");
