@@ -22,9 +22,9 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
     """Continue moves, make sessions and roll them up, follow names; return the number of each."""
     steps: dict[str, Step] = {
         "days_rewritten": moving.rewrite,
-        "logs": logs_moving.sweep,
         "sessions": making.make_due,
-        # Last: a run that ends early has then made the sessions.
+        # Behind them: a run that ends early has then made the sessions.
+        "logs": logs_moving.sweep,
         "names_followed": late.follow,
     }
     return run_steps(runtime, steps)

@@ -89,7 +89,12 @@ class NewLayout(Input):
 class LogSize(TypedDict):
     """What a site has in a log, as it is stored without compression."""
 
-    hits: int
+    hits: Annotated[
+        int,
+        Field(
+            description="A million stands for at least so many; the `rotating` log counts by day."
+        ),
+    ]
     bytes: int
     index_bytes: int
     oldest_at: Annotated[datetime | None, Field(description="The time of the oldest hit.")]

@@ -29,7 +29,10 @@ class HitPosition(NamedTuple):
 
 
 class LogUsage(TypedDict):
-    """A site's part of a log; bytes are its share of the log's, without compression."""
+    """A site's part of a log; bytes are its share of the log's, without compression.
+
+    A size counts at most `rows.MOST_COUNTED` hits of a collection.
+    """
 
     hits: int
     bytes: int

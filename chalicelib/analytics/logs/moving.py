@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from pymongo.database import Database
 
@@ -27,6 +27,7 @@ from chalicelib.runtime import Runtime
 
 # Longer than a worker's transaction, its retries and the time between two clocks.
 GRACE = timedelta(seconds=90)
+_ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def start(runtime: Runtime, site: SiteAnalytics, log: LogName) -> None:
@@ -94,9 +95,8 @@ def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
     database, now, moving = runtime.database, runtime.now(), site["moving"]
     sites, name = {site["_id"]: site}, site["_id"]
     old, new = (log_of(database, moving[end], sites) for end in ("log_from", "log_to"))
-    oldest = old.size(name)["oldest"]
     end = day_of(now) + DAY
-    day = max(moving.get("copied", day_of(oldest or end)), kept_since(site, now))
+    day = max(moving.get("copied") or _first_day(old, name, end), kept_since(site, now))
     copied = 0
     while day < end:
         if copied >= room:
@@ -110,6 +110,12 @@ def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
     old.remove(name)
     SITES.of(database).update_one(_same(site), {"$unset": {"moving": ""}})
     return copied
+
+
+def _first_day(log: Log, site: str, end: datetime) -> datetime:
+    """Return the day of a site's oldest hit in a log, or the end."""
+    oldest = log.read(Span(site, _ANY_TIME, end), None, 1)
+    return day_of(oldest[0]["ts"]) if oldest else end
 
 
 def _keep(

@@ -131,7 +131,7 @@ class SeriesLog(AppendedLog):
         where = {"meta.site": site}
         first = self._rows.find(where, {"ts": 1}).sort("ts", ASCENDING).limit(1)
         oldest = next(iter(first), None)
-        hits = self._rows.count_documents(where) if oldest else 0
+        hits = self._rows.count_documents(where, limit=rows.MOST_COUNTED) if oldest else 0
         buckets = f"system.buckets.{SERIES.name}"
         own = self._database[buckets].count_documents({"meta.site": site}) if oldest else 0
         whole = rows.stats(self._database, SERIES.name)

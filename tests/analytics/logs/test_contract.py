@@ -285,6 +285,18 @@ def test_a_log_says_what_a_site_has_in_it(logged: Runtime) -> None:
     assert log.size("other")["hits"] == 0
 
 
+def test_a_size_counts_up_to_a_bound(logged: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    count(logged, *(view(n, NOON) for n in range(5)))
+    (log,) = logs(logged)
+    whole = log.size(SITE)
+
+    monkeypatch.setattr(of_rows, "MOST_COUNTED", 3)
+
+    assert log.size(SITE)["hits"] == 3
+    assert log.size(SITE)["oldest"] == NOON
+    assert 0 < log.size(SITE)["bytes"] <= whole["bytes"]
+
+
 def test_a_path_is_removed_unless_the_log_cannot(logged: Runtime) -> None:
     count(logged, view(1, NOON), view(2, NOON, "/spam"))
     (log,) = logs(logged)

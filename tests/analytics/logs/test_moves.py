@@ -5,12 +5,15 @@ from datetime import timedelta
 from random import Random
 
 import pytest
+from pymongo.errors import NetworkTimeout
 
+from chalicelib.analytics import jobs
 from chalicelib.analytics.hits import rows_of
 from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.logs import receipts, together
 from chalicelib.analytics.logs.log import Span
 from chalicelib.analytics.reports import late, moving
+from chalicelib.analytics.sessions import making
 from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import (
@@ -27,6 +30,7 @@ from tests.analytics.support.hits import (
     worker,
 )
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 from tests.support.http_client import Client
 
 NOON = at("2026-03-01 12:00")
@@ -141,6 +145,46 @@ def test_a_move_waits_for_those_who_have_not_heard_of_it(runtime: Runtime, clock
     assert settings(runtime)["log"] == "rotating"
     logs_moving.sweep(runtime)
     assert "copied" not in settings(runtime)["moving"]
+
+
+@pytest.mark.parametrize(("log_from", "log_to"), EVERY_MOVE, ids=str)
+def test_a_copy_counts_no_log(
+    runtime: Runtime, clock: Clock, log_from: LogName, log_to: LogName
+) -> None:
+    """The count of a large log outlasts a command's time."""
+    site(runtime, log_from)
+    count(runtime, *(view(n, NOON - DAY * n) for n in range(3)))
+    logs_moving.start(runtime, settings(runtime), log_to)
+    step(runtime, clock)
+    commands = Commands()
+
+    with listening(runtime, commands) as heard:
+        step(heard, clock)
+
+    assert "collStats" not in commands.names
+    assert "moving" not in settings(runtime)
+    assert ids(runtime) == ["00", "01", "02"]
+
+
+def test_a_move_that_fails_keeps_no_session_from_being_made(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Runtime] = []
+
+    def fails(_runtime: Runtime) -> dict[str, int]:
+        raise NetworkTimeout
+
+    def make(given: Runtime) -> int:
+        made.append(given)
+        return 1
+
+    monkeypatch.setattr(logs_moving, "sweep", fails)
+    monkeypatch.setattr(making, "make_due", make)
+
+    with pytest.raises(NetworkTimeout):
+        jobs.roll_up(runtime)
+
+    assert made == [runtime]
 
 
 @pytest.mark.bounds(analytics={"moved_at_once": 1, "moved_in_a_run": 1})
