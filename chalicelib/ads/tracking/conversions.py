@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from chalicelib.ads.tracking import beacons
-from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.ads.tracking.events import AdEvent, is_counted
 from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import LISTS, Entry, History, served_ad
 from chalicelib.ads.visitors.profiles import VisitorEvent
@@ -32,8 +32,8 @@ class Conversion:
 def record(runtime: Runtime, conversion: Conversion) -> bool:
     """Credit a conversion to the visitor's last click, else last impression.
 
-    Return whether the conversion counts. An order counts once. Without an order, each ad of a
-    decision gets at most `profiles.MAX_CONVERSIONS`.
+    Return whether the conversion counts. An order counts once. Each ad of a decision gets at most
+    `profiles.MAX_CONVERSIONS`, with or without orders; the repeat of a counted order uses none.
     """
     now = runtime.now()
     advertiser = conversion.advertiser
@@ -51,6 +51,8 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
         order=conversion.order,
         value_micros=conversion.value_micros,
     )
+    if event.order is not None and is_counted(runtime.database, event):
+        return False
     entry: Entry = {**credited, "ts": now}
     met = VisitorEvent(advertiser, "conversion", entry, credited["ts"])
     if not profiles.add_conversion(runtime.database, conversion.visitor, met):

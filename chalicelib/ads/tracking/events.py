@@ -5,10 +5,11 @@ from typing import ClassVar, Literal, TypedDict
 
 from pydantic import TypeAdapter, field_validator
 from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
 
 from chalicelib.ads.bounds import MAX_BUDGET_MICROS
 from chalicelib.ads.ids import advertiser_of
-from chalicelib.database import Collection
+from chalicelib.database import Collection, Document
 from chalicelib.messaging import Message
 
 KEPT_SECONDS = 90 * 24 * 3_600
@@ -91,6 +92,11 @@ class AdEvent(Message):
     def is_priced(self) -> bool:
         """Return whether the event has a price and no bot caused it."""
         return self.price_micros > 0 and not self.is_bot
+
+
+def is_counted(database: Database[Document], event: AdEvent) -> bool:
+    """Return whether an event has counted; repeats of an event in the queue have not."""
+    return EVENTS.of(database).find_one({"_id": event.id}, {"_id": 1}) is not None
 
 
 AD_EVENT: TypeAdapter[AdEvent] = TypeAdapter(AdEvent)

@@ -282,6 +282,18 @@ def test_a_conversion_key_is_its_advertiser_s_alone(client: Client) -> None:
         assert caller.post(KEY_PATH).code == code
 
 
+def test_an_order_whose_page_is_loaded_again_uses_up_no_other(
+    client: Client, runtime: Runtime, page: Page
+) -> None:
+    page.click(page.ad("ann"))
+
+    for _ in range(MAX_CONVERSIONS + 1):
+        assert convert(client, order="A-1").status == 200
+    convert(client, order="A-2")
+
+    assert totals(runtime)["conversions"] == 2
+
+
 def test_an_ad_of_a_decision_is_credited_with_twenty_orders(
     client: Client, runtime: Runtime, page: Page
 ) -> None:
