@@ -44,7 +44,8 @@ export function keptList(kind, about, found, say, changed) {
   const show = (at) => {
     const list = rows.length ? h("ul", { class: "kept" }, ...rows.map(rowOf)) : h("p", {}, "There is none yet.");
     section.replaceChildren(title, h("p", {}, kind.about), list, h("button", { id: `${kind.id}-add`, onclick: () => edit(null) }, kind.add));
-    if (at) (typeof at === "string" ? /** @type {HTMLElement} */ (section.querySelector(`[id="${at}"]`)) : at).focus();
+    // A row may be gone by now.
+    if (at) (typeof at === "string" ? /** @type {HTMLElement | null} */ (section.querySelector(`[id="${at}"]`)) || title : at).focus();
   };
 
   /** @param {any[]} now @param {string} told */
@@ -88,10 +89,13 @@ export function keptList(kind, about, found, say, changed) {
   const store = async (row, key, values) => {
     const warning = row && kind.warningOf(row, values);
     if (warning && !window.confirm(warning)) return;
-    if (!row) {
-      // The call would replace it, and another publisher may have added it meanwhile.
-      const now = await ask(path);
-      if (now[kind.path].some((/** @type {any} */ each) => each.key === key)) throw faultAt("key", "This name is taken. Change what has it, or choose another.");
+    // The call would replace it, and another publisher may have added, changed or removed it meanwhile.
+    const now = (await ask(path))[kind.path];
+    const there = now.find((/** @type {any} */ each) => each.key === key);
+    if (!row && there) throw faultAt("key", "This name is taken. Change what has it, or choose another.");
+    if (row && JSON.stringify(there) !== JSON.stringify(row)) {
+      changed((rows = now));
+      throw new Problem({ code: "console", detail: `Another publisher has ${there ? "changed" : "removed"} it meanwhile. Cancel, and see the list as it is now.` });
     }
     const stored = await ask(`${path}/${encodeURIComponent(key)}`, { method: "PUT", body: kind.bodyOf(values) });
     become(row ? rows.map((each) => (each.key === key ? stored : each)) : [...rows, stored], `${kind.nameOf(stored)} is saved.`);

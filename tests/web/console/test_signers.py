@@ -147,6 +147,49 @@ def test_a_name_that_is_taken_replaces_nothing(desk: Desk) -> None:
     assert [each["iss"] for each in issuers(desk)] == [ISS]
 
 
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_a_change_replaces_nothing_that_another_publisher_has_changed_meanwhile(
+    desk: Desk, *, is_removed: bool
+) -> None:
+    accept(desk, "accounts")
+    page = open_sign_in(desk)
+    place = section(page, ISSUERS)
+    place.get_by_role("button", name="Change accounts").click()
+    # Another publisher is quicker.
+    path, other = f"{OWN}/issuers/accounts", "https://other.example"
+    theirs = (
+        desk.admin.delete(path) if is_removed else desk.admin.put(path, iss=other, secret=SECRET)
+    )
+    assert theirs.status in {200, 204}
+    field(place, "Secret").fill("another-secret-of-the-harbours-accounts")
+
+    save(place)
+
+    told = "removed" if is_removed else "changed"
+    expect(place.get_by_role("alert")).to_contain_text(f"Another publisher has {told} it meanwhile")
+    assert [each["iss"] for each in issuers(desk)] == ([] if is_removed else [other])
+    place.get_by_role("button", name="Cancel").press("Enter")
+    expect(place.get_by_role("listitem")).to_have_count(0 if is_removed else 1)
+    focused = ("heading", ISSUERS) if is_removed else ("button", "Change accounts")
+    expect(place.get_by_role(focused[0], name=focused[1])).to_be_focused()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kept", [SERVICES, ISSUERS])
+def test_what_was_just_saved_can_be_changed_again(desk: Desk, kept: str) -> None:
+    offer(desk)
+    accept(desk, "accounts")
+    page = open_sign_in(desk)
+    place = section(page, kept)
+
+    for _ in range(2):
+        place.get_by_role("button", name="Change").click()
+        secret = "Client secret" if kept == SERVICES else "Secret"
+        field(place, secret).fill(SECRET)
+        save(place)
+
+        expect(page.get_by_role("status")).to_contain_text("is saved.")
+
+
 def test_an_issuer_with_published_keys_has_the_fault_of_an_address_at_its_field(
     desk: Desk,
 ) -> None:
