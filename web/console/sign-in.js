@@ -31,6 +31,8 @@ class SignIn extends HTMLElement {
   #missing = h("ul", { class: "bad-text", "aria-label": "What is missing" });
   /** @type {Settings | null} */
   #settings = null;
+  /** @type {HTMLElement} */
+  #form = h("form");
   #services = 0;
   #base = "";
 
@@ -69,8 +71,13 @@ class SignIn extends HTMLElement {
 
   /** @param {Settings} settings */
   #who(settings) {
-    const form = fieldForm({ id: "who", fields: FIELDS, values: settings, submit: ({ guests, origins }) => this.#decide(guests, origins) });
-    return h("section", { class: "card", "aria-labelledby": "who" }, h("h2", { id: "who" }, "Who writes"), form);
+    this.#form = this.#formOf(settings);
+    return h("section", { class: "card", "aria-labelledby": "who" }, h("h2", { id: "who" }, "Who writes"), this.#form);
+  }
+
+  /** @param {Settings} settings */
+  #formOf(settings) {
+    return fieldForm({ id: "who", fields: FIELDS, values: settings, submit: ({ guests, origins }) => this.#decide(guests, origins) });
   }
 
   /** @param {Settings["guests"]} guests @param {string[]} origins */
@@ -83,8 +90,11 @@ class SignIn extends HTMLElement {
     if (origins.join() !== now.origins.join()) changed.origins = origins;
     if (!Object.keys(changed).length) return this.#say("Nothing was changed.");
     if (changed.guests && hasGuests(now.guests) && !hasGuests(guests) && !window.confirm(`End the rights of all guests of ${this.#site}? They write no more. What they wrote stays.`)) return;
-    this.#settings = await ask(`${this.#path}/comments/settings`, { method: "PATCH", body: changed });
+    const stored = (this.#settings = /** @type {Settings} */ (await ask(`${this.#path}/comments/settings`, { method: "PATCH", body: changed })));
     this.#showMissing();
+    // Another publisher may have changed the rest: what the form has is compared with what it shows.
+    this.#form.replaceWith((this.#form = this.#formOf(stored)));
+    /** @type {HTMLElement} */ (this.#form.querySelector("button")).focus();
     this.#say("Saved.");
   }
 

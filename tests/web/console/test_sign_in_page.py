@@ -78,6 +78,26 @@ def test_only_what_was_changed_is_set(desk: Desk) -> None:
     assert (stored["guests"], stored["origins"]) == ("name", [ISS])
 
 
+def test_a_second_save_leaves_what_another_publisher_has_changed(desk: Desk) -> None:
+    page = open_sign_in(desk)
+    place = section(page, WHO)
+    expect(field(place, "Readers who write")).to_have_value("off")
+    # Another publisher is quicker.
+    other = "https://other.example"
+    assert desk.admin.patch(SETTINGS, origins=[other]).status == 200
+
+    field(place, "Readers who write").select_option("accounts")
+    save(place)
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    expect(field(place, "Origins of your pages")).to_have_value(other)
+    expect(place.get_by_role("button", name="Save")).to_be_focused()
+    field(place, "Readers who write").select_option("name")
+    save(place)
+
+    until(page, lambda: desk.admin.get(SETTINGS).json["guests"] == "name")
+    assert desk.admin.get(SETTINGS).json["origins"] == [other]
+
+
 @pytest.mark.parametrize("is_meant", [False, True])
 def test_the_end_of_all_guests_is_asked_about(desk: Desk, *, is_meant: bool) -> None:
     assert desk.admin.patch(SETTINGS, guests="name").status == 200
