@@ -26,6 +26,8 @@ MAX_VALUES = 50
 MAX_VALUE_CHARACTERS = 100
 MAX_FACETS = 8
 MAX_FACETS_SHOWN = 20
+# MongoDB's integers.
+_STORED_INTEGERS = range(-(2**63), 2**63)
 
 Value = str | int | float | bool
 ShownShort = Annotated[str, Field(max_length=MAX_VALUE_CHARACTERS)]
@@ -181,16 +183,24 @@ def facet_values(kind: str | None, facet: str, text: str) -> list[Value]:
     for name in names:
         if facet in PRODUCT_TYPES[name].facets:
             try:
-                found.append(_adapter(name, facet).validate_python(text))
+                meant = _adapter(name, facet).validate_python(text)
             except ValidationError:
                 continue
+            if not isinstance(meant, int) or meant in _STORED_INTEGERS:
+                found.append(meant)
     return found
 
 
 @lru_cache(maxsize=256)
 def _adapter(kind: str, facet: str) -> TypeAdapter[Any]:
-    """Return the adapter that parses one value of a facet."""
-    annotation: Any = PRODUCT_TYPES[kind].model_fields[facet].annotation
+    """Return the adapter that parses one value of a facet, with the bounds of its field.
+
+    Bounds of a list are not those of its values.
+    """
+    field = PRODUCT_TYPES[kind].model_fields[facet]
+    annotation: Any = field.annotation
     kinds = [each for each in get_args(annotation) if get_origin(each) is list]
     listed = annotation if get_origin(annotation) is list else next(iter(kinds), None)
-    return TypeAdapter(get_args(listed)[0] if listed else annotation)
+    if listed:
+        return TypeAdapter(get_args(listed)[0])
+    return TypeAdapter(Annotated[annotation, *field.metadata] if field.metadata else annotation)

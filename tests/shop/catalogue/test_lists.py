@@ -1,13 +1,15 @@
 """Lists of products: the same from both layouts and while one replaces the other."""
 
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import pytest
+from pydantic import Field
 
 from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue import words
 from chalicelib.shop.catalogue.rows import PRODUCTS
+from chalicelib.shop.types import PRODUCT_TYPES, ProductDetails, facet_values
 from tests.shop.support.factories import SITE, book, open_shop, product, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -249,6 +251,37 @@ def test_what_cannot_be_asked_is_refused(client: Client, query: str, field: str)
 
     assert reply.code == "invalid_request"
     assert reply.json["errors"][0]["field"] == field
+
+
+class PosterDetails(ProductDetails):
+    """A type with numbers, which an application registers."""
+
+    facets = ("year", "size", "depth", "formats")
+
+    year: Annotated[int, Field(ge=1850, le=2100)]
+    size: int = 1
+    depth: int | None = None
+    formats: Annotated[list[int], Field(max_length=2)] = Field(default_factory=list)
+
+
+@pytest.mark.parametrize("number", ["9" * 20, "-" + "9" * 20])
+@pytest.mark.parametrize("facet", PosterDetails.facets)
+def test_a_number_of_any_size_is_looked_for(
+    shop: Client, monkeypatch: pytest.MonkeyPatch, facet: str, number: str
+) -> None:
+    monkeypatch.setitem(PRODUCT_TYPES, "poster", PosterDetails)
+
+    assert ids(shop, f"f.{facet}={number}") == []
+
+
+def test_a_facet_takes_the_numbers_of_its_field_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PRODUCT_TYPES, "poster", PosterDetails)
+
+    assert facet_values("poster", "year", "1850") == [1850]
+    assert facet_values("poster", "year", "1849") == []
+    assert facet_values("poster", "formats", "3") == [3]
+    assert facet_values("poster", "size", str(2**63 - 1)) == [2**63 - 1]
+    assert facet_values("poster", "size", str(2**63)) == []
 
 
 def test_a_cursor_belongs_to_its_order(shop: Client) -> None:
