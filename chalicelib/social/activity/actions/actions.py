@@ -188,6 +188,14 @@ def reveal(runtime: Runtime, action_id: str) -> None:
         runtime.queues.send(DeliverAction(action_id=action_id))
 
 
+def deliver_again(runtime: Runtime, action_id: str) -> None:
+    """Bring an action to the readers of its scope once more, unless it is concealed or deleted."""
+    there: Document = {"_id": action_id, "deleted": False, "shown_scope": {"$exists": False}}
+    change = {"$set": {"fan_out": state.new(runtime)}}
+    if ACTIONS.of(runtime.database).update_one(there, change).matched_count:
+        runtime.queues.send(DeliverAction(action_id=action_id))
+
+
 def _check_power(database: Database[Document], action_id: str, caller: Principal) -> None:
     if caller.has("social_moderator"):
         find(database, action_id)

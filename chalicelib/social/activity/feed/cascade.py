@@ -18,4 +18,6 @@ def cascade(runtime: Runtime, action_id: str) -> None:
     else:
         if "shown_scope" in action:
             items.remove(runtime.database, action_id, kept_for=action["actor"]["id"])
+            # A delivery since a reveal may have written items that the removal took.
+            actions.deliver_again(runtime, action_id)
         items.show_or_hide(runtime.database, action)

@@ -1,12 +1,14 @@
 """What happens to an action while it is delivered to feeds holds for every item."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from pymongo.collection import Collection
 
 from chalicelib.database import Document, insert_missing
-from chalicelib.social.activity.feed import refill
+from chalicelib.social.activity.actions import actions
+from chalicelib.social.activity.feed import items, refill
 from chalicelib.social.jobs import handle
 from chalicelib.social.messages import DeliverAction
 from tests.social.activity.support.office import Interrupt, Office
@@ -83,6 +85,43 @@ def test_concealing_during_a_fan_out_leaves_the_actors_item_alone(
 
     assert office.readers(action) == ["ann"]
     assert office.stored(action)["fan_out"]["state"] == "done"
+
+
+def test_an_action_revealed_while_its_items_are_removed_reaches_all_readers(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    action = office.act("ann")
+    office.workers.drain()
+    remove = items.remove
+
+    def remove_late(*given: Any, **options: Any) -> None:
+        monkeypatch.setattr(items, "remove", remove)
+        actions.reveal(office.runtime, action)
+        handle(office.runtime, DeliverAction(action_id=action))
+        assert office.readers(action) == TEAM
+        remove(*given, **options)
+
+    monkeypatch.setattr(items, "remove", remove_late)
+    office.conceal("ann", action)
+    office.deliver_jobs()
+    office.workers.drain()
+
+    assert items.remove is remove
+    assert office.readers(action) == TEAM
+    assert office.stored(action)["fan_out"]["state"] == "done"
+
+
+@pytest.mark.parametrize("change", ["conceal", "hide"])
+def test_an_action_is_delivered_once_whatever_its_items_follow(office: Office, change: str) -> None:
+    action = office.act("ann")
+    office.workers.drain()
+    before = office.stored(action)["fan_out"]
+
+    getattr(office, change)("ann", action)
+    office.deliver_jobs()
+    office.workers.drain()
+
+    assert office.stored(action)["fan_out"] == before
 
 
 @pytest.mark.parametrize("scope", ["team", "restricted"])
