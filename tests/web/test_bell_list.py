@@ -24,6 +24,7 @@ from tests.web.support.bell import (
     rows,
     talk,
 )
+from tests.web.support.browser import until
 from tests.web.support.rows import failing
 from tests.web.support.site import Site
 from tests.web.support.two import NODE, Discussion
@@ -283,6 +284,28 @@ def test_a_failure_is_told_in_the_list_and_tried_again(
 
     expect(rows(page)).to_have_count(1)
     expect(panel(page)).to_be_focused()
+    expect(panel(page).get_by_role("alert")).to_have_count(0)
+
+
+def test_a_failure_of_an_earlier_opening_takes_nothing_from_the_list(
+    host: Site, open_page: OpenPage, replied: Callable[..., str]
+) -> None:
+    replied()
+    held: list[Route] = []
+    page = open_page(host, may_log=FAILED)
+    expect(badge(page)).to_have_text("1")
+    page.route(INBOX, lambda route: route.continue_() if held else held.append(route))
+    bell(page).click()
+    until(page, lambda: bool(held))
+    page.keyboard.press("Escape")
+    bell(page).click()
+    expect(rows(page)).to_have_count(1)
+
+    with page.expect_event("requestfailed"):
+        held[0].abort()
+    page.evaluate("new Promise((done) => setTimeout(done))")
+
+    expect(rows(page)).to_have_count(1)
     expect(panel(page).get_by_role("alert")).to_have_count(0)
 
 

@@ -64,8 +64,9 @@ export class Inbox {
   /** Show the newest, and mark them as seen; throws Problem. */
   async open() {
     const turn = ++this.#turn;
-    const page = await this.#page();
-    if (turn !== this.#turn) return;
+    // Also its failure is, which would take the place of what is shown by now.
+    const page = await this.#page().catch((error) => { if (turn === this.#turn) throw error; return null; });
+    if (!page || turn !== this.#turn) return;
     const root = /** @type {ShadowRoot} */ (this.#panel.getRootNode());
     const focused = [...this.#shown].find(([, { link }]) => link === root.activeElement);
     this.#at = page.at;
