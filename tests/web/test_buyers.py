@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from chalicelib.settings import Settings
 from tests.shop.support.buying import SKU, stocked
@@ -12,6 +12,7 @@ from tests.shop.support.stripe_stand_in import Stripe, running
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.browser import answer_read, count_answers, until
 from tests.web.support.shop import (
     ADDRESS,
     CART,
@@ -142,6 +143,43 @@ def test_what_a_guest_put_in_is_theirs_who_signs_in(
     expect(page.get_by_role("listitem").filter(has_text="paid")).to_contain_text("Moby-Dick")
     (mine,) = client.as_("ann").get("/users/me/orders").json["orders"]
     assert mine["state"] == "done"
+
+
+def test_past_orders_are_listed_once_however_often_they_are_opened(
+    site: Site, open_page: OpenPage, client: Client
+) -> None:
+    site.token = lambda: client.token("ann", name="Ann")
+    page = open_page(site, before=count_answers)
+    buy(page, SKU)
+    fill_in(page)
+    order(page)
+    expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/users/me/orders*", hold)
+    for opening in (1, 0, 2):
+        page.get_by_text("Your orders").click()
+        until(page, lambda opening=opening: len(held) >= opening)  # type: ignore[misc]
+
+    for each in held:
+        with answer_read(page):
+            each.continue_()
+
+    assert len(held) == 2
+    expect(page.get_by_role("listitem").filter(has_text="paid")).to_have_count(1)
+
+
+def test_spaces_around_the_countries_name_no_country(site: Site, open_page: OpenPage) -> None:
+    site.body = CART.replace("<plaza-cart", '<plaza-cart countries=" NL, BE "')
+    page = open_page(site)
+    buy(page, SKU)
+    page.get_by_role("button", name="Check out").click()
+
+    codes = "select => [...select.options].map(({ value }) => value)"
+    assert page.get_by_label("Country").evaluate(codes) == ["", "BE", "NL"]
 
 
 def test_who_signs_out_takes_their_cart_along(

@@ -34,7 +34,7 @@ const REQUIRED = ["email", "name", "street"];
 /** @param {string} codes @param {CartWords} words */
 function countryChoice(codes, { t, language }) {
   const names = new Intl.DisplayNames([language], { type: "region" });
-  const offered = (codes || COUNTRIES).split(/[\s,]+/).map((code) => ({ code, name: names.of(code) || code }));
+  const offered = (codes.trim() || COUNTRIES).split(/[\s,]+/).filter(Boolean).map((code) => ({ code, name: names.of(code) || code }));
   offered.sort((one, other) => one.name.localeCompare(other.name, language));
   const own = new Intl.Locale(navigator.language).region;
   return /** @type {HTMLSelectElement} */ (h("select", { id: "country", name: "country", required: true, autocomplete: "country", part: "input" },

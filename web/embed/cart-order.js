@@ -58,15 +58,19 @@ export function pastOrders(words, ask) {
   const more = h("button", { class: "more", part: "button", hidden: true, onclick: () => page() }, t("more"));
   /** @type {string | null} */
   let next = null;
+  /** Counts the questions: the answer to an earlier one is out of date. */
+  let turn = 0;
   async function page() {
+    const mine = ++turn;
     try {
       const answer = await ask(next ? `?${new URLSearchParams({ cursor: next })}` : "");
+      if (mine !== turn) return;
       list.append(...answer.orders.map((each) => pastOrder(each, words)));
       next = answer.next;
       more.hidden = !next;
       told.textContent = list.children.length ? "" : t("noOrders");
     } catch (error) {
-      told.textContent = words.reason(error);
+      if (mine === turn) told.textContent = words.reason(error);
     }
   }
   const shown = h("details", { part: "orders", ontoggle() {
