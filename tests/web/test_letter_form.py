@@ -103,6 +103,27 @@ def test_a_refusal_is_said_and_the_choice_stays_to_be_changed(
     expect(when(page)).to_have_value("at_once")
 
 
+@pytest.mark.parametrize("wrong", ["ben@", "ben@localhost"])
+def test_letters_are_switched_off_whatever_the_address_is(
+    talk: Discussion, host: Site, open_page: OpenPage, wrong: str
+) -> None:
+    """Neither the browser nor the API takes these."""
+    host.token = lambda: talk.client.token("ben", name="Ben", email=BEN, email_verified=True)
+    page = open_page(host, may_log=FAILED)
+    open_form(page)
+    when(page).select_option("At once")
+    save(page)
+    expect(said(page)).to_contain_text("Saved.")
+    assert state_of(talk) == "on"
+
+    panel(page).get_by_label("E-mail address").fill(wrong)
+    when(page).select_option("Never")
+    save(page)
+
+    expect(said(page)).to_contain_text("Saved.")
+    assert state_of(talk) == "off"
+
+
 def test_a_deployment_without_mail_says_so(
     host: Site, open_page: OpenPage, runtime: Runtime
 ) -> None:

@@ -49,7 +49,8 @@ export async function prepare(panel, { call, words }, button) {
     const isOff = every.value === "off";
     ofWeeks.hidden = every.value !== "weekly";
     ofDays.hidden = zone.hidden = isOff || !["daily", "weekly"].includes(every.value);
-    ofAll.hidden = isOff;
+    // No browser and no API refuses the choice for what is not asked.
+    ofAll.hidden = email.disabled = isOff;
     status.textContent = refusal.textContent = "";
   }
 
@@ -59,7 +60,7 @@ export async function prepare(panel, { call, words }, button) {
     if (isSending) return;
     isSending = true;
     changed();
-    const body = { every: every.value, hour: Number(hour.value), weekday: Number(weekday.value), time_zone: timeZone(), language, email: email.value || undefined };
+    const body = { every: every.value, hour: Number(hour.value), weekday: Number(weekday.value), time_zone: timeZone(), language, email: (!email.disabled && email.value) || undefined };
     await call(PATH, { method: "PUT", body }).then((stored) => tell(stored, `${t("lettersSaved")} `), (error) => { refusal.textContent = reason(error); });
     isSending = false;
   }
