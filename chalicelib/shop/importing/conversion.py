@@ -183,11 +183,17 @@ def _price(shop: ShopSite, text: str) -> int | None:
 
 
 def _units(variant: ShopifyVariant, losses: list[ProductLoss]) -> int:
-    """Return the units of a variant: none below nothing, and none that the shop did not count."""
+    """Return the units of a variant, from none to the most.
+
+    A variant that Shopify does not track comes with the units of the file; a quantity that is no
+    plain number counts as none.
+    """
     if not variant.is_tracked:
         losses.append(ProductLoss("untracked", variant.line))
     found = _NUMBER.fullmatch(variant.quantity)
     units = int(found[1]) if found else 0
+    if variant.quantity and not found:
+        losses.append(ProductLoss("bad_stock", variant.line))
     if units < 0:
         losses.append(ProductLoss("negative_stock", variant.line))
     if units > _MOST_UNITS:

@@ -122,6 +122,30 @@ def test_a_price_is_exact_or_there_is_none(
         assert shown(shop)["skus"][0]["price_micros"] == micros
 
 
+@pytest.mark.parametrize(
+    ("quantity", "number", "lost"),
+    [
+        ("12", 12, {}),
+        ("12.0", 12, {}),
+        ("", 0, {}),
+        ("-3", 0, {"negative_stock": 1}),
+        ("1000001", 1_000_000, {"stock_cut": 1}),
+        ("1,200", 0, {"bad_stock": 1}),
+        ("12 pcs", 0, {"bad_stock": 1}),
+        ("9" * 13, 0, {"bad_stock": 1}),
+    ],
+)
+def test_a_quantity_comes_over_or_is_told(
+    client: Client, runtime: Runtime, quantity: str, number: int, lost: dict[str, int]
+) -> None:
+    open_shop(client)
+
+    done = numbers(bring(runtime, mug(**{"Variant Inventory Qty": quantity})))
+
+    assert {name: done[name] for name in done if "stock" in name} == lost
+    assert sum(units(runtime).values()) == number
+
+
 def test_prices_are_in_the_shops_currency(client: Client, runtime: Runtime) -> None:
     open_shop(client, currency="JPY")
 
