@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import confirm
+from tests.web.support.browser import confirm, until
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 
@@ -25,6 +25,13 @@ def town(client: Client, workers: Workers, clock: Clock, site: Site) -> Town:
     site.body = "<plaza-feed></plaza-feed>"
     site.token = lambda: client.token("ann", name="Ann")
     return town
+
+
+def turned_away_and_back(page: Page) -> bool:
+    """Turn to the feed anew, by the pointer."""
+    page.mouse.move(0, 0)
+    page.get_by_role("article").first.hover()
+    return True
 
 
 def test_an_own_comment_is_edited_and_deleted(town: Town, site: Site, open_page: OpenPage) -> None:
@@ -97,6 +104,56 @@ def test_a_moderator_who_begins_to_write_goes_on(
 
     expect(field).to_be_focused()
     expect(field).to_have_value("The moon is up.")
+
+
+def test_a_moderator_has_their_buttons_once_a_question_that_failed_is_asked_again(
+    town: Town, client: Client, site: Site, open_page: OpenPage
+) -> None:
+    town.comment(town.post("What is new?"), "By Ben")
+    site.token = lambda: client.token("ann", name="Ann", roles=["social_moderator"])
+    page = open_page(site, may_log="net::ERR")
+    failed: list[Route] = []
+
+    def fail_once(route: Route) -> None:
+        if failed:
+            route.continue_()
+        else:
+            failed.append(route)
+            route.abort()
+
+    page.route("**/me", fail_once)
+    page.get_by_role("article").hover()
+    until(page, lambda: bool(failed))
+    button = page.locator(".comments > li").get_by_role("button", name="Delete")
+    until(page, lambda: turned_away_and_back(page) and button.is_visible())
+
+
+def test_a_moderator_has_their_buttons_in_a_feed_that_began_anew_meanwhile(
+    town: Town, client: Client, site: Site, open_page: OpenPage
+) -> None:
+    town.comment(town.post("What is new?"), "By Ben")
+    site.token = lambda: client.token("ann", name="Ann", roles=["social_moderator"])
+    page = open_page(site, may_log="net::ERR")
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/me", hold_first)
+    page.get_by_role("article").hover()
+    until(page, lambda: bool(held))
+
+    with page.expect_response("**/news*"):
+        page.evaluate("document.dispatchEvent(new CustomEvent('plaza:identity'))")
+    button = page.locator(".comments > li").get_by_role("button", name="Delete")
+    until(page, lambda: turned_away_and_back(page) and button.is_visible())
+
+    held[0].abort()
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    expect(button).to_be_visible()
 
 
 def test_a_comment_that_is_deleted_elsewhere_goes_when_the_feed_looks_again(

@@ -22,6 +22,8 @@ const STYLES = [base, css].map(sheet);
 const PATHS = { news: "/users/me/news", wall: "/users/me/wall", incoming: "/users/me/incoming", activity: "/feed" };
 /** A page may be empty before the end; so many are read on. */
 const MOST_EMPTY = 5;
+/** After this time a question for the reader's role that has failed is asked again. */
+const ROLE_PAUSE_MS = 1_000;
 /** What the readers who are signed in load as well; the build writes the address of this release. */
 const WRITING = BUILT_WRITING;
 
@@ -37,6 +39,8 @@ export default class PlazaFeed extends Live {
   #reader = "";
   /** Whether the reader is a moderator; asked for once they look at what is shown. @type {boolean | null} */
   #moderates = null;
+  /** The time from which it is asked for again, where it is not known. */
+  #asksAgainAt = 0;
   /** @type {Writing | null} */
   #writing = null;
   /** @type {string | null} */
@@ -111,6 +115,7 @@ export default class PlazaFeed extends Live {
     if (now.aborted) return;
     this.#words = words;
     if (this.#reader !== reader) this.#moderates = null;
+    this.#asksAgainAt = 0;
     this.#reader = reader || "";
     this.#writing = writing;
     this.#root.adoptedStyleSheets = [...STYLES, ...(writing?.STYLES || [])];
@@ -292,10 +297,15 @@ export default class PlazaFeed extends Live {
 
   /** Ask once, when the reader turns to what is shown, whether they moderate: few do, and they get their buttons then. */
   async #askRole() {
-    if (this.#moderates !== null || !this.#writing) return;
-    this.#moderates = false;
-    this.#moderates = await this.#writing.moderates(this.#desk).catch(() => false);
-    if (!this.#moderates) return;
+    if (this.#moderates !== null || !this.#writing || performance.now() < this.#asksAgainAt) return;
+    const { now } = this;
+    this.#asksAgainAt = Infinity;
+    const is = await this.#writing.moderates(this.#desk).catch(() => null);
+    // Another reader, or the same one in another list, is asked about anew.
+    if (now.aborted) return;
+    this.#asksAgainAt = performance.now() + ROLE_PAUSE_MS;
+    this.#moderates = is;
+    if (!is) return;
     // In place: the reader may be writing by now.
     for (const place of /** @type {Iterable<HTMLElement>} */ (this.#root.querySelectorAll(".comments > *"))) {
       if (place.querySelector("form")) continue;
