@@ -1,7 +1,7 @@
 """Click-through rates: the counts behind their estimates.
 
 `ad.count` holds one document for each ad unit in each zone, {site_id, zone_id, campaign_id,
-ad_unit_id, impressions, clicks}. Its writer chooses the time of the totals and replaces them
+ad_unit_id, impressions, clicks}. Its writer chooses the time of the totals and writes them
 whole (`$merge`). The zones follow at the next run of the schedule.
 """
 
@@ -24,27 +24,30 @@ from chalicelib.database import Collection, Document
 
 # The days of counts behind an estimate.
 ESTIMATED_FROM = timedelta(days=30)
+# An ad without events today and the day before is paused; a run may come late.
+PAUSED_AFTER = timedelta(days=1)
+_COUNTS = ("impressions", "clicks")
 
 
 def estimate(database: Database[Document], now: datetime) -> None:
-    """Write the impressions and clicks of each ad in each zone to `ad.count`."""
-    since = now.replace(hour=0, minute=0, second=0, microsecond=0) - ESTIMATED_FROM
-    pipeline = [
-        {"$match": {"period": {"$gte": since}}},
-        {"$group": {"_id": place_of(), **sums_of(("impressions", "clicks"))}},
-        {
-            "$replaceWith": {
-                "$mergeObjects": ["$_id", {n: f"${n}" for n in ("impressions", "clicks")}]
-            }
-        },
-        {
-            "$merge": {
-                "into": AD_COUNTS.name,
-                "on": ["site_id", "zone_id", "campaign_id", "ad_unit_id"],
-            }
-        },
+    """Write the impressions and clicks of each ad in each zone to `ad.count`.
+
+    The counts of a paused ad stay, although its days leave the window one by one: it would come
+    back as new. They only rise, in case that no run has seen all its days.
+    """
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    sums = [
+        {"$match": {"period": {"$gte": today - ESTIMATED_FROM}}},
+        {"$group": {"_id": place_of(), "last": {"$max": "$period"}, **sums_of(_COUNTS)}},
     ]
-    DAYS.of(database).aggregate(pipeline)
+    merge = {"into": AD_COUNTS.name, "on": ["site_id", "zone_id", "campaign_id", "ad_unit_id"]}
+    counts = {"$replaceWith": {"$mergeObjects": ["$_id", {n: f"${n}" for n in _COUNTS}]}}
+    is_more = {"$gt": ["$$new.impressions", "$impressions"]}
+    rise: Document = {n: {"$cond": [is_more, f"$$new.{n}", f"${n}"]} for n in _COUNTS}
+    running: Document = {"$gte": today - PAUSED_AFTER}
+    for last, matched in ((running, "merge"), ({"$not": running}, [{"$set": rise}])):
+        into = {"$merge": {**merge, "whenMatched": matched}}
+        DAYS.of(database).aggregate([*sums, {"$match": {"last": last}}, counts, into])
 
 
 class AdCount(TypedDict):

@@ -1,10 +1,11 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 
 import pytest
 
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.inventory import campaigns, placing, repricing
+from chalicelib.ads.inventory import campaigns, click_rates, placing, repricing
 from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.click_rates import AD_COUNTS, Estimate
 from chalicelib.ads.inventory.ecpm import (
@@ -16,6 +17,7 @@ from chalicelib.ads.inventory.ecpm import (
     ecpm_micros,
     fit_prior,
 )
+from chalicelib.ads.reports.counters import DAYS
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import (
     activate,
@@ -26,6 +28,7 @@ from tests.ads.support.factories import (
     put_campaign,
     zone,
 )
+from tests.support.clock import Clock
 
 CPC: StoredPricing = {"type": "cpc", "bid_micros": 50_000}
 GOOD, BAD, NEW, FIXED = "a:good", "b:bad", "c:new", "d:fixed"
@@ -100,6 +103,52 @@ def count(runtime: Runtime, campaign_id: str, impressions: int, clicks: int) -> 
         {"$set": {"impressions": impressions, "clicks": clicks}},
         upsert=True,
     )
+
+
+def report(runtime: Runtime, ad: str, day: datetime, impressions: int, clicks: int) -> None:
+    place = {"site_id": "blog", "zone_id": "banner", "campaign_id": ad, "ad_unit_id": "one"}
+    counted = {**place, "period": day, "impressions": impressions, "clicks": clicks}
+    runtime.database[DAYS.name].insert_one({"_id": f"{ad}:{day}", **counted})
+
+
+def counted(runtime: Runtime) -> dict[str, tuple[int, int]]:
+    rows = runtime.database[AD_COUNTS.name].find()
+    return {row["campaign_id"]: (row["impressions"], row["clicks"]) for row in rows}
+
+
+@pytest.mark.parametrize("days", [2, 20, 40])
+def test_an_ad_that_pauses_keeps_its_counts_and_one_that_runs_has_its_last_days(
+    runtime: Runtime, clock: Clock, days: int
+) -> None:
+    today = clock().replace(hour=0, minute=0, second=0, microsecond=0)
+    for n in range(30):
+        report(runtime, GOOD, today - timedelta(days=n), 100, 2)
+        report(runtime, BAD, today - timedelta(days=n), 100, 0)
+    click_rates.estimate(runtime.database, clock())
+    assert counted(runtime) == {GOOD: (3_000, 60), BAD: (3_000, 0)}
+
+    for n in range(days):
+        report(runtime, BAD, today + timedelta(days=n + 1), 10, 1)
+        clock.advance(days=1)
+        click_rates.estimate(runtime.database, clock())
+
+    impressions, clicks = counted(runtime)[GOOD]
+    # Its first day may leave before two days without events.
+    assert (impressions, clicks) in {(3_000, 60), (2_900, 58)}
+    assert counted(runtime)[BAD] == (100 * max(0, 31 - days) + 10 * min(days, 31), min(days, 31))
+
+
+def test_an_ad_whose_days_no_run_has_seen_is_counted_while_it_pauses(
+    runtime: Runtime, clock: Clock
+) -> None:
+    today = clock().replace(hour=0, minute=0, second=0, microsecond=0)
+    report(runtime, GOOD, today - timedelta(days=9), 100, 2)
+    click_rates.estimate(runtime.database, clock())
+    report(runtime, GOOD, today - timedelta(days=8), 50, 1)
+
+    click_rates.estimate(runtime.database, clock())
+
+    assert counted(runtime) == {GOOD: (150, 3)}
 
 
 @pytest.fixture
