@@ -32,14 +32,17 @@ export async function upload(path, file, options, tell) {
   return begun;
 }
 
+/** There was no answer, or not a whole one. @returns {never} */
+const silent = () => { throw new Problem({}); };
+
 /** Save a file of an export under its name. @param {ExportFile} file */
 export async function download({ name, pieces }) {
   const parts = [];
   for (const piece of pieces) {
     // The API may have another address than the console's.
-    const answer = await fetch(`${API}${piece.slice(piece.indexOf("/sites/"))}`, { headers: await bearer(), credentials: "omit" });
+    const answer = await fetch(`${API}${piece.slice(piece.indexOf("/sites/"))}`, { headers: await bearer(), credentials: "omit" }).catch(silent);
     if (!answer.ok) throw new Problem(await answer.json().catch(() => ({ code: "unavailable" })), answer);
-    parts.push(await answer.blob());
+    parts.push(await answer.blob().catch(silent));
   }
   const address = URL.createObjectURL(new Blob(parts, { type: "application/gzip" }));
   h("a", { href: address, download: name }).click();
@@ -50,9 +53,7 @@ export async function download({ name, pieces }) {
 /** @param {string} url @param {Blob} part @param {Record<string, string>} headers @param {boolean} isOwn */
 async function put(url, part, headers, isOwn) {
   const own = isOwn ? await bearer() : {};
-  const answer = await fetch(url, { method: "PUT", body: part, headers: { ...headers, ...own }, credentials: "omit" }).catch(() => {
-    throw new Problem({});
-  });
+  const answer = await fetch(url, { method: "PUT", body: part, headers: { ...headers, ...own }, credentials: "omit" }).catch(silent);
   if (!answer.ok) throw new Problem(await answer.json().catch(() => ({ code: "unavailable" })), answer);
 }
 
@@ -62,8 +63,11 @@ async function bearer() {
   return { Authorization: `Bearer ${await window.plaza?.token?.()}` };
 }
 
+/** A file may be changed or gone since it was chosen. @returns {never} */
+const unreadable = () => { throw new Problem({ code: "console", title: "The file cannot be read. Choose it again." }); };
+
 /** The SHA-256 of a part; none on a page of plain http, where browsers have none. @param {Blob} part */
 async function digestOf(part) {
-  const digest = await crypto.subtle?.digest("SHA-256", await part.arrayBuffer());
+  const digest = await crypto.subtle?.digest("SHA-256", await part.arrayBuffer().catch(unreadable));
   return digest && [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -91,6 +91,18 @@ class Imports extends HTMLElement {
     }
   }
 
+  /** Ask after a pause, and again after each question that has no answer. @param {string} path */
+  async #later(path) {
+    for (;;) {
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+      try {
+        return await ask(path);
+      } catch (problem) {
+        if (!(problem instanceof Problem) || problem.code !== "offline" || !this.isConnected) throw problem;
+      }
+    }
+  }
+
   /** Show an import until it waits for its publisher or is over. @param {Import} current */
   async #follow(current) {
     let shown = "";
@@ -103,8 +115,7 @@ class Imports extends HTMLElement {
         this.#import.querySelector("h2")?.focus();
         return this.#say(WAY[current.state].words);
       }
-      await new Promise((done) => setTimeout(done, PAUSE_MS));
-      current = await ask(this.#path("imports", current.id));
+      current = await this.#later(this.#path("imports", current.id));
     }
   }
 
@@ -141,8 +152,7 @@ class Imports extends HTMLElement {
     this.#say("The export is being written.");
     while (this.isConnected && current.state === "running") {
       this.#showExport(current);
-      await new Promise((done) => setTimeout(done, PAUSE_MS));
-      current = await ask(this.#path("exports", current.id));
+      current = await this.#later(this.#path("exports", current.id));
     }
     this.#showExport(current);
     this.#say(current.state === "done" ? "The export is ready." : "The export failed.");

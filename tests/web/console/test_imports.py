@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.comments.transfers.support.files import lines_file
 from tests.support.workers import Workers
 from tests.web.console.conftest import PHONE, WIDER, Desk, handed_over
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.browser import until
 
 NDJSON = "application/x-ndjson"
 
@@ -97,6 +98,41 @@ def test_what_is_at_work_is_followed_when_its_publisher_comes_back(
 
     expect(page.get_by_role("button", name="Import it")).to_be_visible()
     expect(page.get_by_role("button", name="Download harbour.ndjson.gz")).to_be_visible()
+
+
+def test_an_import_is_followed_past_a_question_without_an_answer(
+    desk: Desk, workers: Workers
+) -> None:
+    page = open_imports(desk, may_log="net::ERR")
+    cut: list[Route] = []
+
+    def cut_first(route: Route) -> None:
+        if cut or route.request.method != "GET":
+            route.continue_()
+        else:
+            cut.append(route)
+            route.abort()
+
+    page.route("**/imports/*", cut_first)
+    try_file(page, lines_file(3))
+    until(page, lambda: bool(cut))
+    workers.drain()
+
+    expect(page.get_by_role("button", name="Import it")).to_be_visible()
+
+
+def test_a_download_without_an_answer_says_so(desk: Desk, workers: Workers) -> None:
+    desk.post("The moon is up.")
+    page = open_imports(desk, may_log="net::ERR")
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("The export is being written.")
+    workers.drain()
+    expect(page.get_by_role("status")).to_have_text("The export is ready.")
+    page.route("**/exports/*/**", lambda route: route.abort())
+
+    page.get_by_role("button", name="Download harbour.ndjson.gz").click()
+
+    expect(page.get_by_role("status")).to_have_text("Plaza does not answer. Try again.")
 
 
 def test_a_file_that_is_none_says_so(desk: Desk, workers: Workers) -> None:
