@@ -32,6 +32,7 @@ async function show(pages) {
   try {
     await import(page.file);
   } catch {
+    if (location.hash.slice(1) !== wanted) return;
     return main.replaceChildren(h("h1", {}, "Plaza does not answer"), h("p", { class: "card" }, h("button", { onclick: () => location.reload() }, "Try again")));
   }
   // Another page may have been chosen while this one was loaded.

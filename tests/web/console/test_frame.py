@@ -37,6 +37,30 @@ def test_a_page_that_is_loaded_late_does_not_replace_the_one_chosen_since(
     expect(page.get_by_role("heading", name="Waiting for you")).to_have_count(0)
 
 
+def test_a_page_that_fails_late_does_not_replace_the_one_chosen_since(
+    desk: Desk, open_page: OpenPage
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    options: dict[str, Any] = {
+        "before": lambda page: page.route("**/console/queue.js", hold),
+        "may_log": "net::ERR_FAILED",
+    }
+    page = handed_over(open_page, desk.token(), "?site=harbour", **options)
+    page.get_by_role("link", name="Log", exact=True).click()
+    expect(page.get_by_role("heading", name="What moderators did")).to_be_visible()
+
+    with page.expect_event("requestfailed"):
+        held[0].abort()
+    page.evaluate("new Promise((done) => setTimeout(done))")
+
+    expect(page.get_by_role("heading", name="What moderators did")).to_be_visible()
+    expect(page.get_by_role("heading", name="Plaza does not answer")).to_have_count(0)
+
+
 def test_a_page_that_cannot_be_loaded_says_so_and_is_tried_again(
     desk: Desk, open_page: OpenPage
 ) -> None:
