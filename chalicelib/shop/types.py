@@ -195,7 +195,7 @@ def facet_values(kind: str | None, facet: str, text: str) -> list[Value]:
 def _adapter(kind: str, facet: str) -> TypeAdapter[Any]:
     """Return the adapter that parses one value of a facet, with the bounds of its field.
 
-    Bounds of a list are not those of its values.
+    The bounds of a list do not hold for its values.
     """
     field = PRODUCT_TYPES[kind].model_fields[facet]
     annotation: Any = field.annotation

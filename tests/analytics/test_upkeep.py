@@ -54,7 +54,7 @@ class Changes(Commands):
             self.numbers.append(event.reply["nModified"])
 
 
-def stopping(parts: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+def stop_behind_first(parts: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
     """Return a function of parts that stops behind the first."""
 
     def first(*args: Any) -> Iterator[Any]:
@@ -158,7 +158,7 @@ def test_a_large_site_gets_its_new_expiries_in_parts_and_a_stopped_run_goes_on(
     site(runtime, keep_days=15)
     changes = Changes("hit.event")
     with monkeypatch.context() as stopped:
-        stopped.setattr(of_rows, "in_parts", stopping(of_rows.in_parts))
+        stopped.setattr(of_rows, "in_parts", stop_behind_first(of_rows.in_parts))
         with pytest.raises(Stopped):
             upkeep.trim(runtime)
     assert "keep_changed" in found_site(runtime)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from chalicelib.ads.tracking import beacons
-from chalicelib.ads.tracking.events import AdEvent, is_counted
+from chalicelib.ads.tracking.events import AdEvent, is_repeat
 from chalicelib.ads.visitors import histories, profiles
 from chalicelib.ads.visitors.histories import LISTS, Entry, History, served_ad
 from chalicelib.ads.visitors.profiles import VisitorEvent
@@ -51,7 +51,7 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
         order=conversion.order,
         value_micros=conversion.value_micros,
     )
-    if event.order is not None and is_counted(runtime.database, event):
+    if event.order is not None and is_repeat(runtime.database, event):
         return False
     entry: Entry = {**credited, "ts": now}
     met = VisitorEvent(advertiser, "conversion", entry, credited["ts"])

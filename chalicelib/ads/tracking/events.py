@@ -94,7 +94,7 @@ class AdEvent(Message):
         return self.price_micros > 0 and not self.is_bot
 
 
-def is_counted(database: Database[Document], event: AdEvent) -> bool:
+def is_repeat(database: Database[Document], event: AdEvent) -> bool:
     """Return whether an event has counted; repeats of an event in the queue have not."""
     return EVENTS.of(database).find_one({"_id": event.id}, {"_id": 1}) is not None
 

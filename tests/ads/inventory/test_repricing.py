@@ -111,7 +111,7 @@ def report(runtime: Runtime, ad: str, day: datetime, impressions: int, clicks: i
     runtime.database[DAYS.name].insert_one({"_id": f"{ad}:{day}", **counted})
 
 
-def counted(runtime: Runtime) -> dict[str, tuple[int, int]]:
+def find_counts(runtime: Runtime) -> dict[str, tuple[int, int]]:
     rows = runtime.database[AD_COUNTS.name].find()
     return {row["campaign_id"]: (row["impressions"], row["clicks"]) for row in rows}
 
@@ -125,17 +125,20 @@ def test_an_ad_that_pauses_keeps_its_counts_and_one_that_runs_has_its_last_days(
         report(runtime, GOOD, today - timedelta(days=n), 100, 2)
         report(runtime, BAD, today - timedelta(days=n), 100, 0)
     click_rates.estimate(runtime.database, clock())
-    assert counted(runtime) == {GOOD: (3_000, 60), BAD: (3_000, 0)}
+    assert find_counts(runtime) == {GOOD: (3_000, 60), BAD: (3_000, 0)}
 
     for n in range(days):
         report(runtime, BAD, today + timedelta(days=n + 1), 10, 1)
         clock.advance(days=1)
         click_rates.estimate(runtime.database, clock())
 
-    impressions, clicks = counted(runtime)[GOOD]
+    impressions, clicks = find_counts(runtime)[GOOD]
     # Its first day may leave before two days without events.
     assert (impressions, clicks) in {(3_000, 60), (2_900, 58)}
-    assert counted(runtime)[BAD] == (100 * max(0, 31 - days) + 10 * min(days, 31), min(days, 31))
+    assert find_counts(runtime)[BAD] == (
+        100 * max(0, 31 - days) + 10 * min(days, 31),
+        min(days, 31),
+    )
 
 
 def test_an_ad_whose_days_no_run_has_seen_is_counted_while_it_pauses(
@@ -148,7 +151,7 @@ def test_an_ad_whose_days_no_run_has_seen_is_counted_while_it_pauses(
 
     click_rates.estimate(runtime.database, clock())
 
-    assert counted(runtime) == {GOOD: (150, 3)}
+    assert find_counts(runtime) == {GOOD: (150, 3)}
 
 
 @pytest.fixture
