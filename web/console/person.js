@@ -38,7 +38,7 @@ class PlazaPerson extends HTMLElement {
   /** @param {Person} person */
   #form({ status, until, badges, note }) {
     const chosen = /** @type {HTMLSelectElement} */ (h("select", {}, ...Object.entries(STATUS).map(([value, words]) => h("option", { value, selected: value === status }, words))));
-    const end = /** @type {HTMLInputElement} */ (h("input", { type: "datetime-local", value: until ? local(until) : "" }));
+    const end = /** @type {HTMLInputElement} */ (h("input", { type: "datetime-local", max: "9999-12-31T23:59", value: until ? local(until) : "" }));
     const given = /** @type {HTMLInputElement} */ (h("input", { value: badges.join(", "), maxlength: MOST_BADGES * (MOST_CHARACTERS.badge + 2), dir: "auto" }));
     const about = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, maxlength: MOST_CHARACTERS.text, dir: "auto" }));
     const why = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, maxlength: MOST_CHARACTERS.text, dir: "auto" }));
@@ -48,8 +48,11 @@ class PlazaPerson extends HTMLElement {
     chosen.addEventListener("change", shown);
     shown();
     const form = h("form", { class: "card fields" }, h("label", {}, "Standing", chosen), ends, h("label", {}, `Badges beside the name (${MOST_BADGES} at most, with commas between them)`, given), h("label", {}, "Note, for moderators alone", about), h("label", {}, "Why, for the log", why), h("button", { class: "good" }, "Save"));
+    let isSending = false;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
+      // A second press while the first is on its way is none.
+      if (isSending) return;
       /** @type {Record<string, unknown>} */
       const changed = {};
       const limit = chosen.value === "suspended" && end.value ? new Date(end.value).toISOString() : null;
@@ -60,11 +63,12 @@ class PlazaPerson extends HTMLElement {
       if (about.value.trim() !== note) changed.note = about.value.trim() || null;
       if (!Object.keys(changed).length) return this.#say("Nothing was changed.");
       if (why.value.trim()) changed.reason = why.value.trim();
+      isSending = true;
       this.#tried(async () => {
         await ask(this.#path, { method: "PATCH", body: changed });
         this.#show(await ask(this.#path));
         return "Saved.";
-      });
+      }).finally(() => (isSending = false));
     });
     return form;
   }

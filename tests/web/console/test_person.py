@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -76,6 +76,22 @@ def test_only_what_was_changed_is_sent(desk: Desk) -> None:
     known = desk.moderator.get(ANN).json
     assert (known["status"], known["badges"]) == ("banned", ["Helper", "Baker"])
     expect(page.get_by_label("Standing")).to_have_value("banned")
+
+
+def test_two_presses_save_once(desk: Desk) -> None:
+    desk.post()
+    page = open_person(desk)
+    page.get_by_label("Note").fill("Is kind")
+    sent: list[Request] = []
+    page.on("request", lambda each: sent.append(each) if each.method == "PATCH" else None)
+
+    page.get_by_role("button", name="Save").evaluate(
+        "button => { button.click(); button.click(); }"
+    )
+
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    assert len(sent) == 1
+    expect(page.get_by_label("End of the suspension")).to_have_attribute("max", "9999-12-31T23:59")
 
 
 def test_what_is_refused_is_told_and_stays_in_the_form(desk: Desk) -> None:
