@@ -28,7 +28,7 @@ def is_ahead(method: str, headers: Mapping[str, str]) -> bool:
 
 def is_bot(user_agent: str | None) -> bool:
     """Return whether a User-Agent is a crawler's or a script's; browsers always send one."""
-    return not user_agent or _is_listed(user_agent[:MAX_CHARACTERS])
+    return not user_agent or _is_in_list(user_agent[:MAX_CHARACTERS])
 
 
 def is_feed_reader(user_agent: str | None) -> bool:
@@ -37,7 +37,7 @@ def is_feed_reader(user_agent: str | None) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def _is_listed(user_agent: str) -> bool:
+def _is_in_list(user_agent: str) -> bool:
     # Imported at the first call of a visitor, which few containers have.
     from crawleruseragents import is_crawler  # type: ignore[import-untyped]
 
