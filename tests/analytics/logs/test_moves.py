@@ -271,7 +271,7 @@ def test_a_new_layout_keeps_what_a_removal_took_from_another_shard(
     site(runtime, layout="flat")
     first, second = (worker(runtime, shard_is(runtime, shard)) for shard in (0, 1))
     first.count([view(1, NOON, "/known", network="n1")])
-    early = [view(n, NOON + timedelta(minutes=n), "/x", network="n1") for n in (2, 3)]
+    early = [view(n, NOON - timedelta(minutes=n), "/x", network="n1") for n in (2, 3)]
     worker(runtime, shard_is(runtime, 0)).count(early)
     second.count([view(4, NOON, "/x", network="n2")])
     runtime.now.advance(seconds=90)  # type: ignore[attr-defined]
