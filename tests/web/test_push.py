@@ -172,7 +172,9 @@ def test_a_page_that_opens_without_a_reader_changes_nothing(
     switched_on(page)
     served.token = lambda: ""
     page.reload()
-    page.wait_for_function("document.querySelector('plaza-bell').shadowRoot")
+    # The page's policy lets no wait of Playwright's look a second time.
+    is_loaded = "Boolean(document.querySelector('plaza-bell').shadowRoot)"
+    until(page, lambda: bool(page.evaluate(is_loaded)))
     # The next reader of the same browser is the one before.
     served.token = lambda: talk.client.token("ben", name="Ben")
     page.evaluate(IDENTITY)

@@ -348,7 +348,7 @@ def test_a_press_before_the_page_says_who_reads_goes_into_the_readers_own_cart(
 
     page.add_init_script('window.answers = ["hang"]; sessionStorage.clear()')
     page.reload()
-    page.wait_for_function("() => Boolean(window.late)")
+    until(page, lambda: bool(page.evaluate("Boolean(window.late)")))
     page.get_by_role("button", name="Buy A whale").click()
     says(page, ann())
     page.evaluate("(token) => window.late(token)", ann())

@@ -44,7 +44,7 @@ class PlazaPerson extends HTMLElement {
     const why = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, maxlength: MOST_CHARACTERS.text, dir: "auto" }));
     about.value = note;
     const ends = h("label", {}, "End of the suspension (empty for none)", end);
-    const shown = () => (ends.hidden = chosen.value !== "suspended");
+    const shown = () => (end.disabled = ends.hidden = chosen.value !== "suspended");
     chosen.addEventListener("change", shown);
     shown();
     const form = h("form", { class: "card fields" }, h("label", {}, "Standing", chosen), ends, h("label", {}, `Badges beside the name (${MOST_BADGES} at most, with commas between them)`, given), h("label", {}, "Note, for moderators alone", about), h("label", {}, "Why, for the log", why), h("button", { class: "good" }, "Save"));

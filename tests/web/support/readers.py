@@ -25,7 +25,7 @@ _TURN = "new Promise((done) => { const { port1, port2 } = new MessageChannel();"
 _TURN += " port1.onmessage = done; port2.postMessage(0); })"
 # Counts the calls of a page whose answers its scripts have not yet dealt with.
 _COUNT_CALLS = """(() => {
-    const [call, { json }] = [fetch, Response.prototype];
+    const call = fetch;
     const dealtWith = () => {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => { calls--; };
@@ -42,9 +42,13 @@ _COUNT_CALLS = """(() => {
             throw error;
         });
     };
-    Response.prototype.json = function () {
-        return json.call(this).finally(dealtWith);
-    };
+    // Answers of the API, and files that the loader brings.
+    for (const name of ["json", "blob"]) {
+        const read = Response.prototype[name];
+        Response.prototype[name] = function () {
+            return read.call(this).finally(dealtWith);
+        };
+    }
 })()"""
 # What a page shows, line by line: but for what it says of the last act, and how long ago it was.
 _SHOWN = """() => {
