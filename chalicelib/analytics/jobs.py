@@ -19,7 +19,7 @@ _COUNTER_LIVES = timedelta(days=1)
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
-    """Continue moves, make sessions and roll them up, follow names; return the number of each."""
+    """Rewrite days, make sessions and roll them up, move logs, follow names; return the numbers."""
     steps: dict[str, Step] = {
         "days_rewritten": moving.rewrite,
         "sessions": making.make_due,

@@ -1,7 +1,7 @@
 """Jobs that the clock runs: a feature declares its own as data, and one function runs them."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -79,13 +79,13 @@ def run_named(
 def run_steps(runtime: Runtime, steps: Mapping[str, Step]) -> dict[str, int]:
     """Run the steps of a job as `run_all`; return their counts by name."""
     counts: dict[str, int] = {}
-    for name, done in run_all({name: partial(step, runtime) for name, step in steps.items()}):
+    for name, done in run_all((name, partial(step, runtime)) for name, step in steps.items()):
         counts |= {name: done} if isinstance(done, int) else done or {}
     return counts
 
 
-def run_all(steps: Mapping[str, Callable[[], Result]]) -> list[tuple[str, Result]]:
-    """Run steps in their order; return their results, each with its step's name.
+def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str, Result]]:
+    """Run named steps in their order; return their results, each with its step's name.
 
     A step that fails keeps none behind it from its work: a document that fails each time would hold
     them up for ever. Raises the first failure behind the last step, so that the run fails and rings
@@ -93,7 +93,7 @@ def run_all(steps: Mapping[str, Callable[[], Result]]) -> list[tuple[str, Result
     """
     results: list[tuple[str, Result]] = []
     failures: list[Exception] = []
-    for name, step in steps.items():
+    for name, step in steps:
         try:
             results.append((name, step()))
         except Exception as failure:

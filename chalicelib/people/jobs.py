@@ -64,7 +64,7 @@ def rename(runtime: Runtime, people: People, user_id: str) -> None:
     name = people.name_of(runtime.database, user_id)
     if name is None:
         return
-    run_all(_steps(people, lambda feature: feature.rename(runtime, user_id, name)))
+    _in_each(people, lambda feature: feature.rename(runtime, user_id, name))
 
 
 def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
@@ -83,8 +83,7 @@ def erase(runtime: Runtime, people: People, user_id: str) -> None:
     end write after it, once no such request can be running. A feature that fails keeps none from
     its erasure.
     """
-    done = run_all(_steps(people, lambda feature: feature.erase(runtime, user_id)))
-    steps = [step for _, step in done]
+    steps = _in_each(people, lambda feature: feature.erase(runtime, user_id))
     outbox.JOBS.of(runtime.database).delete_many(_renaming(user_id))
     ended = runtime.now()
     left = count_remaining(runtime.database, people, user_id)
@@ -103,17 +102,18 @@ def erase_late(runtime: Runtime, people: People, user_id: str, until: datetime) 
 
     Raises Unavailable if documents are left: the job stays, and runs again.
     """
-    done = run_all(_steps(people, lambda feature: feature.erase(runtime, user_id, until)))
-    if {step for _, step in done} != {Step.DONE}:
+    steps = _in_each(people, lambda feature: feature.erase(runtime, user_id, until))
+    if set(steps) != {Step.DONE}:
         raise Unavailable("Something of this person is not erased yet")
 
 
-def _steps(
-    people: People, act: Callable[[PersonFeature], Result]
-) -> dict[str, Callable[[], Result]]:
-    """Return an act in each feature as a step, by the name of the feature's module."""
-    named = {getattr(each, "__name__", type(each).__module__): each for each in people.features}
-    return {name: partial(act, feature) for name, feature in named.items()}
+def _in_each(people: People, act: Callable[[PersonFeature], Result]) -> list[Result]:
+    """Do an act in each feature as `run_all`; return the results."""
+    done = run_all(
+        (getattr(each, "__name__", type(each).__module__), partial(act, each))
+        for each in people.features
+    )
+    return [result for _, result in done]
 
 
 def count_remaining(

@@ -120,13 +120,7 @@ def test_parts_that_are_read_again_are_no_progress(
 ) -> None:
     begun = begin(publisher, "blog", lines_file(700))
     publisher.post(f"{IMPORTS}/{begun['id']}/start")
-    crashes = 0
-    while read(publisher, begun["id"])["state"] == "running":
-        try:
-            run(runtime, begun["id"])
-        except RuntimeError:
-            crashes += 1
-        clock.advance(minutes=5)
+    crashes = crashes_to_the_end(publisher, runtime, clock, begun["id"])
 
     assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
     assert crashes == imports._MOST_TRIES + 1
@@ -186,13 +180,7 @@ def test_comments_that_are_settled_again_are_no_progress(
         raise RuntimeError("a mistake beside a comment")
 
     monkeypatch.setattr(running, "settle", settle_and_break)
-    crashes = 0
-    while read(publisher, begun["id"])["state"] == "running":
-        try:
-            run(runtime, begun["id"])
-        except RuntimeError:
-            crashes += 1
-        clock.advance(minutes=5)
+    crashes = crashes_to_the_end(publisher, runtime, clock, begun["id"])
 
     assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
     assert crashes == imports._MOST_TRIES + 1
@@ -270,3 +258,15 @@ def test_a_file_that_nobody_goes_on_with_ends_its_import(  # noqa: PLR0913
     sweep(runtime)
     assert stored_files(runtime) == 0
     assert publisher.post(IMPORTS, length=10).status == 201
+
+
+def crashes_to_the_end(publisher: Client, runtime: Runtime, clock: Clock, id_: str) -> int:
+    """Run an import until it is over; return how many runs a parser or a step ended."""
+    crashes = 0
+    while read(publisher, id_)["state"] == "running":
+        try:
+            run(runtime, id_)
+        except RuntimeError:
+            crashes += 1
+        clock.advance(minutes=5)
+    return crashes
