@@ -372,6 +372,24 @@ def test_a_cart_of_a_reader_who_is_unknown_is_no_guests(
     assert ":ann" in page.evaluate("Object.keys(localStorage)[0]")
 
 
+def test_a_press_of_one_reader_never_goes_into_another_readers_cart(
+    client: Client, site: Site, open_page: OpenPage, ann: Callable[..., str], clock: Clock
+) -> None:
+    stocked(client, 3)
+    site.body = CART
+    ben = client.token("ben", name="Ben", exp=clock() + timedelta(hours=9))
+    page = open_page(site, may_log=MAY_LOG, before=timed(clock, saying(ann(), ben)))
+    buy(page, SKU)
+    kept = page.evaluate("Object.entries(localStorage)")
+    clock.advance(hours=3)
+
+    page.get_by_role("button", name="Buy A whale").click()
+
+    expect(page.get_by_text(UNKNOWN).first).to_be_visible()
+    assert page.evaluate("Object.entries(localStorage)") == kept
+    assert len(kept) == 1
+
+
 @pytest.mark.parametrize("is_refused", [True, False], ids=["refused", "ending"])
 def test_what_one_reader_wrote_is_never_sent_as_another(
     node: Client,

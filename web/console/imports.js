@@ -20,6 +20,12 @@ class Imports extends HTMLElement {
   #status = h("p", { role: "status", class: "status" });
   #import = h("section", { class: "card", "aria-labelledby": "import" });
   #export = h("section", { class: "card", "aria-labelledby": "export" });
+  /** The import that is shown, and its state; "" for the form of a new one. */
+  #shown = "";
+  /** What changes about an import while it runs. */
+  #told = h("div");
+  /** How often an import was followed: only the last of them goes on. */
+  #turn = 0;
 
   async connectedCallback() {
     const sites = await sitesOf();
@@ -28,14 +34,10 @@ class Imports extends HTMLElement {
     if (!this.#site) return this.#say("Name a site.");
     this.append(this.#import, this.#export);
     await this.#tried(async () => {
-      const { imports } = await ask(this.#path("imports"));
+      await this.#showLast();
       const { exports } = await ask(this.#path("exports"));
-      const open = imports.length && WAY[/** @type {Import["state"]} */ (imports[0].state)].isOpen ? await ask(this.#path("imports", imports[0].id)) : null;
-      this.#showImport(open, imports[0]);
       const made = exports.length ? await ask(this.#path("exports", exports[0].id)) : null;
       this.#showExport(made);
-      // Its publisher has left the page, and come back.
-      if (open?.state === "running") this.#tried(() => this.#follow(open));
       if (made?.state === "running") this.#tried(() => this.#followExport(made));
     });
   }
@@ -45,20 +47,40 @@ class Imports extends HTMLElement {
     return `/sites/${[this.#site, ...parts].map(encodeURIComponent).join("/")}`;
   }
 
+  /** Show the site's newest import, and follow it while it runs: its publisher may have left the page. */
+  async #showLast() {
+    const { imports: [last] } = await ask(this.#path("imports"));
+    /** @type {Import | null} */
+    const open = last && WAY[/** @type {Import["state"]} */ (last.state)].isOpen ? await ask(this.#path("imports", last.id)) : null;
+    this.#showImport(open, last);
+    if (open?.state === "running") this.#tried(() => this.#follow(open));
+  }
+
   /** Show the open import with what may be done about it, or else the form of a new one. @param {Import | null} open @param {Partial<Import>} [last] */
   #showImport(open, last) {
     const title = h("h2", { id: "import", tabindex: "-1" }, "Import");
     if (!open) {
+      this.#shown = "";
+      this.#turn++;
       const ended = last?.begun_at && h("p", { class: "meta" }, h("span", {}, "The last one began ", when(last.begun_at), ": ", WAY[/** @type {Import["state"]} */ (last.state)].words));
       return this.#import.replaceChildren(title, ended || "", this.#form());
     }
     const { state, progress, failure } = open;
     const bar = progress && h("progress", { max: progress.total || 1, value: progress.done, "aria-label": progress.part === "reading" ? "Bytes read" : "Discussions stored" });
+    this.#told.replaceChildren(bar || "", failure ? h("p", { class: "bad-text" }, failure.detail) : "", report(open));
+    const now = `${open.id} ${state}`;
+    // A button that is made anew loses the focus, and the press that has begun on it.
+    if (now !== this.#shown) this.#import.replaceChildren(title, h("p", {}, WAY[state].words), this.#told, this.#actsOn(open), state === "running" ? "" : samples(open));
+    this.#shown = now;
+  }
+
+  /** @param {Import} shown */
+  #actsOn(shown) {
     const acts = h("div", { class: "row" });
-    if (state === "tried") acts.append(h("button", { class: "good", onclick: () => this.#act(open, "apply") }, "Import it"));
-    if (WAY[state].isOpen) acts.append(h("button", { class: "bad", onclick: () => this.#act(open, "stop") }, state === "running" ? "Stop" : "Discard the file"));
+    if (shown.state === "tried") acts.append(h("button", { class: "good", onclick: () => this.#act(shown, "apply") }, "Import it"));
+    if (WAY[shown.state].isOpen) acts.append(h("button", { class: "bad", onclick: () => this.#act(shown, "stop") }, shown.state === "running" ? "Stop" : "Discard the file"));
     else acts.append(h("button", { onclick: () => this.#showImport(null) }, "Import another file"));
-    this.#import.replaceChildren(title, h("p", {}, WAY[state].words), bar || "", failure ? h("p", { class: "bad-text" }, failure.detail) : "", report(open), acts, samples(open));
+    return acts;
   }
 
   #form() {
@@ -80,13 +102,16 @@ class Imports extends HTMLElement {
   async #begin(file, options) {
     const bar = /** @type {HTMLProgressElement} */ (h("progress", { max: 1, value: 0, "aria-label": "Sent of the file" }));
     const title = h("h2", { id: "import", tabindex: "-1" }, "Import");
+    this.#shown = "";
     this.#import.replaceChildren(title, h("p", {}, "The file is being sent. Leave this page open."), bar);
     title.focus();
     try {
       const begun = await upload(this.#path("imports"), file, options, (share) => (bar.value = share));
       await this.#follow(await ask(this.#path("imports", begun.id, "start"), { method: "POST" }));
     } catch (problem) {
-      this.#showImport(null);
+      // A file that was sent in part is the site's open import, and the next waits for its end.
+      await this.#showLast().catch(() => this.#showImport(null));
+      this.#import.querySelector("h2")?.focus();
       throw problem;
     }
   }
@@ -106,7 +131,8 @@ class Imports extends HTMLElement {
   /** Show an import until it waits for its publisher or is over. @param {Import} current */
   async #follow(current) {
     let shown = "";
-    while (this.isConnected) {
+    const turn = ++this.#turn;
+    while (this.isConnected && turn === this.#turn) {
       const now = JSON.stringify(current);
       // What is the same is not made again: a screen reader would begin anew.
       if (now !== shown) this.#showImport(current);

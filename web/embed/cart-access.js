@@ -44,7 +44,7 @@ export class Access {
    * @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>}
    */
   call(path, options) {
-    const ask = () => call(apiOf(this.element), path, { anonymous: !this.reader, anew: true, signal: this.signal, ...options });
+    const ask = () => call(apiOf(this.element), path, { anonymous: !this.reader, as: this.reader, anew: true, signal: this.signal, ...options });
     return ask().catch((error) => {
       const isRefused = error.code === "unauthenticated" && this.reader && options?.anonymous === undefined;
       if (isRefused) this.reader = "";

@@ -121,6 +121,50 @@ def test_an_import_is_followed_past_a_question_without_an_answer(
     expect(page.get_by_role("button", name="Import it")).to_be_visible()
 
 
+def test_progress_leaves_the_focus_on_the_button(desk: Desk, workers: Workers) -> None:
+    page = open_imports(desk)
+    done = 0
+
+    def tell_progress(route: Route) -> None:
+        nonlocal done
+        if route.request.method != "GET":
+            return route.continue_()
+        answer = route.fetch().json()
+        done += 1
+        route.fulfill(json={**answer, "progress": {"part": "reading", "done": done, "total": 99}})
+
+    page.route("**/imports/*", tell_progress)
+    try_file(page, lines_file(3))
+    bar = page.get_by_role("progressbar", name="Bytes read")
+    expect(bar).to_have_attribute("value", "1")
+    stop = page.get_by_role("button", name="Stop")
+    stop.focus()
+
+    expect(bar).not_to_have_attribute("value", "1")
+    expect(stop).to_be_focused()
+    page.keyboard.press("Enter")
+    workers.drain()
+    expect(page.get_by_role("status")).to_have_text("Stopped.")
+
+
+def test_a_file_of_which_a_part_is_lost_can_be_discarded(desk: Desk) -> None:
+    page = open_imports(desk, may_log="net::ERR")
+    page.route(
+        "**/*",
+        lambda route: route.abort() if route.request.method == "PUT" else route.fallback(),
+    )
+
+    try_file(page, lines_file(3))
+
+    expect(page.get_by_role("status")).to_have_text("Plaza does not answer. Try again.")
+    expect(section(page, "Import")).to_contain_text("The file was not sent to its end.")
+    expect(page.get_by_role("heading", name="Import", exact=True)).to_be_focused()
+    page.get_by_role("button", name="Discard the file").click()
+    expect(page.get_by_role("status")).to_have_text("Stopped.")
+    page.get_by_role("button", name="Import another file").click()
+    expect(page.get_by_label("The other system's file")).to_be_visible()
+
+
 def test_a_download_without_an_answer_says_so(desk: Desk, workers: Workers) -> None:
     desk.post("The moon is up.")
     page = open_imports(desk, may_log="net::ERR")
