@@ -13,7 +13,7 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.ranking import rank_stages
-from chalicelib.comments.entries.rows import ENTRIES, CommentEntry, all_of
+from chalicelib.comments.entries.rows import ENTRIES, OPTIONAL, WHILE_QUEUED, CommentEntry, all_of
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Node
 from chalicelib.database import Document, in_transaction
@@ -25,6 +25,12 @@ from chalicelib.sites.ids import DEFAULT_SITE
 
 _AT_ONCE = 100
 _ADDED = ("up", "down", "flags", "reports")
+_QUEUE = ("queue", *WHILE_QUEUED)
+# The fields that agree with the comment.
+_DECIDED = (
+    *("id", "seq", "depth", "posted", "author_id", "state", "root", "queue"),
+    *OPTIONAL,
+)
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> int:
@@ -99,14 +105,26 @@ def _merge(row: CommentEntry, to: str, site: str) -> UpdateOne:
     for name in ("_id", "site", "reactions"):
         values.pop(name)
     counts = {name: values.pop(name) for name in _ADDED if name in values}
-    kept: Document = {
-        name: {"$ifNull": [f"${name}", {"$literal": value}]} for name, value in values.items()
-    }
+    kept = {name: _keep(name, value, row) for name, value in values.items()}
     kept["node_id"] = {"$literal": to}
     kept |= {name: _sum(name, number) for name, number in counts.items()}
     reactions = {key: _sum(f"reactions.{key}", n) for key, n in row["reactions"].items()}
     kept["reactions"] = {"$mergeObjects": ["$reactions", reactions]}
     return UpdateOne(key, [{"$set": kept}, *rank_stages()], upsert=True)
+
+
+def _keep(name: str, value: object, row: CommentEntry) -> Document:
+    """Return the expression of a field that keeps the value at the new id."""
+    carried: Document = {"$literal": value}
+    if name not in _DECIDED:
+        return {"$ifNull": [f"${name}", carried]}
+    # An entry there agrees with its comment: a decision or a deletion has emptied fields.
+    is_carried: Document = {"$eq": [{"$type": "$node_id"}, "missing"]}
+    if name in _QUEUE and row["state"] == "visible" and row.get("reports"):
+        # Its reports come only now, and queue a comment that is still visible.
+        is_unqueued = {"$and": [{"$eq": ["$state", "visible"]}, {"$eq": ["$queue", None]}]}
+        is_carried = {"$or": [is_carried, is_unqueued]}
+    return {"$cond": [is_carried, carried, f"${name}"]}
 
 
 def _sum(name: str, number: int) -> Document:

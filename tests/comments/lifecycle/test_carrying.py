@@ -1,0 +1,70 @@
+"""Entries that wait at a moved node's old id for their transport, while people go on."""
+
+import pytest
+
+from chalicelib.comments.entries import carrying
+from chalicelib.comments.entries.rows import OPTIONAL
+from chalicelib.comments.forms import PendingQuery
+from chalicelib.comments.lifecycle import relocation
+from chalicelib.comments.marking import flags
+from chalicelib.comments.marking.flag_forms import CommentFlag
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.shapes import Node
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from tests.comments.marking.test_pages import decide, vote
+from tests.comments.support.crashes import Crash, crash
+from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
+from tests.comments.support.entries import NONE, difference, entry
+from tests.comments.support.relocation import ADMIN, NEW, OLD
+
+
+def move_without_entries(discussion: Discussion) -> tuple[Node, Discussion]:
+    """Move a discussion until its entries are due; return its node before, and the moved one."""
+    node = discussion.node
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(relocation, "carry", crash)
+        with pytest.raises(Crash):
+            relocation.relocate(discussion.runtime, OLD, NEW)
+    return node, Discussion(discussion.runtime, NEW)
+
+
+def excerpts(runtime: Runtime) -> list[tuple[str, str]]:
+    """Return the place and the excerpt of each waiting comment."""
+    rows = queue.list_pending(runtime, PendingQuery(limit=200), ADMIN)["comments"]
+    return [(row["id"], row["excerpt"]) for row in rows]
+
+
+def test_what_was_decided_or_deleted_at_the_new_id_stays_so(
+    runtime: Runtime, layout: Layout
+) -> None:
+    discussion = Discussion.make(runtime, layout, OLD, moderation="before")
+    gone, shown, waits = (discussion.post(f"text {n}")["id"] for n in range(3))
+    node, moved = move_without_entries(discussion)
+    moved.delete(gone, by="ann")
+    moved.set_state(shown, "visible")
+
+    carrying.carry(runtime, node, NEW)
+
+    assert excerpts(runtime) == [(waits, "text 2")]
+    for each in (gone, shown):
+        assert entry(moved, each)["queue"] is None
+    assert entry(moved, gone)["author_id"] is None
+    assert not set(OPTIONAL) & set(entry(moved, gone))
+    assert difference(moved) == NONE
+
+
+def test_votes_and_reports_come_along_to_what_changed_at_the_new_id(runtime: Runtime) -> None:
+    decide(runtime)
+    discussion = Discussion.make(runtime, LAYOUTS[0], OLD)
+    edited = discussion.post("a text")["id"]
+    vote(discussion, edited)
+    spam = CommentFlag(reason="spam")
+    flags.flag(runtime, OLD, edited, Principal("mo", "Mo", frozenset({"moderator"})), spam)
+    node, moved = move_without_entries(discussion)
+    moved.edit(edited, "another text")
+
+    carrying.carry(runtime, node, NEW)
+
+    here = entry(moved, edited)
+    assert (here["up"], here["reports"], here["queue"]) == (1, 1, "flagged")
