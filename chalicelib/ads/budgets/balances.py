@@ -17,6 +17,7 @@ from chalicelib.ads.budgets import ledger
 from chalicelib.ads.budgets.ledger import Movement
 from chalicelib.ads.budgets.pacing import (
     Release,
+    TimeSpan,
     budget_day,
     due_micros,
     next_release,
@@ -161,13 +162,18 @@ def _due(
 ) -> Release:
     """Return the release of the rest of the budget day's money: asap all, even a share.
 
-    A paused campaign gets no share: its hours show nothing.
+    A share is of the day's part within the flight. A paused campaign gets no share: its hours show
+    nothing.
     """
     if campaign["budget"]["pacing"] == "asap":
         return Release(left_micros, paced_at)
     if left_micros <= 0 or campaign["status"] not in SPENDING:
         return Release(0, paced_at)
-    return next_release(budget_day(campaign, now), left_micros, paced_at, now)
+    day, flight = budget_day(campaign, now), campaign["flight"]
+    # A flight that is over ends with the next run of a schedule.
+    end = min(day.end, flight["end"]) if now < flight["end"] else day.end
+    span = TimeSpan(max(day.start, flight["start"]), end)
+    return next_release(span, left_micros, paced_at, now)
 
 
 def _with_pace(balance: Balance, paced_at: datetime | None) -> Balance:

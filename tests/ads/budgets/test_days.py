@@ -239,7 +239,7 @@ def waiting(runtime: Runtime, **changes: Any) -> None:
     put_campaign(runtime, SPRING, **{"budget": budget, **changes})
 
 
-def flight(start_days: int, end_days: int) -> dict[str, datetime]:
+def flight(start_days: float, end_days: float) -> dict[str, datetime]:
     return {"starts_at": START + timedelta(start_days), "ends_at": START + timedelta(end_days)}
 
 
@@ -290,3 +290,24 @@ def test_a_clock_that_is_behind_does_not_release_yesterday_s_money_again(
     refresh(runtime)
 
     assert money(runtime)["released"] == 0
+
+
+def test_the_day_of_a_flight_s_start_or_end_is_spread_over_its_part_of_the_flight(
+    runtime: Runtime, clock: Clock
+) -> None:
+    daily = {"total_micros": 10_000 * PRICE, "daily_micros": 720 * PRICE}
+    # From 20:20 of the next day, to 06:00 of the day after.
+    waiting(runtime, flight=flight(1 + 100 / 288, 1.75), budget=daily)
+    live(runtime, clock, days=1, hours=8, minutes=20)
+    assert money(runtime)["released"] == 0
+
+    live(runtime, clock, minutes=110)
+    assert money(runtime)["released"] == pytest.approx(360, abs=1)
+    live(runtime, clock, minutes=109)
+    assert money(runtime)["released"] == pytest.approx(720, abs=5)
+
+    # The day's unspent money goes back at midnight.
+    live(runtime, clock, hours=3, minutes=1)
+    assert money(runtime)["released"] == pytest.approx(360, abs=3)
+    live(runtime, clock, minutes=179)
+    assert money(runtime)["released"] == pytest.approx(720, abs=5)
