@@ -177,6 +177,8 @@ def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:
         refund = _find(payment, key) or refund
     if refund["state"] == "refused":
         raise RefundRefused
+    if refund["state"] in _UNFINISHED:
+        raise Unavailable("The payment changes at this moment")
     return payment
 
 
@@ -212,9 +214,13 @@ def _note(
     state: str,
     event: DueEvent | None = None,
 ) -> None:
-    """Record the next state of a refund with its event, unless another call has."""
+    """Record the next state of a refund with its event, unless another call has.
+
+    A later try of the same refund stays: this answer is none to it.
+    """
     rows = PAYMENTS.of(runtime.database)
-    before = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
+    this_try = {"key": refund["key"], "state": refund["state"], "again": refund.get("again")}
+    before = {"$elemMatch": this_try}
     by_micros = -refund["amount_micros"] if state == "refused" else 0
     counted = {"refunded_micros": by_micros, "version": 1}
     change: Document = {"$set": {"refunds.$.state": state}, "$inc": counted}

@@ -7,6 +7,7 @@ import pytest
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
+from chalicelib.shop.payments.stripe import StripeProvider
 from tests.shop.support.buying import SKU, Shelf, cart_of, ordered, shelf_of, stored_order
 from tests.shop.support.factories import PRICE
 from tests.shop.support.stripe_stand_in import Stripe
@@ -67,6 +68,35 @@ def test_a_refund_in_the_dashboard_that_overtakes_one_of_plaza_leaves_it_the_res
 
     assert till.sums() == (3798, 1000, 0)
     assert till.given() == 3798
+
+
+def test_a_late_refusal_leaves_a_second_try_of_the_same_refund_alone(
+    till: Till, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two calls of one key, the second is refused, and makes the rest, before the first."""
+    till.stripe.refund_by_hand("pi_1", 1000)
+    asks, answers = StripeProvider.refund, []
+
+    def lost(self: StripeProvider, *given: Any) -> None:
+        till.stripe.losing += ["/v1/refunds"] if given[-1] == "all.1" else []
+        asks(self, *given)
+
+    def overtaken(self: StripeProvider, *given: Any) -> None:
+        monkeypatch.setattr(StripeProvider, "refund", lost)
+        answers.append(till.refund())
+        asks(self, *given)
+
+    monkeypatch.setattr(StripeProvider, "refund", overtaken)
+
+    answers.append(till.refund())
+
+    assert [each.status for each in answers] == [503, 503]
+    assert (till.sums(), till.given()) == ((3798, 1000, 0), 3798)
+    monkeypatch.setattr(StripeProvider, "refund", asks)
+    till.clock.advance(minutes=2)
+    sweep.sweep(runtime)
+    assert (till.sums(), till.given()) == ((3798, 1000, 0), 3798)
+    assert shelf_of(runtime) == Shelf(5, 5, 0)
 
 
 def test_all_that_went_back_in_the_dashboard_leaves_units_without_money(
