@@ -46,15 +46,7 @@ def set_credit(
     releases.
     """
     accounts.open_account(database, account_id, now)
-
-    def work(session: ClientSession) -> None:
-        change: Document = {"$unset": {"credit_micros": "", "committed_micros": ""}}
-        if credit_micros is not None:
-            committed = _count(database, session, account_id)
-            change = {"$set": {"credit_micros": credit_micros, "committed_micros": committed}}
-        ACCOUNTS.of(database).update_one({"_id": account_id}, change, session=session)
-
-    in_transaction(database, work)
+    _set_line(database, {"_id": account_id}, account_id, credit_micros)
     return accounts.get(database, account_id)
 
 
@@ -63,10 +55,29 @@ def bound_to_funds(database: Database[Document], advertisers: Iterable[str], now
     wanted = {accounts.of_advertiser(each) for each in advertisers}
     has_line = {"_id": {"$in": sorted(wanted)}, "credit_micros": {"$exists": True}}
     found = ACCOUNTS.of(database).find(has_line, {"_id": 1})
-    unbounded = wanted - {each["_id"] for each in found}
-    for account_id in sorted(unbounded):
-        set_credit(database, account_id, 0, now)
-    return len(unbounded)
+    bounded = 0
+    for account_id in sorted(wanted - {each["_id"] for each in found}):
+        accounts.open_account(database, account_id, now)
+        # Staff may give a line meanwhile: their line stays.
+        without = {"_id": account_id, "credit_micros": {"$exists": False}}
+        bounded += _set_line(database, without, account_id, 0)
+    return bounded
+
+
+def _set_line(
+    database: Database[Document], this: Document, account_id: str, credit_micros: int | None
+) -> bool:
+    """Set or remove the line of an account that a filter finds; return whether it finds it."""
+
+    def work(session: ClientSession) -> bool:
+        change: Document = {"$unset": {"credit_micros": "", "committed_micros": ""}}
+        if credit_micros is not None:
+            committed = _count(database, session, account_id)
+            change = {"$set": {"credit_micros": credit_micros, "committed_micros": committed}}
+        changed = ACCOUNTS.of(database).update_one(this, change, session=session)
+        return changed.matched_count == 1
+
+    return in_transaction(database, work)
 
 
 def bound_spending(database: Database[Document], now: datetime) -> int:

@@ -114,6 +114,20 @@ def test_a_line_that_staff_gave_stays(prepaid: Runtime) -> None:
     assert accounts.get(prepaid.database, ACCOUNT)["credit_micros"] == 7
 
 
+def test_a_line_that_staff_give_during_the_bounding_stays(
+    prepaid: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def staff_come_first(*_: Any) -> None:
+        monkeypatch.undo()
+        credit(prepaid, 7)
+
+    monkeypatch.setattr(accounts, "open_account", staff_come_first)
+
+    assert funds.bound_to_funds(prepaid.database, ["mercedes"], prepaid.now()) == 0
+
+    assert accounts.get(prepaid.database, ACCOUNT)["credit_micros"] == 7
+
+
 def test_an_advertiser_sees_why_a_campaign_is_exhausted(prepaid: Runtime, token: Any) -> None:
     client = Client(create_app(prepaid, LocalChalice), token)
     add_zones(prepaid, "blog/banner")
