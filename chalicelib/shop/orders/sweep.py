@@ -32,6 +32,8 @@ from chalicelib.webhooks import due
 # The time for new calls to providers in a run: short enough that the function survives a last call
 # without an answer.
 _ASKING = timedelta(seconds=12)
+# The time for the provider's books, of their own: the other calls may use up theirs each minute.
+_READING = timedelta(seconds=3)
 _DUE = Sweep(ORDERS, "due", fields={"due": 1})
 
 
@@ -47,8 +49,8 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         ),
         "buyers_forgotten": personal_data.forget_buyers,
         "refunds_made": lambda _: refunds.sweep(runtime, until),
+        "orders_reconciled": _read_books,
         "orders_resumed": lambda _: _resume_orders(runtime, until),
-        "orders_reconciled": lambda _: reconciliation.read_changes(runtime, until),
     }
     return run_steps(runtime, steps)
 
@@ -58,6 +60,10 @@ def _end_entries(runtime: Runtime) -> dict[str, int]:
     for stock_id, entry in overdue:
         _end_stray(runtime, stock_id, entry["cart"], str(entry["order"]))
     return {"units_freed": units, "entries_of_orders": len(overdue)}
+
+
+def _read_books(runtime: Runtime) -> int:
+    return reconciliation.read_changes(runtime, runtime.now() + _READING)
 
 
 def _resume_orders(runtime: Runtime, until: datetime) -> int:

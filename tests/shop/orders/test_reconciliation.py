@@ -140,3 +140,21 @@ def test_refunds_here_and_there_at_once_make_what_was_paid_and_no_more(
     assert payment is not None
     by_plaza = sum(int(each["amount"]) for each in till.stripe.refunds if "metadata[order]" in each)
     assert payment["refunded_micros"] == by_plaza * CENT
+
+
+def test_the_books_are_read_though_other_calls_use_up_the_time_of_a_run(
+    till: Till, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    till.stripe.failing = 500
+    assert till.refund().status == 503
+    till.stripe.failing = None
+    till.stripe.refund_by_hand("pi_1", 100, till.now())
+    till.clock.advance(minutes=2)
+
+    def hangs(*_: Any) -> None:
+        till.clock.advance(seconds=12)
+        raise Unavailable
+
+    monkeypatch.setattr(StripeProvider, "refund", hangs)
+
+    assert sweep.sweep(runtime)["orders_reconciled"] == 1
