@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import nh3
 
@@ -127,8 +127,10 @@ class _Writer:
         self._containers = [_Container("")]
         self._line = MarkdownLine()
         self._prefix = ""
-        # The open tags of emphasis and links, each with its beginning on a new line.
-        self._inline: list[tuple[str, Callable[[MarkdownLine], None]]] = []
+        # The open tags of emphasis and links, and whether each has a mark of its own.
+        self._inline: list[tuple[str, bool]] = []
+        # The marks of these tags, each with its beginning on a new line.
+        self._marks: list[tuple[Mark | Literal["["], Callable[[MarkdownLine], None]]] = []
         # The text of code, the tag that ends it, and how deep it is within itself.
         self._raw: list[str] | None = None
         self._raw_tag, self._raw_depth = "", 0
@@ -153,7 +155,7 @@ class _Writer:
             self._raw.append("\n" if tag == "br" else attributes.get("alt", ""))
             self._raw_depth += tag == self._raw_tag
         elif tag in _MARKS:
-            self._open(tag, partial(MarkdownLine.open, mark=_MARKS[tag]))
+            self._open(tag, _MARKS[tag], partial(MarkdownLine.open, mark=_MARKS[tag]))
         elif tag == "a":
             self._start_link(attributes.get("href", ""))
         elif tag in _CODES or tag == "pre":
@@ -180,8 +182,9 @@ class _Writer:
             if not self._raw_depth:
                 self._end_code("".join(self._raw))
         elif self._inline and self._inline[-1][0] == tag:
-            self._inline.pop()
-            self._line.close()
+            if self._inline.pop()[1]:
+                self._marks.pop()
+                self._line.close()
         elif tag in _CONTAINERS:
             self._end_container()
         elif tag in _BLOCKS or tag in _HEADINGS:
@@ -227,7 +230,7 @@ class _Writer:
 
     def _flush(self) -> None:
         """End the paragraph; what is open in it begins again in the next."""
-        for _ in self._inline:
+        for _ in self._marks:
             self._line.close()
         if not self._line.is_empty:
             end = self._ways.line_end
@@ -235,7 +238,7 @@ class _Writer:
             self._add(f"{self._prefix}{_heading(text, end)}" if self._prefix else text)
         self._prefix = ""
         self._line = MarkdownLine()
-        for _tag, begin in self._inline:
+        for _mark, begin in self._marks:
             begin(self._line)
 
     def _break(self) -> None:
@@ -244,14 +247,23 @@ class _Writer:
         else:
             self._line.break_line()
 
-    def _open(self, tag: str, begin: Callable[[MarkdownLine], None]) -> None:
-        self._inline.append((tag, begin))
-        begin(self._line)
+    def _open(
+        self, tag: str, mark: Mark | Literal["["], begin: Callable[[MarkdownLine], None]
+    ) -> None:
+        """Open emphasis or a link; within its like, a tag has no mark.
+
+        So few marks are open, and begin again in each paragraph, however many tags are open.
+        """
+        has_mark = all(mark != other for other, _ in self._marks)
+        self._inline.append((tag, has_mark))
+        if has_mark:
+            self._marks.append((mark, begin))
+            begin(self._line)
 
     def _start_link(self, url: str) -> None:
         url = self._ways.link(url.strip())
         if is_absolute(url):
-            self._open("a", partial(MarkdownLine.open_link, url=url))
+            self._open("a", "[", partial(MarkdownLine.open_link, url=url))
 
     def _start_code(self, tag: str) -> None:
         if tag == "pre":

@@ -133,10 +133,8 @@ class MarkdownLine:
         self._parts.append(f"![{named}]({_destination(url)})")
 
     def open(self, mark: Mark) -> None:
-        """Begin an emphasis."""
+        """Begin an emphasis; none of its mark is open."""
         span = _Span(mark)
-        if any(isinstance(each, _Span) and each.mark == mark for each in self._open):
-            span.is_dropped = True
         self._open.append(span)
         self._waiting.append(_Edge(span, is_opening=True))
 

@@ -102,6 +102,20 @@ def test_deep_nesting_keeps_the_words(tag: str) -> None:
     assert time.process_time() - begun < 10
 
 
+@pytest.mark.parametrize("piece", ["x\n\n", "<p>x"])
+def test_many_open_tags_begin_again_in_no_time(piece: str) -> None:
+    begun = time.process_time()
+
+    text = markdown_of("<b>" * 20_000 + piece * 20_000, breaks=True)
+
+    assert text.count("**x**") == 20_000
+    assert time.process_time() - begun < 20
+
+
+def test_a_tag_within_its_like_ends_nothing() -> None:
+    assert shown("<b>a <strong>b</strong> c</b>") == "<p><strong>a b c</strong></p>"
+
+
 def test_a_huge_text_keeps_its_words() -> None:
     text = "<p>word</p> " * (MAX_HTML_CHARACTERS // 6)
 

@@ -128,7 +128,8 @@ def test_progress_leaves_the_focus_on_the_button(desk: Desk, workers: Workers) -
     def tell_progress(route: Route) -> None:
         nonlocal done
         if route.request.method != "GET":
-            return route.continue_()
+            route.continue_()
+            return
         answer = route.fetch().json()
         done += 1
         route.fulfill(json={**answer, "progress": {"part": "reading", "done": done, "total": 99}})
