@@ -19,6 +19,7 @@ _PUBLISHED: dict[str, Any] = {"partialFilterExpression": {"published": EVER}}
 _NEWEST = (("published", DESCENDING), ("_id", DESCENDING))
 # The fields of listings' filters and of feeds' entity tags: such queries read the index alone.
 _BESIDE = tuple((name, ASCENDING) for name in ("until", "next.shown_from", "edition"))
+_LATEST = (("updated", DESCENDING), ("_id", DESCENDING))
 
 NODES = Collection(
     "content.node",
@@ -33,7 +34,15 @@ NODES = Collection(
             partialFilterExpression={"next.shown_from": EVER},
         ),
         # For the desk, and for moves, which include drafts.
-        IndexModel([("site", ASCENDING), ("updated", DESCENDING), ("_id", DESCENDING)]),
+        IndexModel([("site", ASCENDING), *_LATEST]),
+        # For the desk's drafts and ended pages, which may be few among very many.
+        IndexModel(
+            [("site", ASCENDING), ("removed", ASCENDING), ("published", ASCENDING), *_LATEST]
+        ),
+        IndexModel(
+            [("site", ASCENDING), ("removed", ASCENDING), *_LATEST, ("until", ASCENDING)],
+            partialFilterExpression={"until": EVER},
+        ),
         IndexModel([("site", ASCENDING), ("draft.slug", ASCENDING)]),
         # For the schedule.
         IndexModel("next.shown_from", partialFilterExpression={"next.shown_from": EVER}),

@@ -56,7 +56,7 @@ def in_state(wanted: State, now: datetime) -> Document:
         case "live":
             return shown_filter(now)
         case "ended":
-            return {"until": {"$lte": now}}
+            return {"until": {**EVER, "$lte": now}}
 
 
 def shown_filter(now: datetime) -> Document:

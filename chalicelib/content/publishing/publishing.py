@@ -22,7 +22,7 @@ from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.publishing.states import Publishing, slugs
 from chalicelib.content.rendered import RENDERED, RENDERER, render
 from chalicelib.content.shapes import ContentNode, Edition, PageAddress, PageDraft
-from chalicelib.content.visibility import edition_at
+from chalicelib.content.visibility import coming, edition_at
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
 from chalicelib.identity import Principal
@@ -166,12 +166,21 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
     terms.store(runtime.database, changed_node, session)
     changed = NODES.of(runtime.database).find_one_and_update(
         {"_id": node["_id"], "site": node["site"]},
-        {"$set": stored, "$inc": RAISED},
+        {"$set": stored, "$inc": _raised(node, change, now)},
         return_document=ReturnDocument.AFTER,
         session=session,
     )
     assert changed is not None  # noqa: S101 - it was read in this transaction
     return changed
+
+
+def _raised(node: ContentNode, change: Publishing, now: datetime) -> Document:
+    """Return the `$inc` of a change; it also counts an edition that readers saw before its change.
+
+    Otherwise the number would stay, and with it the entity tag of another text.
+    """
+    passed = coming(node, now)
+    return {"edition": 2} if passed is not None and change["live"] is not passed else RAISED
 
 
 def release(

@@ -227,6 +227,29 @@ def test_a_poll_that_finds_nothing_new_is_not_answered_again(
     assert changes()
 
 
+def test_a_correction_before_the_schedule_ran_is_another_answer(
+    site: Client, runtime: Runtime, clock: Clock
+) -> None:
+    edda, node_id = editor(site), published(site)
+    due = clock() + timedelta(minutes=10)
+    save(edda, node_id, 1, title="A slip")
+    publish(site, node_id, 2, at=due.isoformat())
+    clock.time = due + timedelta(seconds=10)
+    page = f"/content/{SITE}/page?address=moon"
+    slip, listed = site.get(page), feed(site)
+    assert slip.json["title"] == "A slip"
+
+    save(edda, node_id, 2, title="Corrected")
+    publish(site, node_id, 3)
+
+    known = {"If-None-Match": slip.headers["ETag"]}
+    corrected = site.request("GET", page, headers=known)
+    assert corrected.json["title"] == "Corrected"
+    assert feed(site, **{"If-None-Match": listed.headers["ETag"]}).status == 200
+    run_due(runtime)
+    assert site.get(page).headers["ETag"] == corrected.headers["ETag"]
+
+
 def test_an_entry_keeps_its_id_where_its_address_changes(site: Client, clock: Clock) -> None:
     node_id = published(site, "one")
     before = feedparser.parse(feed(site).body).entries[0]

@@ -139,6 +139,9 @@ def test_of_twenty_thousand_pages_each_list_reads_what_it_shows(runtime: Runtime
         "type and tag": (lists.where(PageList(SITE, "blog", "all"), now), ORDER, 3 * SHOWN),
         "tag of few": (lists.where(PageList(SITE, None, "tag-3"), now), ORDER, 5),
         "desk": ({**desk, "$and": [in_state("live", now)]}, updated, LARGE // 100 + 5),
+        "drafts": ({**desk, "$and": [in_state("draft", now)]}, updated, 5),
+        # With the keys of pages whose end is yet to come.
+        "ended": ({**desk, "$and": [in_state("ended", now)]}, updated, LARGE // 10),
     }
 
     for name, (where, order, more) in asked.items():
