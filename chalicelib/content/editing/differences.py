@@ -1,5 +1,6 @@
 """The differences between two versions of a page, by field and by line of longer texts."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Annotated, Any, NamedTuple
@@ -13,6 +14,9 @@ from chalicelib.content.types import MAX_TEXT_SENT_BYTES
 # Beyond this many pairs of lines, report all lines as replaced: the search for the longest common
 # run compares each line with each line of the other text.
 _MOST_PAIRS = 4_000_000
+# The same for pairs of equal lines times the shorter text: the search visits each equal pair once
+# for each run that it finds.
+_MOST_VISITS = 20_000_000
 # Of all fields, as Lambda sends them: both texts in lines, and their hunks, at most 2,001 with so
 # many pairs.
 MAX_SENT_BYTES = 2 * MAX_TEXT_SENT_BYTES + 500_000
@@ -72,7 +76,7 @@ def _hunks(lines: _Lines) -> Iterator[Hunk]:
     begin, end = _ends(lines)
     before = lines.before[begin : len(lines.before) - end]
     after = lines.after[begin : len(lines.after) - end]
-    if len(before) * len(after) > _MOST_PAIRS:
+    if len(before) * len(after) > _MOST_PAIRS or _visits(before, after) > _MOST_VISITS:
         yield {"before": begin, "after": begin, "removed": list(before), "added": list(after)}
         return
     for tag, i, j, k, m in SequenceMatcher(None, before, after).get_opcodes():
@@ -83,6 +87,13 @@ def _hunks(lines: _Lines) -> Iterator[Hunk]:
                 "removed": list(before[i:j]),
                 "added": list(after[k:m]),
             }
+
+
+def _visits(before: Sequence[str], after: Sequence[str]) -> int:
+    """Return the most visits of pairs of equal lines in the search for equal runs."""
+    ours, theirs = Counter(before), Counter(after)
+    equal_pairs = sum(number * theirs[line] for line, number in ours.items())
+    return equal_pairs * min(len(before), len(after))
 
 
 def _ends(lines: _Lines) -> tuple[int, int]:

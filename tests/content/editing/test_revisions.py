@@ -1,5 +1,7 @@
 """Revisions: one for a person's saves of ten minutes, the newest kept, compared and restored."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +110,16 @@ def test_the_hunks_make_one_text_of_the_other(before: list[str], after: list[str
             lines[hunk["before"] : end] = hunk["added"]
 
     assert "\n".join(lines) == other
+
+
+def test_texts_of_few_lines_that_are_often_equal_are_compared_at_once() -> None:
+    begun = time.process_time()
+
+    found = compare(words("x\ny\n" * 10_000), words("x\n" * 199))[0]
+
+    assert found["hunks"] is not None
+    assert len(found["hunks"]) == 1
+    assert time.process_time() - begun < 3
 
 
 def test_texts_that_share_nothing_are_compared_at_once() -> None:
