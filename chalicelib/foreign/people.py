@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -17,6 +18,23 @@ _PUBLIC_SECRET = SecretStr("plaza")
 def secret_of(settings: Settings) -> SecretStr:
     """Return the deployment's secret of the ids of people."""
     return settings.subject_key or _PUBLIC_SECRET
+
+
+def account_of(page_url: str, name: str) -> str:
+    """Return an account with the host of its system's pages.
+
+    Two installations of WordPress have an account 1 each, of two people.
+    """
+    host = host_of(page_url)
+    return f"{host}/{name}" if host else name
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address without `www.`; empty if it has none."""
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
 
 
 def imported_id(secret: SecretStr, system: str, named: Sequence[str]) -> str:

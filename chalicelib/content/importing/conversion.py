@@ -27,7 +27,7 @@ from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.html_markdown import HARD_BREAK, MAX_HTML_CHARACTERS, markdown_of
 from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, normalise_keyword
 from chalicelib.people.names import acceptable
-from chalicelib.texts import drop_controls
+from chalicelib.texts import drop_controls, has_balanced_directions, is_visible
 
 KINDS = {"post": "blog", "page": "page"}
 # Other states are drafts.
@@ -102,7 +102,7 @@ def convert(rules: PageRules, item: WordPressItem) -> ConvertedPage:
             "type": KINDS[item.kind],
             "slug": slug,
             "title": _line(item.title) or slug[:_MAX_LINE_CHARACTERS],
-            "summary": _line(item.excerpt, MAX_SUMMARY_CHARACTERS) or None,
+            "summary": _summary(item, losses),
             "tags": _tags(item, losses),
             "detail": {"text": text},
         }
@@ -120,22 +120,15 @@ def convert(rules: PageRules, item: WordPressItem) -> ConvertedPage:
 
 def page_id(site: str, item: WordPressItem) -> str:
     """Return the id of a page, which follows from its number and its system's host."""
-    parts = [site, SYSTEM, _host(item.link), item.id]
+    parts = [site, SYSTEM, people.host_of(item.link), item.id]
     digest = hashlib.sha256(json.dumps(parts).encode(errors="replace")).digest()
     return signing.encode(digest)[:_ID_CHARACTERS]
 
 
 def _address(rules: PageRules, link: str, slug: str) -> str:
     """Return the former address of a page; its new one if the file has none."""
-    is_address = link.startswith(("https://", "http://")) and bool(_host(link))
+    is_address = link.startswith(("https://", "http://")) and bool(people.host_of(link))
     return link if is_address else f"{rules.base_url}/{slug}"
-
-
-def _host(link: str) -> str:
-    try:
-        return (urlsplit(link).hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
 
 
 def _text(item: WordPressItem, losses: list[str]) -> str:
@@ -197,6 +190,15 @@ def _line(text: str, most: int = _MAX_LINE_CHARACTERS) -> str:
     return str(drop_controls(" ".join(plain.split())))[:most].rstrip()
 
 
+def _summary(item: WordPressItem, losses: list[str]) -> str | None:
+    """Return the excerpt of a page, if it has one that Plaza can show."""
+    text = _line(item.excerpt, MAX_SUMMARY_CHARACTERS)
+    if text and not (is_visible(text) and has_balanced_directions(text)):
+        losses.append("summary")
+        return None
+    return text or None
+
+
 def _tags(item: WordPressItem, losses: list[str]) -> list[str]:
     """Return the categories and tags of a page, at most the number that a page may have."""
     found: dict[str, None] = {}
@@ -223,7 +225,8 @@ def _writer(rules: PageRules, item: WordPressItem, losses: list[str]) -> Writer 
         return None
     account = item.author.account if item.author else ""
     # As the authors of comments: one person writes both.
-    named = ["account", account] if account else ["login", item.login]
+    kind, name_there = ("account", account) if account else ("login", item.login)
+    named = [kind, people.account_of(item.link, name_there)]
     return {"id": people.imported_id(rules.secret, SYSTEM, named), "name": shown}
 
 

@@ -253,6 +253,27 @@ def test_an_address_of_another_page_is_not_taken(site: Client, runtime: Runtime)
     assert read(site, "2024/05/post-1").json["id"] == mine
 
 
+@pytest.mark.parametrize("excerpt", ["&#8203;", "\u202e reversed", "x" * 999 + "\u2067x\u2069"])
+def test_a_page_whose_excerpt_cannot_be_shown_comes_without_it(
+    site: Client, runtime: Runtime, excerpt: str
+) -> None:
+    done = bring(runtime, item(excerpt__encoded=excerpt))
+
+    assert numbers(done) == {"pages": 1, "imported": 1, "published": 1, "summary": 1}
+    assert read(site, "2024/05/post-1").json["summary"] is None
+
+
+def test_accounts_of_two_blogs_are_two_people(site: Client, runtime: Runtime) -> None:
+    del site
+    bring(runtime, item(1), item(2, link="https://other.example/2024/05/post-2/"))
+    bring(runtime, item(3, link="https://www.other.example/2024/05/post-3/"))
+
+    one, other, again = (each["author"] for each in nodes(runtime))
+
+    assert one is not None and other is not None and other == again  # noqa: PT018
+    assert one["id"] != other["id"]
+
+
 def test_a_page_that_cannot_be_shown_is_left(site: Client, runtime: Runtime) -> None:
     del site
     items = [

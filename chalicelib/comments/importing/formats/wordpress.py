@@ -22,6 +22,7 @@ from chalicelib.comments.importing.shapes import (
 )
 from chalicelib.foreign.html_markdown import markdown_of
 from chalicelib.foreign.moments import moment_of
+from chalicelib.foreign.people import account_of
 from chalicelib.foreign.xml_elements import Element, elements
 
 _NAMESPACES = {
@@ -115,9 +116,10 @@ def _comment(element: Element, page: _Page) -> ImportedComment | Skipped:
     if posted is None:
         return skip("no_time", where, text)
     is_deleted = state == "deleted"
+    account = _named(element.text_of("wp:comment_user_id"))
     author = author_of(
         element.text_of("wp:comment_author"),
-        account=_named(element.text_of("wp:comment_user_id")),
+        account=account and account_of(page.get("link"), account),
         email=element.text_of("wp:comment_author_email"),
     )
     return ImportedComment(

@@ -64,7 +64,7 @@ def test_a_real_file_comes_over_item_by_item() -> None:
         account=None, name="Ohai", email="test@example.org", is_email_verified=False
     )
     assert found[1].author == ImportedAuthor(
-        account="1", name="Tester", email="info@posativ.org", is_email_verified=False
+        account="example.tld/1", name="Tester", email="info@posativ.org", is_email_verified=False
     )
     assert [each.posted for each in found[5:]] == [
         datetime(2022, 6, 6, 2, 13, 14, tzinfo=UTC),
