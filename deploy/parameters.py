@@ -13,8 +13,9 @@ from deploy.queues import concurrency_parameter
 # with the functions below. CloudFormation takes no more than 60 references in a template.
 SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
+# They sign and seal, and hash addresses.
+SIGNING_SECRETS = ("signing_keys",)
 # An import hashes the addresses of its authors as the API hashes those of guests.
-IMPORT_SECRETS = ("signing_keys",)
 IMPORTING = frozenset({"move_nodes"})
 # Letters of notifications: it hashes their addresses, and signs their links.
 NOTIFYING = frozenset({"comments_schedules"})
@@ -24,7 +25,7 @@ PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
 SPAM_SECRETS = ("akismet_key",)
 # With `VapidPublicKey` alone, and of the sender alone: all others know the public key.
 PUSH_SECRETS = ("vapid_private_key",)
-# The functions that send push messages.
+# The functions that send push messages, and events to webhooks: they open the hooks' secrets.
 PUSHING = frozenset({"send_webhooks"})
 # The functions beside the API's that ask about spam, which it has to know of.
 ASKING = frozenset({"run_batches"})
@@ -316,15 +317,16 @@ def spam_variables() -> dict[str, Any]:
 
 
 def push_variables() -> dict[str, Any]:
-    """Return the variables of a function that sends push messages."""
+    """Return the variables of a function that sends push messages, and events to webhooks."""
     secrets = _resolved(PUSH_SECRETS)
     contact = {_variable("vapid_contact"): reference(_parameter("vapid_contact"))}
-    return {**contact, **{name: when("SendsPush", value) for name, value in secrets.items()}}
+    pushed = {name: when("SendsPush", value) for name, value in secrets.items()}
+    return {**signing_variables(), **contact, **pushed}
 
 
-def import_variables() -> dict[str, Any]:
-    """Return the variables of a function that imports discussions."""
-    return _resolved(IMPORT_SECRETS)
+def signing_variables() -> dict[str, Any]:
+    """Return the variables of a function that hashes addresses, signs links or opens secrets."""
+    return _resolved(SIGNING_SECRETS)
 
 
 def mail_variables() -> dict[str, Any]:
@@ -334,7 +336,7 @@ def mail_variables() -> dict[str, Any]:
 
 def notifier_variables() -> dict[str, Any]:
     """Return the variables of a function that writes letters of notifications."""
-    return {**import_variables(), **mail_variables()}
+    return {**signing_variables(), **mail_variables()}
 
 
 def sender_variables() -> dict[str, Any]:

@@ -28,6 +28,7 @@ from tests.deploy.deployment import (
 )
 from tests.deploy.sam import translated
 from tests.deploy.test_lambda import GOOD_MESSAGES, http_event
+from tests.webhooks.support.receiver import running
 
 pytestmark = pytest.mark.processes
 
@@ -61,6 +62,8 @@ def deployment(
             without_the_api(translated(sam)),
             {"mongodb_uri": mongodb_uri, "jwt_secret": SECRET, "signing_keys": SECRET},
             FanOutConcurrency="7",
+            # Of this machine, as the receiver of webhooks is.
+            PublicUrl="http://127.0.0.1:8000",
         )
         with MongoClient[Document](mongodb_uri) as client:
             client.drop_database(DATABASE)
@@ -73,7 +76,8 @@ def deployment(
 def call(deployment: Deployment, user: str, method: str, path: str, body: Any = None) -> Any:
     """Call the deployed API's function as API Gateway would; return the answer's JSON."""
     expiry = datetime.now(UTC) + timedelta(hours=1)
-    token = jwt.encode({"sub": user, "exp": expiry}, SECRET, "HS256")
+    roles = ["admin"] if user == "root" else []
+    token = jwt.encode({"sub": user, "exp": expiry, "roles": roles}, SECRET, "HS256")
     event = http_event(method, path)
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
     event["headers"] |= headers
@@ -179,6 +183,22 @@ def test_a_post_reaches_its_reader_through_the_deployed_queues(deployment: Deplo
 
     news = call(deployment, "bob", "GET", "/users/me/news")
     assert [each["id"] for each in news["posts"]] == [published["id"]]
+
+
+def test_an_event_reaches_its_receiver_signed_by_the_deployed_worker(
+    deployment: Deployment,
+) -> None:
+    """The worker opens the secret that the API has sealed, with the variables of its own."""
+    with running() as receiver:
+        wanted = {"url": receiver.url, "kinds": ["comment.created"]}
+        hook = call(deployment, "root", "POST", "/sites/default/webhooks", wanted)
+        trials = f"/sites/default/webhooks/{hook['id']}/trials"
+        call(deployment, "root", "POST", trials)
+
+        assert deployment.poller("SendWebhooks").poll_once() == 1
+
+    (received,) = receiver.calls
+    assert received.is_signed_with(hook["secret"])
 
 
 def test_a_poison_message_ends_among_the_dead_letters_and_takes_no_other_along(

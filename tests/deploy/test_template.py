@@ -419,8 +419,9 @@ def test_each_secret_is_a_reference_and_the_apis_are_the_apis_alone(template: An
         assert secret["Fn::Sub"].startswith("{{resolve:secretsmanager:${SecretName}:")
         assert secret["Fn::Sub"].endswith("::${SecretVersion}}}")
     text = json.dumps(template)
-    # The worker of imports hashes addresses by them, too, and so do letters of notifications.
-    assert (text.count("PLAZA_JWT_SECRET"), text.count("PLAZA_SIGNING_KEYS")) == (1, 3)
+    # The worker of imports hashes addresses by them, too, and so do letters of notifications; the
+    # worker of webhooks opens the hooks' secrets.
+    assert (text.count("PLAZA_JWT_SECRET"), text.count("PLAZA_SIGNING_KEYS")) == (1, 4)
 
 
 def test_every_log_group_expires_and_is_encrypted_with_our_key_where_there_is_one(
