@@ -16,6 +16,7 @@ from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.mail.messages import SendLetter
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message, Queues
+from chalicelib.notifications.events import Notify
 from chalicelib.notifications.push_rows import SendPush
 from chalicelib.people.jobs import Erase
 from chalicelib.shop.categories.messages import Relist
@@ -48,14 +49,17 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank, NotifyWatchers, SendEvent),
     "move_nodes": (RunTransfer,),
-    "run_batches": (RunBatch, CheckSpam),
+    "run_batches": (RunBatch, CheckSpam, Notify),
     "social_schedules": (
         *(Deliver, Propagate, BackFill, Rerank, CountMark, SendLetter, SendEvent, SendPush),
     ),
-    "comments_schedules": (*(MoveNode, RunTransfer, RunBatch, CheckSpam, SendEvent, SendLetter),),
+    "comments_schedules": (
+        *(MoveNode, RunTransfer, RunBatch, CheckSpam, Notify, SendEvent, SendLetter),
+    ),
     "assets_schedules": (MoveAssets,),
     "content_schedules": (TellDiscussion, SendEvent),
     "shop_schedules": (Relist, ResumeOrder, SendEvent),
+    "command": (Notify,),
 }
 
 _INTERFACES = filled(
