@@ -75,6 +75,8 @@ def with_counts(
 ) -> list[ShownPost | None]:
     """Return posts with present counts, and with the reader's own reactions.
 
+    A copy without its post becomes None: a worker may leave one after the post's deletion.
+
     Costs one query for the posts of copies, and a second query for the reader's marks if a post
     has reactions.
     """
@@ -88,11 +90,11 @@ def with_counts(
         {
             **post,
             "reacted": _to_reactions(
-                counters.get(post["id"], {}),
+                counters[post["id"]],
                 own[post["id"]].reactions if post["id"] in own else nothing,
             ),
         }
-        if post
+        if post and post["id"] in counters
         else None
         for post in found
     ]

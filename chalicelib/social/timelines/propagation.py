@@ -6,6 +6,7 @@ order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from pymongo.database import Database
 
@@ -26,18 +27,21 @@ from chalicelib.social.timelines.references import NewsItems
 from chalicelib.social.timelines.view import StoredView
 
 RESENDING = Resending(at="spread.due", within="spread.")
+_NOT_SENT = {RESENDING.count: "", RESENDING.by: ""}
 
 
 def propagate(runtime: Runtime, post_id: str) -> None:
     """Make every copy of a post equal to it, and clear the mark that copies are behind.
 
-    After another change meanwhile, the mark stays until that change's message.
+    After another change meanwhile, the mark stays until that change's message. It also stays until
+    the end of a delivery's lease.
     """
     post = posts.POSTS.of(runtime.database).find_one(
         {"_id": post_id}, {"comments": {"$slice": -COMMENTS_SHOWN}}
     )
     if post is None:
         return
+    again = _end_of_lease(runtime, post)
     if post["spread"].get("resends"):
         rows = posts.POSTS.of(runtime.database)
         resending.note_taken(runtime, rows, RESENDING, {"_id": post_id})
@@ -51,8 +55,26 @@ def propagate(runtime: Runtime, post_id: str) -> None:
             copies.take_from_others(post_id, post["by"]["id"])
     posts.POSTS.of(runtime.database).update_one(
         {"_id": post_id, "spread.version": post["spread"]["version"]},
-        {"$unset": {f"spread.{name}": "" for name in ("due", "resends", "resent_by")}},
+        _next_due(again),
     )
+
+
+def _next_due(again: datetime | None) -> Document:
+    """Return the update that sets, or clears, the time of a post's next propagation."""
+    if again:
+        return {"$set": {RESENDING.at: again}, "$unset": _NOT_SENT}
+    return {"$unset": {RESENDING.at: "", **_NOT_SENT}}
+
+
+def _end_of_lease(runtime: Runtime, post: Post) -> datetime | None:
+    """Return the end of the lease of a worker that may still write older copies of a post.
+
+    None: there is no such worker. A worker that dies between its write and its repair leaves them,
+    and the next attempt skips them: the reader has the post.
+    """
+    fan_out = post["fan_out"]
+    may_run = post["deleted"] or fan_out["state"] != "done"
+    return fan_out["expires_at"] if may_run and fan_out["expires_at"] > runtime.now() else None
 
 
 def stored_views(database: Database[Document]) -> tuple[StoredView, ...]:
