@@ -11,6 +11,7 @@ from typing import Any, cast
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 
+from chalicelib.comments import nodes
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.ranking import rank_stages
 from chalicelib.comments.entries.rows import ENTRIES, OPTIONAL, WHILE_QUEUED, CommentEntry, all_of
@@ -34,11 +35,18 @@ _DECIDED = (
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> int:
-    """Carry the entries of a node to its new id; return the number of entries."""
+    """Carry the entries of a node to its new id; return the number of entries.
+
+    It ends once the old id forwards to the new one no longer.
+    """
     entries, carried = ENTRIES.of(runtime.database), 0
+    forward = {"_id": node["_id"], "vacant.moved_to": to}
     site = site_of(to) or DEFAULT_SITE
 
     def work(session: ClientSession) -> tuple[int, bool]:
+        # In the same snapshot: the next node at the old id has entries of its own.
+        if nodes.NODES.of(runtime.database).find_one(forward, {"_id": 1}, session=session) is None:
+            return 0, False
         rows = list(entries.find(all_of(node, node["site"]), session=session).limit(_AT_ONCE))
         whole, writes = [], list[UpdateOne]()
         room = runtime.bounds.marks.carried_at_once

@@ -103,12 +103,14 @@ def _check_free(runtime: Runtime, node_id: str) -> None:
     try:
         nodes.find(runtime.database, node_id)
     except (UnknownNode, NodeMoved):
+        vacancies.check_empty(runtime, node_id)
         return
     raise NodeExists
 
 
 def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
-    """Reserve an id by a vacant document that the move fills; raises NodeExists."""
+    """Reserve an id by a vacant document that the move fills; raises NodeExists, Unavailable."""
+    vacancies.check_empty(runtime, to)
     site, owner = site_of_new(to), promotion.mark_of(node)["owner"]
     arriving: Node = {
         **node,

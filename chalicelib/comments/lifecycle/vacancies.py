@@ -14,10 +14,12 @@ from chalicelib import happenings
 from chalicelib.comments import nodes, watches
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.carrying import carry
+from chalicelib.comments.entries.rows import ENTRIES, all_of
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import CommentCounts, Node, StoreName, Vacancy
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.comments.terms import writing as terms
+from chalicelib.comments.terms.rows import TERMS
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.jobs.sweeping import Sweep
@@ -115,7 +117,8 @@ def sweep(runtime: Runtime) -> int:
 
 
 def stop_forwarding(runtime: Runtime, node_id: str) -> None:
-    """Free a forwarding id; without a forward, nothing changes."""
+    """Free a forwarding id; without a forward, nothing changes. Raises Unavailable."""
+    check_empty(runtime, node_id)
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node_id, "vacant.moved_to": {"$type": "string"}},
         {
@@ -123,6 +126,24 @@ def stop_forwarding(runtime: Runtime, node_id: str) -> None:
             "$set": {"vacant.due": promotion.quiet_at(runtime)},
         },
     )
+
+
+def check_empty(runtime: Runtime, node_id: str) -> None:
+    """Raise Unavailable while rows at a forwarding id have yet to follow its node.
+
+    The next node at the id would remove them, or lose its own to the node that moved.
+    """
+    node = nodes.look(runtime.database, node_id)
+    if node is None or "moved_to" not in node.get("vacant", {}):
+        return
+    where = all_of(node, node["site"])
+    for rows in (ENTRIES, TERMS, watches.WATCHES):
+        if rows.of(runtime.database).find_one(where, {"_id": 1}) is not None:
+            # The sweep that saw the last row may have been too early for this one.
+            ended = {"_id": node_id, "vacant": {**node["vacant"], "due": None}}
+            again = {"$set": {"vacant.due": runtime.now()}}
+            nodes.NODES.of(runtime.database).update_one(ended, again)
+            raise Unavailable("The comments of the moved discussion are still on their way")
 
 
 def empty_fields(runtime: Runtime) -> EmptyFields:

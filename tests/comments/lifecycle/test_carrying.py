@@ -2,6 +2,7 @@
 
 import pytest
 
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.entries import carrying
 from chalicelib.comments.entries.rows import OPTIONAL
 from chalicelib.comments.forms import PendingQuery
@@ -10,6 +11,7 @@ from chalicelib.comments.marking import flags
 from chalicelib.comments.marking.flag_forms import CommentFlag
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import Node
+from chalicelib.errors import Unavailable
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.marking.test_pages import decide, vote
@@ -17,6 +19,8 @@ from tests.comments.support.crashes import Crash, crash
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
 from tests.comments.support.entries import NONE, difference, entry
 from tests.comments.support.relocation import ADMIN, NEW, OLD
+from tests.support.clock import Clock
+from tests.support.http_client import Client
 
 
 def move_without_entries(discussion: Discussion) -> tuple[Node, Discussion]:
@@ -68,3 +72,66 @@ def test_votes_and_reports_come_along_to_what_changed_at_the_new_id(runtime: Run
 
     here = entry(moved, edited)
     assert (here["up"], here["reports"], here["queue"]) == (1, 1, "flagged")
+
+
+@pytest.fixture
+def on_the_way(runtime: Runtime) -> tuple[Discussion, str]:
+    """A moved discussion whose entries are due, and the comment that somebody voted on."""
+    decide(runtime)
+    discussion = Discussion.make(runtime, LAYOUTS[0], OLD)
+    voted = discussion.post("a text")["id"]
+    vote(discussion, voted)
+    return move_without_entries(discussion)[1], voted
+
+
+def test_an_id_is_free_again_once_its_entries_have_left(
+    on_the_way: tuple[Discussion, str], runtime: Runtime, clock: Clock, admin: Client
+) -> None:
+    moved, voted = on_the_way
+    refused = admin.delete(f"/nodes/{OLD}")
+    assert (refused.status, refused.code) == (503, "unavailable")
+
+    clock.advance(hours=1)
+    jobs.run_due(runtime)
+
+    assert admin.delete(f"/nodes/{OLD}").status == 204
+    again = Discussion.make(runtime, LAYOUTS[0], OLD)
+    clock.advance(hours=1)
+    jobs.run_due(runtime)
+    assert entry(moved, voted)["up"] == 1
+    assert again.texts() == []
+
+
+def test_a_node_moves_to_a_former_id_once_the_entries_there_have_left(
+    on_the_way: tuple[Discussion, str], runtime: Runtime, clock: Clock, admin: Client
+) -> None:
+    moved, voted = on_the_way
+    other = Discussion.make(runtime, LAYOUTS[0], "other")
+    comment = other.post("another text")["id"]
+    assert admin.post("/nodes/other/move", to=OLD).code == "unavailable"
+    with pytest.raises(Unavailable):
+        relocation.relocate(runtime, "other", OLD)
+
+    clock.advance(hours=1)
+    jobs.run_due(runtime)
+
+    assert admin.post("/nodes/other/move", to=OLD).status == 200
+    assert entry(moved, voted)["up"] == 1
+    assert entry(Discussion(runtime, OLD), comment)["up"] == 0
+
+
+def test_a_late_carry_leaves_the_next_node_its_entries(
+    on_the_way: tuple[Discussion, str], runtime: Runtime, clock: Clock, admin: Client
+) -> None:
+    left = nodes.look(runtime.database, OLD)
+    assert left is not None
+    clock.advance(hours=1)
+    jobs.run_due(runtime)
+    admin.delete(f"/nodes/{OLD}")
+    again = Discussion.make(runtime, LAYOUTS[0], OLD)
+    comment = again.post("of the next node")["id"]
+
+    assert carrying.carry(runtime, left, NEW) == 0
+
+    assert entry(again, comment)["node_id"] == OLD
+    assert difference(on_the_way[0]) == NONE
