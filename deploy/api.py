@@ -58,6 +58,9 @@ def _api() -> dict[str, Any]:
     return {
         "Name": API_NAME,
         "DefinitionBody": _definition(),
+        # Else the stage would keep the last snapshot when parameters alone change, since SAM
+        # compares the definition before their values are in it.
+        "AlwaysDeploy": True,
         "TracingEnabled": True,
         "AccessLogSetting": access_log_setting(),
         "MethodSettings": [every_method],

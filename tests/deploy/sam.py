@@ -1,7 +1,10 @@
 """What CloudFormation makes of a SAM template before it deploys it."""
 
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
+from samtranslator.model import apigateway  # type: ignore[import-untyped]
 from samtranslator.translator.transform import transform  # type: ignore[import-untyped]
 
 BUCKET = "plaza-packages"
@@ -15,10 +18,11 @@ class _NoManagedPolicies:
         return {}
 
 
-def translated(template: Any) -> dict[str, Any]:
+def translated(template: Any, seconds: float = 0) -> dict[str, Any]:
     """Return a template as plain CloudFormation, its package in the bucket.
 
-    The translator is the one that AWS runs; it needs a region in the environment.
+    The translator is the one that AWS runs; it needs a region in the environment. It names the
+    API's deployment by the time of its run, which is `seconds`.
     """
     functions = [
         resource["Properties"]
@@ -32,5 +36,6 @@ def translated(template: Any) -> dict[str, Any]:
         if resource["Type"] == "AWS::CloudFormation::Stack":
             file = resource["Properties"]["TemplateURL"]
             resource["Properties"]["TemplateURL"] = f"https://s3.amazonaws.com/{BUCKET}/{file}"
-    plain: dict[str, Any] = transform(template, {}, _NoManagedPolicies())
+    with mock.patch.object(apigateway, "time", SimpleNamespace(time=lambda: seconds)):
+        plain: dict[str, Any] = transform(template, {}, _NoManagedPolicies())
     return plain

@@ -18,6 +18,7 @@ from deploy.api import GATEWAY_RESPONSES, problem_body
 from deploy.declared import declared_functions
 from deploy.resources import OWN_RESOURCES, with_few_resources
 from local.gateway import lambda_event
+from tests.deploy.sam import translated
 from tests.deploy.support.reading import attribute_of, condition, deployed_with, properties
 from tests.support.http_client import Client
 
@@ -38,6 +39,22 @@ def test_the_api_is_throttled_traced_and_counted_by_the_stacks_name(template: An
     assert settings["MetricsEnabled"] is True
     assert api["TracingEnabled"] is True
     assert api["Name"] == api["DefinitionBody"]["info"]["title"] == {"Fn::Sub": "${AWS::StackName}"}
+
+
+def test_each_deployment_of_the_stack_makes_one_of_the_api(template: Any) -> None:
+    """With the same id, the stage would not hear of parameters, such as `RequireApiKey`."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        one, other = (
+            translated(copy.deepcopy(template), seconds)["Resources"] for seconds in (1, 2)
+        )
+    (deployment,) = (
+        name for name, each in other.items() if each["Type"] == "AWS::ApiGateway::Deployment"
+    )
+
+    assert deployment not in one
+    (stage,) = (each for each in other.values() if each["Type"] == "AWS::ApiGateway::Stage")
+    assert stage["Properties"]["DeploymentId"] == {"Ref": deployment}
 
 
 def resource_of(paths: dict[str, Any], method: str, path: str) -> tuple[str, Any]:
