@@ -95,6 +95,8 @@ ASSETS = Limit("assets", burst=200, every=timedelta(milliseconds=500))
 CARTS = Limit("carts", burst=20, every=timedelta(seconds=10))
 # Checkouts, which begin a payment.
 CHECKOUTS = Limit("checkouts", burst=10, every=timedelta(seconds=10))
+# Looks at the payment of an order that is over, at its provider, whoever asks.
+ORDER_LOOKS = Limit("order_looks", burst=5, every=timedelta(seconds=30), of_person=False)
 # Removing a visitor's profile, which needs no token.
 VISITORS = Limit("visitors", burst=20, every=timedelta(seconds=5))
 
@@ -123,6 +125,7 @@ ALL = (
     ASSETS,
     CARTS,
     CHECKOUTS,
+    ORDER_LOOKS,
     VISITORS,
 )
 
