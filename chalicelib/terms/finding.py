@@ -95,7 +95,7 @@ def _count(database: Database[Document], query: TermsQuery) -> dict[str, int]:
     """Return the number of rows of each word, up to `MOST_READ`, in one round trip."""
     counted: list[list[Document]] = [
         [
-            {"$match": {"site": query.site, "terms": word}},
+            {"$match": {"site": query.site, "terms": {"$in": _forms(query, word)}}},
             {"$limit": MOST_READ},
             {"$group": {"_id": {"$literal": word}, "rows": {"$sum": 1}}},
         ]
@@ -106,12 +106,16 @@ def _count(database: Database[Document], query: TermsQuery) -> dict[str, int]:
     return {row["_id"]: row["rows"] for row in rows}
 
 
+def _forms(query: TermsQuery, word: str) -> list[str]:
+    return [word, query.own + word] if query.own else [word]
+
+
 def _filter(query: TermsQuery, entry: str) -> Document:
     """Return the filter of the rows of a word after the position of a query.
 
     Each branch is one range of the index in its order, so that the server merges them unsorted.
     """
-    forms = [entry, query.own + entry] if query.own else [entry]
+    forms = _forms(query, entry)
     ranges: list[Document] = [{}]
     if query.after is not None:
         posted, last_id = query.after

@@ -184,6 +184,27 @@ def test_a_reader_pays_nothing_for_what_shadowed_people_wrote(site: Database[Doc
         TERMS.of(site).delete_many({"site": "blog", "_id": {"$regex": "^blog:sun/"}})
 
 
+def test_a_shadowed_person_finds_what_is_older_than_many_of_their_own(
+    site: Database[Document],
+) -> None:
+    """Neither form of a word alone is so frequent that a part ends early; both together are."""
+    rows, later = list[CommentTerms](), START + timedelta(days=30)
+    for number in range(1, 1 + MOST_READ * 3 // 5):
+        for word in ("calm", "quay"):
+            row = _row("blog", number)
+            row["_id"], row["terms"] = f"blog:sun/{word}{number}", [word]
+            own = {"_id": f"blog:sun/own-{word}{number}", "terms": own_words("bob", [word])}
+            rows += [row, {**row, **own, "posted": later}]  # type: ignore[typeddict-item]
+    oldest = _row("blog", 0)
+    oldest["_id"], oldest["terms"] = "blog:sun/oldest", ["calm", "quay"]
+    TERMS.of(site).insert_many([*rows, oldest])
+    try:
+        assert walk(site, ["calm", "quay"], 20) == ["blog:sun/oldest"]
+        assert walk(site, ["calm", "quay"], 20, "bob") == ["blog:sun/oldest"]
+    finally:
+        TERMS.of(site).delete_many({"site": "blog", "_id": {"$regex": "^blog:sun/"}})
+
+
 class Heard(NamedTuple):
     """A runtime, and the commands that its client sends."""
 
