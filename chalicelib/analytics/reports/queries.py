@@ -38,6 +38,8 @@ def read(
         {"$match": _match(report, after)},
         *([] if report.is_by_days else _cells(report)),
         {"$group": {"_id": _key(report), **sums}},
+        # A document of a day may have losses alone.
+        {"$match": {"$or": [{name: {"$ne": 0}} for name in COUNTED_FIELDS]}},
         *([{"$match": {"_id": {"$gt": _position(after)}}}] if after else []),
         {"$sort": {"_id": 1}},
         {"$limit": limit + 1},

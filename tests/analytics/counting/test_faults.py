@@ -151,6 +151,16 @@ def test_a_beacon_without_a_path_is_refused_and_counted(client: Client, publishe
     assert dropped(publisher) == {"path": 2}
 
 
+@pytest.mark.parametrize("how", ["by=day", "by=day&tz=Asia/Tokyo", "by=month", "by=hour"])
+def test_a_day_of_faults_alone_has_no_row_in_the_stats(
+    client: Client, publisher: Client, how: str
+) -> None:
+    beacon(client, {})
+
+    assert publisher.get(f"/stats/{SITE}?{SPAN}&{how}").json["rows"] == []
+    assert dropped(publisher) == {"path": 1}
+
+
 @pytest.mark.parametrize(
     ("hit", "path", "title"),
     [
