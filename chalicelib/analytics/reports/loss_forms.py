@@ -7,6 +7,7 @@ from typing import Annotated, Any, NotRequired, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
+from chalicelib.analytics.hits import day_of
 from chalicelib.analytics.reports.losses import Loss
 from chalicelib.http import Input
 from chalicelib.instants import Bound
@@ -27,7 +28,7 @@ class LossesQuery(Input):
     @model_validator(mode="after")
     def _check_span(self) -> Self:
         start, end = self.span
-        if not start < end <= start + timedelta(days=MAX_DAYS):
+        if not start < end <= day_of(start) + timedelta(days=MAX_DAYS):
             raise ValueError(f"a span must start before it ends and have at most {MAX_DAYS} days")
         return self
 

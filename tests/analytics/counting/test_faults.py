@@ -248,9 +248,17 @@ def test_a_message_of_an_earlier_release_has_no_faults() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["from=2026-03-02&to=2026-03-01", "from=2025-01-01&to=2026-03-01"]
+    "query",
+    [
+        "from=2026-03-02&to=2026-03-01",
+        "from=2025-01-01&to=2026-03-01",
+        # It touches 367 days.
+        "from=2026-01-01T12:00:00Z&to=2027-01-02T12:00:00Z",
+    ],
 )
 def test_losses_have_a_span(client: Client, publisher: Client, query: str) -> None:
+    whole = "from=2026-01-01T12:00:00Z&to=2027-01-02"
+    assert publisher.get(f"/stats/{SITE}/losses?{whole}").status == 200
     assert publisher.get(f"/stats/{SITE}/losses?{query}").code == "invalid_request"
     assert publisher.get(f"/stats/nobody/losses?{SPAN}").status == 403
     admin = client.as_("root", roles=["admin"])
