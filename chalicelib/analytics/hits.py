@@ -25,6 +25,9 @@ DAY = timedelta(days=1)
 OLDEST = 15 * DAY
 # After this time the salt that identifies a visitor is gone (`visitors/salts.py`).
 VISITOR_KNOWN = 2 * DAY
+# A row of an older message may come after the last deletion of an erasure, which comes 20 minutes
+# after the erasure's end (`jobs/outbox.py`): so such a row has no user.
+USER_KNOWN = timedelta(minutes=15)
 HITS_AT_ONCE = 20
 # The path of the reports over a whole site; real paths begin with a slash.
 WHOLE_SITE = "*"
@@ -84,7 +87,10 @@ class Dropped(BaseModel):
 
 
 class Hits(Message):
-    """One beacon of one visitor, without address and user agent."""
+    """One beacon of one visitor, without address and user agent.
+
+    `taken_at` is the time of the request; earlier releases tell none.
+    """
 
     queue: ClassVar[str] = "hits"
     site: str
@@ -94,6 +100,7 @@ class Hits(Message):
     country: str | None = None
     user: str | None = None
     dropped: Dropped | None = None
+    taken_at: datetime | None = None
 
 
 HITS: TypeAdapter[Hits] = TypeAdapter(Hits)
@@ -115,6 +122,13 @@ def networks_of(message: Hits) -> dict[str, str]:
     """
     site = message.site
     return {f"{site}:{hit.id}": hit.network or hit.visitor or "" for hit in message.hits}
+
+
+def outdated_users(message: Hits, now: datetime) -> list[str]:
+    """Return the ids of a message's rows if it is too old to name its user."""
+    if message.user is None or message.taken_at is None or now - message.taken_at <= USER_KNOWN:
+        return []
+    return [f"{message.site}:{hit.id}" for hit in message.hits]
 
 
 def _row(hit: PageHit, site: str, shared: dict[str, Any]) -> StoredHit:

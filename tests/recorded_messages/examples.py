@@ -64,6 +64,7 @@ _EXAMPLES: tuple[Message, ...] = (
         device="mobile",
         country="DE",
         user="ann",
+        taken_at=datetime(2026, 3, 1, 12, 0, 0, 500_000, tzinfo=UTC),
     ),
     messages.Deliver(post_id="aaneGAECAwQFBgcI"),
     messages.DeliverChunk(post_id="aaneGAECAwQFBgcI", number=3),

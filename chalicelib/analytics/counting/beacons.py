@@ -83,6 +83,7 @@ class Beacons:
             country=self._country(request) if is_view else None,
             user=reported.user if site["user_reports"] else None,
             dropped=self._collect_faults(found, now) if found.faults else None,
+            taken_at=now,
         )
 
     def _country(self, request: Request) -> str | None:

@@ -7,6 +7,7 @@ worker that dies before the commit has counted nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from chalicelib.analytics.hits import (
     StoredHit,
     day_of,
     networks_of,
+    outdated_users,
     rows_of,
 )
 from chalicelib.analytics.logs import receipts
@@ -94,6 +96,7 @@ class HitCounter:
         now = self._runtime.now()
         hits, dropped = _distinct(messages, now), losses.rows_of(messages, now - OLDEST)
         networks = _networks(messages)
+        unnamed = {name for message in messages for name in outdated_users(message, now)}
         names = {hit["site"] for hit in hits} | {each["site"] for each in dropped}
         for _ in range(_ATTEMPTS):
             sites = settings.find_all(self._runtime.database, names)
@@ -102,6 +105,7 @@ class HitCounter:
                     [hit for hit in hits if hit["site"] in sites],
                     [each for each in dropped if each["site"] in sites],
                     networks,
+                    unnamed,
                     sites,
                 )
             except LogChanged:
@@ -116,6 +120,7 @@ class HitCounter:
         hits: Sequence[StoredHit],
         dropped: Sequence[DroppedRow],
         networks: Mapping[str, str],
+        unnamed: AbstractSet[str],
         sites: Sites,
     ) -> int:
         if not hits and not dropped:
@@ -127,7 +132,7 @@ class HitCounter:
             claimed = receipts.claim(runtime.database, part.needing_receipts)
             _keep_only(part, claimed)
             # After the claim: the receipt's digest is of the whole hit, at each delivery.
-            part.hits[:] = _strip(part.hits, sites, now)
+            part.hits[:] = _strip(part.hits, sites, unnamed, now)
             if not part.log.is_transactional:
                 part.log.append(part.hits)
         kept = [hit for part in parts for hit in part.hits]
@@ -256,16 +261,22 @@ def _counted_at(place: Place, group: Group, names: Names, causes: Causes) -> Pla
     return place.other()
 
 
-def _strip(hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[StoredHit]:
-    """Return hits without users on sites without user reports, and without outdated visitors."""
+def _strip(
+    hits: Sequence[StoredHit], sites: Sites, unnamed: AbstractSet[str], now: datetime
+) -> list[StoredHit]:
+    """Return hits without outdated users and visitors, and without users on sites without reports.
+
+    `unnamed`: the hits whose user is outdated.
+    """
     with_users = {name for name, site in sites.items() if site["user_reports"]}
     known_since = now - VISITOR_KNOWN
     kept = []
     for hit in hits:
-        if ("user" in hit and hit["site"] not in with_users) or hit["ts"] < known_since:
+        is_unnamed = "user" in hit and (hit["site"] not in with_users or hit["_id"] in unnamed)
+        if is_unnamed or hit["ts"] < known_since:
             shown = hit.copy()
-            if hit["site"] not in with_users:
-                shown.pop("user", None)
+            if is_unnamed:
+                shown.pop("user")
             if hit["ts"] < known_since:
                 shown.pop("visitor", None)
             kept.append(shown)

@@ -224,6 +224,23 @@ def test_a_user_is_kept_where_the_site_has_reports_by_user(
     assert users == {"/before": None, "/with": "zed", "/without": None}
 
 
+def test_a_hit_that_waited_longer_than_an_erasure_s_end_names_no_user(
+    runtime: Runtime, publisher: Client, workers: Workers, clock: Clock
+) -> None:
+    """The deletion that ends an erasure has gone by: nothing would ever delete the user's id."""
+    site(runtime, user_reports=True)
+    through = replace(publisher, app=create_app(runtime, LocalChalice)).as_("zed")
+    beacon(through, {"path": "/early", "ago_ms": 60_000})
+    clock.advance(minutes=1)
+    beacon(through, {"path": "/late"})
+    clock.advance(minutes=15)
+
+    workers.drain()
+
+    users = {hit["path"]: hit.get("user") for hit in held(runtime)}
+    assert users == {"/early": None, "/late": "zed"}
+
+
 def test_settings_are_asked_for_once_a_minute(
     client: Client, runtime: Runtime, clock: Clock
 ) -> None:
