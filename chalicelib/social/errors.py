@@ -36,7 +36,7 @@ class UnknownPost(Problem):
 
 
 class PostTypeNotAllowed(Problem):
-    """The deployment accepts no new posts of this type."""
+    """The deployment accepts no new posts of this type, or knows it no more."""
 
     status = 422
     code = "post_type_not_allowed"

@@ -36,6 +36,7 @@ from chalicelib.social.posts.forms import (
     PostId,
     edit_model,
 )
+from chalicelib.social.posts.types import POST_TYPES
 from chalicelib.social.reactions import ReactionKind
 
 
@@ -89,7 +90,7 @@ def _declare_posts(route: Route) -> None:
         "PATCH",
         "/posts/{post}",
         limit=EDITS,
-        raises=(UnknownPost, Forbidden, PollHasVotes, UnknownAsset),
+        raises=(UnknownPost, Forbidden, PollHasVotes, PostTypeNotAllowed, UnknownAsset),
     )
     def edit_post(
         request: Request, post: PostId, caller: Principal, body: PostEdit
@@ -101,6 +102,8 @@ def _declare_posts(route: Route) -> None:
         """
         del body
         own = posts.find_own(request.runtime.database, post, caller)
+        if own["type"] not in POST_TYPES:
+            raise PostTypeNotAllowed
         edit = request.body(edit_model(own["type"]))
         edited = posts.edit(request.runtime, post, caller, edit)
         return Ok(votes.poll_answer(request.runtime, edited, caller.id))

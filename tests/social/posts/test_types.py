@@ -37,6 +37,20 @@ def test_what_is_there_of_other_types_can_still_be_edited(client: Client, runtim
     assert client.as_("ann").patch(f"/posts/{post}", detail=detail).json["detail"] == detail
 
 
+def test_a_post_of_a_type_that_there_is_no_more_is_not_edited(
+    client: Client, runtime: Runtime
+) -> None:
+    post = publish(client, "ann")
+    runtime.database["social.post"].update_one({"_id": post}, {"$set": {"type": "bygone"}})
+
+    refused = client.as_("ann").patch(f"/posts/{post}", detail={"text": "Better"})
+
+    assert (refused.status, refused.code) == (422, "post_type_not_allowed")
+    stored = runtime.database["social.post"].find_one({"_id": post})
+    assert stored
+    assert stored["detail"] == {"text": "Hello"}
+
+
 def test_a_type_that_there_is_not_is_told_before_the_first_request(runtime: Runtime) -> None:
     settings = runtime.settings.model_copy(update={"post_types": ("status", "pol")})
 
