@@ -4,12 +4,12 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from pymongo import ASCENDING, DeleteOne, UpdateOne
 from pymongo.errors import BulkWriteError
 
+from chalicelib import deadlines
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.ranking import UNRANKED
 from chalicelib.comments.entries.reported import queue_fields
@@ -186,17 +186,27 @@ _SWEEP = Sweep(ENTRIES, "todo", after=LONGEST_RUN, fields=_PARTS)
 Notify = Callable[[Runtime, Node, Comment, datetime], None]
 
 
+class _Telling(NamedTuple):
+    """Whom a sweep tells of comments, and whether it has time for one more."""
+
+    notify: Notify
+    has_time: Callable[[], bool]
+
+
 def sweep(runtime: Runtime, notify: Notify) -> int:
     """Settle the entries of posts that are over; return the number of removed entries.
 
-    It removes entries without comments, and gives the other comments to `notify`.
+    It removes entries without comments, and gives the other comments to `notify`. It ends after
+    half of the invocation's remaining time; the next run goes on.
     """
-    found = _SWEEP.find(runtime, _SWEPT_AT_ONCE)
-    due = sorted(found, key=lambda row: (row["site"], row["node_id"]))
-    groups = groupby(due, key=lambda row: (row["site"], row["node_id"]))
-    removed = sum(
-        _sweep_node(runtime, site, node_id, list(rows), notify) for (site, node_id), rows in groups
-    )
+    has_time, removed = deadlines.share(0.5), 0
+    groups: dict[tuple[str, str], list[CommentEntry]] = {}
+    for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
+        groups.setdefault((row["site"], row["node_id"]), []).append(row)
+    for (site, node_id), rows in groups.items():
+        if not has_time():
+            break
+        removed += _sweep_node(runtime, site, node_id, rows, _Telling(notify, has_time))
     if removed:
         log.info("entries without comments removed", extra={"fields": {"entries": removed}})
     return removed
@@ -239,7 +249,7 @@ def _sweep_node(
     site: str,
     node_id: str,
     rows: Sequence[Mapping[str, Any]],
-    notify: Notify,
+    telling: _Telling,
 ) -> int:
     """Settle the due entries of one node; return the number of removed entries."""
     entries, ids = ENTRIES.of(runtime.database), [row["id"] for row in rows]
@@ -254,14 +264,8 @@ def _sweep_node(
     if node is not None and "vacant" not in node:
         found = ask(runtime, node, lambda store, current: store.get_many(current, ids))
         present = {comment["id"] for comment in found}
-        for comment in found:
-            # The message may have got lost, or its worker come before the change.
-            notify(runtime, node, comment, read_at)
-    there = [row["_id"] for row in rows if row["id"] in present]
-    # A change since then owes its notifications anew.
-    quiet = {"todo": {"$lte": runtime.now() - LONGEST_RUN}}
+        _tell(runtime, node, found, read_at, telling)
     gone = [row["_id"] for row in rows if row["id"] not in present]
-    entries.update_many({"site": site, "_id": {"$in": there}, **quiet}, {"$set": {"todo": None}})
     if not gone:
         return 0
     removed = entries.delete_many({"site": site, "_id": {"$in": gone}}).deleted_count
@@ -269,3 +273,21 @@ def _sweep_node(
         # Their threads had counted them.
         ask(runtime, node, lambda _store, current: repair(runtime, current))
     return removed
+
+
+def _tell(
+    runtime: Runtime,
+    node: Node,
+    comments: Sequence[Comment],
+    read_at: datetime,
+    telling: _Telling,
+) -> None:
+    """Tell of comments in the time that is left, and settle the entry of each."""
+    for comment in comments:
+        if not telling.has_time():
+            return
+        # The message may have got lost, or its worker come before the change.
+        telling.notify(runtime, node, comment, read_at)
+        # A change since then owes its notifications anew.
+        quiet = {**key_of(node, comment["id"]), "todo": {"$lte": runtime.now() - LONGEST_RUN}}
+        ENTRIES.of(runtime.database).update_one(quiet, {"$set": {"todo": None}})
