@@ -7,6 +7,7 @@ from deploy.cdn import PROOF
 from deploy.declared import CONFIG, Worker
 from deploy.intrinsics import filled, reference, when
 from deploy.mail import CONFIGURATION_SET_NAME
+from deploy.patterns import constraint
 from deploy.queues import concurrency_parameter
 
 # The members of the deployment's secret, which become variables: of every function, and of the API
@@ -116,12 +117,12 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
             **_text(
                 "The address of an identity of SES that letters are sent from; empty for no mail"
             ),
-            "AllowedPattern": "([A-Za-z0-9._+-]{1,64}@[a-z0-9.-]{1,63})?",
+            **constraint("mail_from"),
             "MaxLength": 64,
         },
         "VapidContact": {
             **_text("Whom push services may write to: mailto: and an address, or an https URL"),
-            "AllowedPattern": "(mailto:[^@]+@[a-z0-9.-]+|https://.+)?",
+            **constraint("vapid_contact"),
             "MaxLength": 128,
         },
         **_watching(),
@@ -363,7 +364,7 @@ def _text(description: str, default: str = "") -> dict[str, Any]:
 
 def _setting(field: str) -> dict[str, Any]:
     most = MOST_CHARACTERS.get(field, _MOST_CHARACTERS_OF_A_NUMBER)
-    return {**_text(SETTINGS[field]), "MaxLength": most}
+    return {**_text(SETTINGS[field]), **constraint(field), "MaxLength": most}
 
 
 def _list(description: str) -> dict[str, Any]:

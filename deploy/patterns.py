@@ -1,0 +1,63 @@
+"""Patterns of parameters: CloudFormation refuses what a function would not start with.
+
+They come from the settings' own bounds. Without them an update would succeed, and all be down.
+"""
+
+from typing import Any
+
+from chalicelib.settings import Settings
+
+_SETTINGS: dict[str, Any] = Settings.model_json_schema()["properties"]
+# What the types of settings check beyond their schema.
+_OWN = {
+    "database": "(?!(admin|config|local)$)[A-Za-z0-9_-]{1,38}",
+    "limits": r"off|(?=.*[1-9])([0-9]{1,3}(\.[0-9]+)?|\.[0-9]+|1000(\.0+)?)",
+}
+
+
+def constraint(field: str) -> dict[str, str]:
+    """Return what a parameter says of a setting's form; nothing for a setting of any text."""
+    schema = _SETTINGS[field]
+    if field in _OWN:
+        return _optional(_OWN[field])
+    if "pattern" in schema:
+        return _optional(schema["pattern"].removeprefix("^").removesuffix("$"))
+    if schema.get("type") == "boolean":
+        return _optional("true|false|1|0|yes|no|y|n|t|f|on|off")
+    if schema.get("type") == "integer":
+        least, most = schema["minimum"], schema["maximum"]
+        told = {"ConstraintDescription": f"a whole number from {least} to {most}, or empty"}
+        return {**_optional("|".join(_whole_numbers(least, most))), **told}
+    return {}
+
+
+def _optional(pattern: str) -> dict[str, str]:
+    return {"AllowedPattern": f"({pattern})?"}
+
+
+def _whole_numbers(least: int, most: int) -> list[str]:
+    """Return patterns of the numbers between two, both included, without leading zeros."""
+    found = []
+    for length in range(len(str(least)), len(str(most)) + 1):
+        low = max(least, 10 ** (length - 1) if length > 1 else 0)
+        found += _of_one_length(str(low), str(min(most, 10**length - 1)))
+    return found
+
+
+def _of_one_length(low: str, high: str) -> list[str]:
+    rest = len(low) - 1
+    zeros, nines = "0" * rest, "9" * rest
+    if not rest:
+        return [f"[{low}-{high}]"]
+    if low[0] == high[0] and (low[1:], high[1:]) != (zeros, nines):
+        return [low[0] + each for each in _of_one_length(low[1:], high[1:])]
+    first, last = int(low[0]), int(high[0])
+    before = after = []
+    if low[1:] != zeros:
+        before = [low[0] + each for each in _of_one_length(low[1:], nines)]
+        first += 1
+    if high[1:] != nines:
+        after = [high[0] + each for each in _of_one_length(zeros, high[1:])]
+        last -= 1
+    between = [f"[{first}-{last}][0-9]{{{rest}}}"] if first <= last else []
+    return [*before, *between, *after]
