@@ -186,19 +186,25 @@ def _addresses_of(given: argparse.Namespace) -> PageAddresses:
 
 @contextlib.contextmanager
 def _writable(path: Path | None) -> Iterator[BinaryIO]:
-    """Yield a file that has its name only when it is whole, or the standard output."""
+    """Yield a file that has its name only when it is whole, or the standard output.
+
+    Raises Failure if the file cannot be written.
+    """
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     part = path.with_name(f"{path.name}.part")
-    with part.open("wb") as file:
-        if path.suffix == ".gz":
-            with gzip.open(file, "wb") as packed:
-                yield packed  # type: ignore[misc]
-        else:
-            yield file
-    part.replace(path)
+    try:
+        with part.open("wb") as file:
+            if path.suffix == ".gz":
+                with gzip.open(file, "wb") as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield file
+        part.replace(path)
+    except OSError as failure:
+        raise Failure(f"{path.name} cannot be written: {failure.strerror}") from None
 
 
 def _base_of(text: str) -> str:

@@ -126,6 +126,16 @@ def test_wxr_is_read_back_and_needs_the_name_of_a_file(plaza: Plaza) -> None:
     assert copied.stdout == "40 of 40 comments are imported\n"
 
 
+@pytest.mark.parametrize("form", ["plaza", "wxr"])
+def test_a_folder_that_is_missing_is_told(plaza: Plaza, form: str) -> None:
+    write(plaza.folder / "old.jsonl", 1)
+    assert plaza("import", "--site=blog", "old.jsonl").returncode == 0
+    done = plaza("export", "--site=blog", f"--format={form}", "backups/blog.gz")
+
+    said = "script/plaza: blog.gz cannot be written: No such file or directory\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 def test_what_differs_has_an_exit_code(plaza: Plaza, runtime: Runtime) -> None:
     write(plaza.folder / "old.ndjson", 5)
     plaza("import", "--site", "blog", "old.ndjson")
