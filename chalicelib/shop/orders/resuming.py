@@ -25,6 +25,8 @@ from chalicelib.shop.stock import shelf
 _STEPS = 8
 # The time until another look at a declined order: the provider may receive a payment after all.
 WATCHED = timedelta(hours=1)
+# The sweep's lease of an order that it leaves to the worker, which may have more to do first.
+LEFT = timedelta(minutes=5)
 _LET_GO: dict[Status, str] = {"failed": "declined", "cancelled": "cancelled"}
 
 
@@ -97,7 +99,19 @@ def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
         cancelled = event_of(order, "order.cancelled", runtime.now())
         advance(runtime, order, "declined", reason=_LET_GO[status], due_events=[cancelled])
         return True
+    if not is_late:
+        _look_later(runtime, order)
     return False
+
+
+def _look_later(runtime: Runtime, order: Order) -> None:
+    """Make an undecided order due at twice its age, or at its deadline: some six looks for each."""
+    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    now = runtime.now()
+    later = now + max(now - order["at"], lease)
+    this = {"_id": order["_id"], "state": "paying"}
+    change = {"$set": {"due": min(later, order["deadline"] or later)}}
+    ORDERS.of(runtime.database).update_one(this, change)
 
 
 def _settle(runtime: Runtime, order: Order) -> None:
@@ -140,8 +154,7 @@ def _watch(runtime: Runtime, order: Order) -> None:
                 later = {"$set": {"due": runtime.now() + refunds.PATIENCE}}
                 ORDERS.of(runtime.database).update_one({"_id": order["_id"]}, later)
                 return
-    # The sweep moved `due` on by its lease. A webhook before the time leaves `due` alone.
-    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
-    this = {"_id": order["_id"], "state": "void", "due": {"$lte": runtime.now() + lease}}
+    # The sweep moved `due` on by a lease. A webhook before the time leaves `due` alone.
+    this = {"_id": order["_id"], "state": "void", "due": {"$lte": runtime.now() + LEFT}}
     if "due" in order:
         ORDERS.of(runtime.database).update_one(this, {"$unset": {"due": ""}})

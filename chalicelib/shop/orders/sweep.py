@@ -1,7 +1,8 @@
 """The sweep of a shop, each minute: entries, carts and orders without a caller.
 
 Steps within the database come first. A payment provider may need seconds for an answer. So steps
-that call it stop after a time, and the next run continues with the longest overdue.
+that call it stop after a time: the worker resumes the other orders, and the next run continues with
+the refunds that are owed for longest.
 """
 
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ from chalicelib.shop.orders import (
     strays,
 )
 from chalicelib.shop.orders.checkout import order_of
+from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.stock import expiry
@@ -67,13 +69,20 @@ def _read_books(runtime: Runtime) -> int:
 
 
 def _resume_orders(runtime: Runtime, until: datetime) -> int:
-    """Resume the longest overdue orders, each under a lease; return their number."""
+    """Resume the longest overdue orders, each under a lease; return their number.
+
+    The worker resumes the orders that no time is left for: its runs ask the provider in parallel.
+    """
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
-    resumed = 0
-    for row in _DUE.find(runtime, runtime.bounds.shop.tended_at_once, until):
-        if _DUE.take(runtime, row, lease):
+    resumed, left = 0, []
+    for row in list(_DUE.find(runtime, runtime.bounds.shop.tended_at_once)):
+        if runtime.now() >= until:
+            left.append(row)
+        elif _DUE.take(runtime, row, lease):
             _resume(runtime, row["_id"])
             resumed += 1
+    if left and runtime.queues.send(*(ResumeOrder(order=row["_id"]) for row in left)):
+        resumed += sum(_DUE.take(runtime, row, resuming.LEFT) for row in left)
     return resumed
 
 

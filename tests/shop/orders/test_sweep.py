@@ -5,12 +5,22 @@ from typing import Any
 import pytest
 
 from chalicelib.errors import Unavailable
+from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import sweep
 from chalicelib.shop.payments.fake import FakeProvider
-from tests.shop.support.buying import OTHER, agreement, cart_of, ordered, shelf_of, stocked
+from tests.shop.support.buying import (
+    OTHER,
+    agreement,
+    cart_of,
+    ordered,
+    shelf_of,
+    stocked,
+    stored_order,
+)
 from tests.support.clock import Clock
 from tests.support.http_client import Client
+from tests.support.workers import Workers
 
 pytestmark = pytest.mark.usefixtures("workers")
 
@@ -56,11 +66,67 @@ def test_every_order_has_its_turn_with_a_slow_provider(
         raise Unavailable
 
     monkeypatch.setattr(FakeProvider, "status", hangs)
+    # Nor does SQS take the others.
+    monkeypatch.setattr(Queues, "send", lambda *_: False)
     for _ in range(5):
         clock.advance(minutes=1)
         sweep.sweep(runtime)
 
     assert len(asked) == 5
+
+
+def slowed(monkeypatch: pytest.MonkeyPatch, clock: Clock, **passes: int) -> list[str]:
+    """Have each answer about a payment take its time; return the orders that were asked about."""
+    status, asked = FakeProvider.status, []
+
+    def slow(self: FakeProvider, order: str, intent: str) -> Any:
+        asked.append(order)
+        clock.advance(**passes)
+        return status(self, order, intent)
+
+    monkeypatch.setattr(FakeProvider, "status", slow)
+    return asked
+
+
+def test_the_worker_lets_those_unpaid_orders_go_that_a_run_has_no_time_for(
+    client: Client,
+    runtime: Runtime,
+    clock: Clock,
+    workers: Workers,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stocked(client, 10)
+    for number in range(5):
+        ordered(client, cart_of(client, MOBY_HARD=1), agreement(email=SLOW), key=f"k{number}")
+    workers.drain()
+    clock.advance(minutes=31)
+    asked = slowed(monkeypatch, clock, seconds=7)
+
+    assert sweep.sweep(runtime)["orders_resumed"] == 5
+
+    assert len(asked) == 2
+    clock.advance(minutes=1)
+    # They wait in the queue, and are sent once.
+    assert sweep.sweep(runtime)["orders_resumed"] == 0
+    assert workers.drain() == 3
+    assert len(set(asked)) == 5
+    assert shelf_of(runtime).held == 0
+
+
+def test_an_unpaid_order_is_asked_about_more_rarely_with_its_age(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client, 5)
+    order = ordered(client, cart_of(client, MOBY_HARD=1), agreement(email="late@example.org"))
+    began, asked = clock(), slowed(monkeypatch, clock, seconds=0)
+    minutes: list[int] = []
+    for _ in range(32):
+        clock.advance(minutes=1)
+        sweep.sweep(runtime)
+        minutes += [int((clock() - began).total_seconds()) // 60] * (len(asked) - len(minutes))
+
+    assert minutes == [1, 2, 4, 8, 16, 30]
+    assert stored_order(runtime, order)["state"] == "void"
 
 
 def test_the_provider_is_asked_once_about_an_order_of_many_lines(
