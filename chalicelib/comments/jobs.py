@@ -50,7 +50,6 @@ _STEPS: Mapping[str, Step] = {
     "entries_removed": lambda runtime: upkeep.sweep(runtime, _tell),
     "flagged_held": flags.sweep,
     "comments_indexed": terms.index_due,
-    "counts_repaired": repair_counts,
     "people_recounted": counting.sweep,
     "names_keyed": guests.add_missing_keys,
     "confirmed_released": confirming.sweep,
@@ -60,6 +59,8 @@ _STEPS: Mapping[str, Step] = {
     "sites_counted": discussed.count_due,
     "files_removed": transfers.sweep,
     "comments_waiting": queue.measure,
+    # Behind the others: a node is compared as a whole, however large it is.
+    "counts_repaired": repair_counts,
 }
 
 

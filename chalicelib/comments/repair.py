@@ -4,7 +4,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator
 
-from pymongo import ASCENDING
+from pymongo import ASCENDING, ReturnDocument
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import shadows
@@ -23,6 +23,8 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
 _NODES_AT_ONCE = 200
+# A comparison that has not ended by then has killed its process; no write has the time of its end.
+_LEASE = LONGEST_RUN
 _QUIET = Sweep(nodes.NODES, "written", LONGEST_RUN, {"moving": None}, nodes.WITHOUT_COMMENTS)
 
 
@@ -32,11 +34,22 @@ def repair_counts(runtime: Runtime) -> int:
     Each node is due once after its last write, when no write can be in flight.
     """
     repaired = 0
-    for node in _QUIET.find(runtime, _NODES_AT_ONCE):
-        # A node that moves meanwhile keeps its mark; the next run compares it.
+    for found in _QUIET.find(runtime, _NODES_AT_ONCE):
+        node = _take(runtime, found)
+        # A node that moves meanwhile keeps its mark; a later run compares it.
         with contextlib.suppress(Moved):
-            repaired += _repair(runtime, node)
+            repaired += node is not None and _repair(runtime, node)
     return repaired
+
+
+def _take(runtime: Runtime, node: Node) -> Node | None:
+    """Have a node wait behind all others, should its comparison never end; None: it is in use."""
+    return nodes.NODES.of(runtime.database).find_one_and_update(
+        {**_QUIET.where, "_id": node["_id"], "written": node["written"]},
+        {"$set": {"written": runtime.now() + _LEASE}},
+        projection=nodes.WITHOUT_COMMENTS,
+        return_document=ReturnDocument.AFTER,
+    )
 
 
 def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:

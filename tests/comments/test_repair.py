@@ -147,6 +147,34 @@ def test_a_node_that_moves_meanwhile_does_not_keep_the_others_from_being_compare
     assert other.node["counts"] == {"visible": 1, "pending": 0}
 
 
+def test_a_node_whose_comparison_kills_the_process_keeps_no_other_from_being_compared(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = Layout("documents", threaded=False)
+    large, other = (Discussion.make(runtime, layout, name) for name in ("a-page", "b-page"))
+    for discussion in (large, other):
+        discussion.post("x")
+        falsify_counts(discussion)
+        clock.advance(minutes=1)
+    clock.advance(minutes=15)
+
+    def end_process(runtime: Runtime, node: NodeGeneration) -> Store:
+        if node["_id"] == "a-page":
+            raise Crash
+        return store_of(runtime, node)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(repair, "store_of", end_process)
+        with pytest.raises(Crash):
+            repair.repair_counts(runtime)
+        assert repair.repair_counts(runtime) == 1
+    assert other.node["counts"] == {"visible": 1, "pending": 0}
+    assert large.node["counts"] != {"visible": 1, "pending": 0}
+    clock.advance(minutes=31)
+    assert repair.repair_counts(runtime) == 1
+    assert large.node["counts"] == {"visible": 1, "pending": 0}
+
+
 def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
     posted = [discussion.post(f"*{number}*")["id"] for number in range(3)]
     discussion.delete(posted[2])

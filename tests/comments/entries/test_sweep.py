@@ -6,10 +6,13 @@ import pytest
 
 from chalicelib import deadlines
 from chalicelib.comments.entries import upkeep
+from chalicelib.comments.repair import repair_counts
 from chalicelib.comments.shapes import Comment
+from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
+from tests.comments.support.crashes import Crash, crash
 from tests.comments.support.discussion import LAYOUTS, Discussion
-from tests.comments.support.entries import entry
+from tests.comments.support.entries import NONE, difference, entry
 from tests.support.clock import Clock
 
 
@@ -36,3 +39,23 @@ def test_a_sweep_without_time_keeps_what_it_has_done(
     upkeep.sweep(runtime, tell)
     assert sorted(told) == sorted(each for _, each in posted)
     assert settled() == set(told)
+
+
+def test_a_large_node_is_compared_once_it_is_quiet(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Discussion.make(runtime, LAYOUTS[0])
+    root = page.post("root")["id"]
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store_of(runtime, page.node)), "add", crash)
+        with pytest.raises(Crash):
+            page.post("lost", root)
+    clock.advance(minutes=15)
+    monkeypatch.setattr(upkeep, "_COMPARED_AT_ONCE", 1)
+
+    assert upkeep.sweep(runtime, lambda *_: None) == 1
+    assert difference(page).wrong == 1
+    clock.advance(minutes=15)
+    assert repair_counts(runtime) == 1
+
+    assert difference(page) == NONE
