@@ -1,5 +1,6 @@
 """Positions in a listing, ranges of ids, and pages that refill after a permission check."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Collection as Ids
 from dataclasses import dataclass
@@ -138,6 +139,16 @@ def position_of(runtime: Runtime, query: PageQuery, scope: str) -> ListPosition 
 def first_count(limit: int) -> int:
     """Return the number of entries that a page of up to `limit` documents fetches first."""
     return limit + 1
+
+
+def fetch_in_turn(first: Fetch[Listed], times: int, then: Fetch[Listed]) -> Fetch[Listed]:
+    """Return a fetch of one page that asks `first` some times, and `then` from there on."""
+    calls = itertools.count()
+
+    def fetch(after: ListPosition | None, count: int) -> Sequence[ListEntry[Listed]]:
+        return (first if next(calls) < times else then)(after, count)
+
+    return fetch
 
 
 def fill_page(

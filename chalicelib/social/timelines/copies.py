@@ -22,7 +22,7 @@ from chalicelib.social.graph.users import EPOCH, By
 from chalicelib.social.paging import ListEntry, ListPosition, older_than
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import PostBody, PostComment, ShownPost
-from chalicelib.social.timelines.view import Part
+from chalicelib.social.timelines.view import KEPT_WITH_STRANGERS, Part
 
 POSTS_PER_DOCUMENT = 100
 # Error codes of a document over 16 MB: by an update, by an insertion.
@@ -195,15 +195,18 @@ class MonthCopies:
         name = self._documents.name
         return Trace(name, self._documents, {"user_id": user_id}, partial(_copy_entries, name))
 
-    def kept_since(self, user_id: str, keep: int) -> CompleteSince:
-        """Return the beginning of the newest months with `keep` posts, the same for both parts."""
-        months: Document = {"$group": {"_id": "$month", "posts": {"$sum": {"$size": "$posts"}}}}
+    def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
+        """Return the beginning of the newest months with enough posts, the same for both parts."""
+        is_followed = {"$in": ["$$each.by.id", list(followed)]}
+        news = {"$filter": {"input": "$posts", "as": "each", "cond": is_followed}}
+        sums = {name: {"$sum": {"$size": of}} for name, of in (("all", "$posts"), ("news", news))}
+        months: Document = {"$group": {"_id": "$month", **sums}}
         stages = [{"$match": {"user_id": user_id}}, months, {"$sort": {"_id": -1}}]
-        held, since = 0, EPOCH
+        held, held_news, since = 0, 0, EPOCH
         for month in self._rows.aggregate(stages):
-            if held >= keep:
+            if held_news >= keep or held >= keep * KEPT_WITH_STRANGERS:
                 return {"news": since, "sent": since}
-            held += month["posts"]
+            held, held_news = held + month["all"], held_news + month["news"]
             since = _first_of(month["_id"])
         return {"news": EPOCH, "sent": EPOCH}
 

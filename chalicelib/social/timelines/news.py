@@ -38,6 +38,8 @@ NEWS = month_collection("social.news")
 # After so long without a visit, readers get no deliveries.
 AWAY = timedelta(days=30)
 _SEEN_AT_MOST_EVERY = timedelta(days=1)
+# Of a page; an ordinary page needs one.
+_STORED_FETCHES = 2
 
 _PRESENCE: Document = {"last_seen": 1, "stale": 1, "trimmed": 1, "complete_since": 1}
 _OWN: Document = {"own": {name: f"${name}" for name in following.FOLLOWING}}
@@ -149,6 +151,9 @@ def _from_source(
     since = reader["complete_since"][part]
     held = _begin_with(_fetch_of(stored, part, reader_id), start, reader["begun"])
     fetch = _merge_fetches(held, _fetch_above(runtime, reader_id, part), pull_all, since)
+    if part == "news":
+        # Stored news also have posts of strangers' circles, which no page of the news shows.
+        fetch = paging.fetch_in_turn(fetch, _STORED_FETCHES, pull_all)
     try:
         return read_from(_Source(reader_id, part, fetch, since))
     except _Trimmed:

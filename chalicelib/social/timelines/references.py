@@ -14,7 +14,7 @@ from chalicelib.social.graph.users import EPOCH
 from chalicelib.social.paging import ListEntry, ListPosition, older_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.shapes import PostBody, ReadPost
-from chalicelib.social.timelines.view import Part
+from chalicelib.social.timelines.view import KEPT_WITH_STRANGERS, Part
 
 _PLACE = {"ts": 1, "post_id": 1}
 _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
@@ -79,13 +79,17 @@ class NewsItems:
         """Return the collection and filter of a user's items."""
         return Trace("news items", self._items, {"user_id": user_id}, _item_entries)
 
-    def kept_since(self, user_id: str, keep: int) -> CompleteSince:
-        """Return the time of the oldest item among the newest `keep`, and the same of sent items.
+    def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
+        """Return the times of the oldest items among the newest, as of `StoredNews`.
 
         Each part has its own time: a pull of sent posts has to read all followers' posts.
         """
         mine = {"user_id": user_id}
-        return {"news": self._last(mine, keep), "sent": self._last({**mine, "sent": True}, keep)}
+        by_followed = self._last({**mine, "author_id": {"$in": list(followed)}}, keep)
+        return {
+            "news": max(by_followed, self._last(mine, keep * KEPT_WITH_STRANGERS)),
+            "sent": self._last({**mine, "sent": True}, keep),
+        }
 
     def _last(self, where: Document, keep: int) -> datetime:
         order = [("ts", DESCENDING), ("post_id", DESCENDING)]

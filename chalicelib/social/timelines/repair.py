@@ -90,7 +90,8 @@ def trim(runtime: Runtime, user_id: str) -> None:
     view = news.stored_design(runtime)
     if view is None:
         return
-    kept = view.kept_since(user_id, runtime.bounds.social.news_kept)
+    followed = following.following(runtime.database, user_id)
+    kept = view.kept_since(user_id, runtime.bounds.social.news_kept, followed)
     # First: otherwise a page in between would end with the stored posts.
     since = news.raise_since(runtime, user_id, kept)
     if since:

@@ -13,6 +13,8 @@ from chalicelib.social.posts.shapes import PostBody, ShownPost
 NewsDesign = Literal["references", "copies", "pull"]
 # The two views of stored news.
 Part = Literal["news", "sent"]
+# A user keeps at most so many times the news that a trim keeps, posts by strangers included.
+KEPT_WITH_STRANGERS = 4
 
 
 class View(Protocol):
@@ -104,10 +106,11 @@ class StoredNews(NewsView, StoredView, Protocol):
         """Return the posts perhaps sent to a user, in the same way."""
         ...
 
-    def kept_since(self, user_id: str, keep: int) -> CompleteSince:
+    def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
         """Return instants since when a user has at least `keep` posts, and as many sent posts.
 
-        An instant before every post: there are no more.
+        An instant before every post: there are no more. The news count posts by the `followed`;
+        with all others, the user has at most `KEPT_WITH_STRANGERS` times as many.
         """
         ...
 

@@ -1,0 +1,75 @@
+"""Strangers send posts to a reader's circle of theirs, and the reader's news stay as they are."""
+
+import pytest
+
+from chalicelib.settings import Settings
+from chalicelib.social.timelines import repair
+from tests.social.support.drivers import Town, circle, follow, ids, news, publish
+
+KEPT = 6
+pytestmark = pytest.mark.bounds(social={"news_kept": KEPT, "page_examined": 8, "page_refill": 2})
+
+
+@pytest.fixture(params=["references", "copies"])
+def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
+    """Each design that stores news."""
+    return settings.model_copy(update={"news": request.param})
+
+
+@pytest.fixture
+def own(town: Town) -> list[str]:
+    """Four posts by Ann, whom Bob follows, newest first; later posts are of another month."""
+    follow(town.client, "bob", "ann")
+    circle(town.client, "eve", "club", "bob")
+    town.workers.drain()
+    posts = []
+    for _ in range(4):
+        town.clock.advance(minutes=1)
+        posts.append(town.publish())
+    town.workers.drain()
+    town.clock.advance(days=20)
+    assert news(town.client, "bob") == posts[::-1]
+    town.clock.advance(days=20)
+    return posts[::-1]
+
+
+def send_to_bob(town: Town, number: int) -> None:
+    for _ in range(number):
+        town.clock.advance(minutes=1)
+        publish(town.client, "eve", ["club"])
+    town.workers.drain()
+
+
+def stored(town: Town) -> int:
+    items = town.runtime.database["social.news_item"].count_documents({"user_id": "bob"})
+    documents = town.runtime.database["social.news"].find({"user_id": "bob"})
+    return items + sum(len(each["posts"]) for each in documents)
+
+
+def test_a_page_passes_over_the_posts_of_a_stranger(town: Town, own: list[str]) -> None:
+    send_to_bob(town, 12)
+
+    page = town.client.as_("bob").get("/users/me/news?limit=1")
+
+    assert ids(page) == own[:1]
+
+
+def test_a_trim_counts_no_posts_of_a_stranger(town: Town, own: list[str]) -> None:
+    send_to_bob(town, 2 * KEPT)
+
+    repair.trim(town.runtime, "bob")
+
+    user = town.runtime.database["social.user"].find_one({"_id": "bob"})
+    assert user
+    assert user["complete_since"]["news"].year == 1970
+    assert stored(town) == len(own) + 2 * KEPT
+
+
+def test_posts_of_strangers_are_stored_up_to_a_bound(town: Town, own: list[str]) -> None:
+    send_to_bob(town, 4 * KEPT + 1)
+    send_to_bob(town, 2)
+
+    repair.trim(town.runtime, "bob")
+
+    assert stored(town) < len(own) + 4 * KEPT
+    assert news(town.client, "bob") == own
