@@ -99,8 +99,9 @@ class MonthCopies:
     def _add(self, post: PostBody, user_ids: list[str]) -> None:
         """Copy a post to many users at once; after a failure, copy it user by user."""
         month = {"user_id": {"$in": user_ids}, "month": month_of(post["ts"])}
-        has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
+        # First: a copy by another worker since then is in a document from the last on.
         last = {each["user_id"]: each["seq"] for each in self._find(month)}
+        has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
         lacking = [user_id for user_id in user_ids if user_id not in has]
         writes = []
         for user_id in lacking:
@@ -113,6 +114,8 @@ class MonthCopies:
         except BulkWriteError as error:
             for refused in error.details["writeErrors"]:
                 self._append(lacking[refused["index"]], post)
+            if error.details["writeConcernErrors"]:
+                raise
 
     def _find(self, where: Document) -> list[Month]:
         fields = {"_id": 0, "user_id": 1, "seq": 1}
@@ -125,9 +128,9 @@ class MonthCopies:
         workers cannot put the same post into two documents.
         """
         month = {"user_id": user_id, "month": month_of(post["ts"])}
+        last = self._documents.find_one(month, {"seq": 1}, sort=[("seq", DESCENDING)])
         if self._documents.find_one({**month, "posts.id": post["_id"]}, {"_id": 1}):
             return
-        last = self._documents.find_one(month, {"seq": 1}, sort=[("seq", DESCENDING)])
         seq = last["seq"] if last else 0
         while not self._append_to({**month, "seq": seq}, post):
             seq += 1
