@@ -30,7 +30,7 @@ def run_minute(runtime: Runtime) -> dict[str, int]:
         "campaigns_deleted": lambda _: removal.finish(database, grace, now),
         "campaigns_told": notifications.notify_due,
         "zones_entered": lambda _: refilling.refill(database, runtime.random),
-        "campaigns_refreshed": lambda _: exhaustion.refresh_all(database, now),
+        "campaigns_refreshed": lambda _: exhaustion.refresh_all(database, now, runtime.random),
     }
     return run_steps(runtime, steps)
 

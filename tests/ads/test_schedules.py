@@ -30,7 +30,7 @@ def test_campaigns_out_of_the_zones_are_looked_at_before_those_within(
     monkeypatch.setattr(exhaustion, "refresh", lambda _, name, __: refreshed.append(name))
     clock.advance(minutes=1)
 
-    exhaustion.refresh_all(runtime.database, clock())
+    exhaustion.refresh_all(runtime.database, clock(), runtime.random)
 
     assert refreshed[0] == "bmw:spent"
     assert sorted(refreshed) == NAMES

@@ -1,11 +1,12 @@
 """The status of a campaign follows its money: active, or exhausted without it."""
 
+import random
 from collections.abc import Mapping
 from datetime import datetime
+from operator import itemgetter
 from typing import Literal
 
 import pymongo
-from pymongo import DESCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -37,20 +38,21 @@ _KINDS: Mapping[Literal["budget", "funds"], NoteKind] = {
 REFRESH_TIMEOUT_SECONDS = 2
 
 
-def refresh_all(database: Database[Document], now: datetime) -> int:
+def refresh_all(database: Database[Document], now: datetime, rng: random.Random) -> int:
     """Refresh every campaign that a refresh would change; return their number.
 
     A run skips a locked campaign, so that the other campaigns do not wait. Exhausted campaigns go
     first: only this job reactivates them, while a lease or a click updates the balances of an
-    active campaign.
+    active campaign. Of one status they come in random order, so that a run that ends early
+    starves none: a campaign without funds stays due.
     """
-    found = (
-        CAMPAIGNS.read_as(CampaignMoney, database).find(_SPENDING, MONEY).sort("status", DESCENDING)
-    )
-    due = [campaign["_id"] for campaign in found if _is_due(campaign, now)]
-    for campaign_id in due:
+    found = CAMPAIGNS.read_as(CampaignMoney, database).find(_SPENDING, MONEY)
+    due = [campaign for campaign in found if _is_due(campaign, now)]
+    rng.shuffle(due)
+    due.sort(key=itemgetter("status"), reverse=True)
+    for campaign in due:
         with pymongo.timeout(REFRESH_TIMEOUT_SECONDS):
-            refresh(database, campaign_id, now)
+            refresh(database, campaign["_id"], now)
     return len(due)
 
 

@@ -1,12 +1,16 @@
 """A campaign without money is exhausted, and active again when it has some."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from random import Random
 
 import pytest
+from pymongo.database import Database
 
+from chalicelib.ads.budgets import exhaustion
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import campaigns
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import activate, placed, put_campaign
 from tests.ads.support.movements import (
@@ -102,3 +106,24 @@ def test_a_campaign_whose_budget_pays_no_event_is_exhausted_at_its_activation(
     funded(runtime, 1, total_micros=PRICE - 1)
 
     assert (status(runtime), placed(runtime, "blog/banner")) == ("exhausted", [])
+
+
+def test_no_campaign_without_money_is_always_before_another(
+    exhausted: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaigns_stored = exhausted.database[CAMPAIGNS.name]
+    more = {"$set": {"budget.total_micros": 60 * PRICE}}
+    stored = campaigns_stored.find_one_and_update({"_id": SPRING}, more, return_document=True)
+    assert stored is not None
+    campaigns_stored.insert_many([{**stored, "_id": f"mercedes:{n}"} for n in range(5)])
+    order: list[str] = []
+
+    def note(database: Database[Document], campaign_id: str, now: datetime) -> None:
+        del database, now
+        order.append(campaign_id)
+
+    monkeypatch.setattr(exhaustion, "refresh", note)
+    for seed in range(50):
+        exhaustion.refresh_all(exhausted.database, exhausted.now(), Random(seed))
+
+    assert len({*order[::6]}) == 6

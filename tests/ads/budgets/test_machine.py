@@ -101,8 +101,8 @@ class Budget(RuleBasedStateMachine):
 
     @rule()
     def refresh(self) -> None:
-        exhaustion.refresh_all(self.runtime.database, self.clock())
-        assert exhaustion.refresh_all(self.runtime.database, self.clock()) == 0
+        exhaustion.refresh_all(self.runtime.database, self.clock(), self.runtime.random)
+        assert exhaustion.refresh_all(self.runtime.database, self.clock(), self.runtime.random) == 0
 
     @rule(total=st.integers(240, 1_500))
     def change_the_total(self, total: int) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from random import Random
 
 import pytest
 
@@ -122,4 +123,4 @@ def finish(container: Container) -> None:
     while database[QUEUE].estimated_document_count():
         container.work()
     leases.end_expired(database, timedelta(0), utc_now() + timedelta(hours=1))
-    exhaustion.refresh_all(database, utc_now())
+    exhaustion.refresh_all(database, utc_now(), Random(1))

@@ -58,7 +58,7 @@ class Simulation:
 
     def step(self, requests: int) -> None:
         leases.end_expired(self.runtime.database, GRACE, self.clock())
-        exhaustion.refresh_all(self.runtime.database, self.clock())
+        exhaustion.refresh_all(self.runtime.database, self.clock(), self.runtime.random)
         drawn = [self.held.draw(SPRING, PRICE) for _ in range(requests)]
         seen = [
             impression(self.requests + number, lease_id, self.clock())

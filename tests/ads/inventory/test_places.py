@@ -159,13 +159,13 @@ def test_an_exhausted_campaign_is_back_the_next_morning_even_in_a_full_zone(
     activate(runtime, POOR)
     take_all = {"$set": {"balance.available_micros": 0, "balance.spent_micros": 1_000}}
     runtime.database[campaigns.CAMPAIGNS.name].update_one({"_id": POOR}, take_all)
-    exhaustion.refresh_all(runtime.database, runtime.now())
+    exhaustion.refresh_all(runtime.database, runtime.now(), runtime.random)
     assert campaigns.get(runtime.database, POOR)["status"] == "exhausted"
     add(runtime, RICH, 9_000_000, ad_units=UNITS)
     add(runtime, OTHER, 9_000_000, ad_units=UNITS)
 
     clock.advance(days=1)
-    exhaustion.refresh_all(runtime.database, runtime.now())
+    exhaustion.refresh_all(runtime.database, runtime.now(), runtime.random)
 
     assert campaigns.get(runtime.database, POOR)["status"] == "active"
     assert placed(runtime, "blog/side") == [POOR]

@@ -81,7 +81,7 @@ class Container:
     def run_schedules(self) -> None:
         """Run the schedules, as often as not beside another process that does."""
         leases.end_expired(self.runtime.database, GRACE, self.runtime.now())
-        exhaustion.refresh_all(self.runtime.database, self.runtime.now())
+        exhaustion.refresh_all(self.runtime.database, self.runtime.now(), self.runtime.random)
 
 
 _containers: dict[int, Container] = {}

@@ -62,7 +62,7 @@ def end(runtime: Runtime, lease: StoredLease) -> bool:
 
 
 def refresh(runtime: Runtime) -> int:
-    return exhaustion.refresh_all(runtime.database, runtime.now())
+    return exhaustion.refresh_all(runtime.database, runtime.now(), runtime.random)
 
 
 def money(runtime: Runtime) -> dict[str, int]:

@@ -136,7 +136,7 @@ def test_a_worker_stopped_at_any_statement_leaves_what_an_undisturbed_one_would(
 
         for _ in range(2):
             count(spring, *batch)
-            exhaustion.refresh_all(spring.database, spring.now())
+            exhaustion.refresh_all(spring.database, spring.now(), spring.random)
             assert numbers(spring) == undisturbed, stopped_at
     assert left_nothing > 60
 

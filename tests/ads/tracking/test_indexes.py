@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from random import Random
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_counting_and_the_movements_of_money_read_by_index(profiled: Runtime, cl
     assert lease
 
     count_events(profiled, impression(900, lease["_id"], now))
-    exhaustion.refresh_all(database, now)
+    exhaustion.refresh_all(database, now, Random(1))
     audit.audit(database, SPRING)
     leases.end_expired(database, timedelta(0), now + timedelta(hours=2))
 

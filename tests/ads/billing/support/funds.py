@@ -47,4 +47,4 @@ def campaign(runtime: Runtime, impressions: int, name: str = SPRING, **budget: A
 
 
 def refresh(runtime: Runtime) -> None:
-    exhaustion.refresh_all(runtime.database, runtime.now())
+    exhaustion.refresh_all(runtime.database, runtime.now(), runtime.random)
