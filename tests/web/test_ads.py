@@ -76,6 +76,17 @@ def test_an_ad_is_labelled_linked_and_counted_once_it_was_seen(
     assert impressions(client, workers) == 1
 
 
+@pytest.mark.parametrize("alt", ["", " "])
+def test_a_picture_without_words_is_a_link_with_a_name(
+    site: Site, open_page: OpenPage, advertise: Any, alt: str
+) -> None:
+    picture = {"type": "image", "url": "https://b.example/a.png", "alt": alt, **SIZE}
+    advertise({**picture, "landing_url": "https://b.example/"})
+    page = open_page(site, may_log=("Failed to load resource", "https://b.example/a.png"))
+
+    expect(page.get_by_role("link", name="Advertisement")).to_be_visible()
+
+
 def test_an_ad_below_the_fold_is_not_counted_until_it_comes_into_view(
     client: Client, site: Site, open_page: OpenPage, advertise: Any, workers: Workers
 ) -> None:

@@ -99,7 +99,7 @@ function fit(place, frame, height, signal) {
 function creative(given, absolute, click, label) {
   switch (given.type) {
     case "image":
-      return h("img", { src: absolute(given.url), width: given.width, height: given.height, alt: given.alt });
+      return h("img", { src: absolute(given.url), width: given.width, height: given.height, alt: given.alt.trim() || label });
     case "html":
       // A document of its own, whose policy gives it an origin of its own: see `frame_url`.
       return h("iframe", {
