@@ -15,6 +15,7 @@ from pydantic import (
 from pydantic_core import PydanticKnownError
 
 from chalicelib.assets.pictures import PICTURE, fields_of
+from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Input, parse_part
 from chalicelib.ids import ID_PATTERN
 from chalicelib.registered import name_in
@@ -127,16 +128,26 @@ TypeName = Annotated[
 
 def check_detail(name: str, detail: Any) -> dict[str, Any]:
     """Return a detail as stored, by the model of its type; raises InvalidRequest."""
-    read = parse_part(detail, CONTENT_TYPES[name], "detail")
+    read = parse_part(detail, _model_of(name), "detail")
     # BSON has no type for a day.
     return read.model_dump(mode="json", exclude_none=True)
 
 
 def markdown_of(name: str, detail: Mapping[str, Any]) -> str:
-    """Return the Markdown of a stored detail."""
-    return CONTENT_TYPES[name].model_validate_json(orjson.dumps(detail)).markdown()
+    """Return the Markdown of a stored detail; raises InvalidRequest as `check_detail`."""
+    return _model_of(name).model_validate_json(orjson.dumps(detail)).markdown()
 
 
 def pictures_of(name: str, detail: Mapping[str, Any]) -> set[str]:
-    """Return the assets in the picture fields of a stored detail."""
-    return {detail[field] for field in fields_of(CONTENT_TYPES[name]) & detail.keys()}
+    """Return the assets in the picture fields of a stored detail; raises InvalidRequest."""
+    return {detail[field] for field in fields_of(_model_of(name)) & detail.keys()}
+
+
+def _model_of(name: str) -> type[Detail]:
+    """Return the model of a type; raises InvalidRequest if no type of the name is registered.
+
+    An application may stop to register a type that pages have.
+    """
+    if name not in CONTENT_TYPES:
+        raise InvalidRequest(errors=[FieldError("type", "unknown_type", f"no type is {name!r}")])
+    return CONTENT_TYPES[name]

@@ -49,6 +49,27 @@ def test_a_page_is_written_read_and_changed(client: Client) -> None:
     assert saved.json["draft"]["detail"] == {"text": "It is *full*."}
 
 
+def test_a_page_of_a_type_that_there_is_no_more_is_read_and_deleted_alone(
+    client: Client, runtime: Runtime
+) -> None:
+    set_up(client)
+    edda, node_id = editor(client), published(client, "moon")
+    where: Any = {"_id": node_id}
+    runtime.database["content.node"].update_one(where, {"$set": {"type": "bygone"}})
+
+    refused = [
+        save(edda, node_id, 1, detail={"text": "Better"}),
+        publish(client, node_id, 1),
+        with_version(edda, "POST", f"{node(node_id)}/revisions/1/restore", '"1"', {}),
+    ]
+
+    faults = [(each.status, [at["code"] for at in each.json["errors"]]) for each in refused]
+    assert faults == [(422, ["unknown_type"])] * 3
+    assert edda.get(node(node_id)).json["type"] == "bygone"
+    assert client.get(f"/content/{SITE}/page?address=moon").json["title"] == "Moon"
+    assert publisher(client).delete(node(node_id)).status == 204
+
+
 def test_a_repeated_call_with_a_key_writes_one_page(client: Client) -> None:
     keyed = Client(client.app, client.token, {"Idempotency-Key": "k1"})
     edda = editor(keyed)
