@@ -59,7 +59,7 @@ _STEPS: Mapping[str, Step] = {
     "sites_counted": discussed.count_due,
     "files_removed": transfers.sweep,
     "comments_waiting": queue.measure,
-    # Behind the others: a node is compared as a whole, however large it is.
+    # Behind the others: the comparison of a large node takes long.
     "counts_repaired": repair_counts,
 }
 

@@ -8,7 +8,7 @@ from pymongo import ASCENDING, ReturnDocument
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import shadows
-from chalicelib.comments.entries.upkeep import repair as repair_entries
+from chalicelib.comments.entries.comparing import repair as repair_entries
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.rendered import RENDERER, mentions_of, render_text

@@ -1,181 +1,22 @@
 """Upkeep of entries: it removes entries of failed posts, and makes the missing ones."""
 
-import itertools
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from pymongo import ASCENDING, DeleteOne, UpdateOne
-from pymongo.errors import BulkWriteError
+from pymongo import ASCENDING
 
 from chalicelib import deadlines
 from chalicelib.comments import nodes
-from chalicelib.comments.entries.ranking import UNRANKED
-from chalicelib.comments.entries.reported import queue_fields
-from chalicelib.comments.entries.rows import (
-    ENTRIES,
-    CommentEntry,
-    all_of,
-    fields_from,
-    key_of,
-    new_entry,
-    queue_of,
-)
-from chalicelib.comments.entries.writing import owed_since, settling_update
+from chalicelib.comments.entries.comparing import Difference, repair, verify
+from chalicelib.comments.entries.rows import ENTRIES, CommentEntry, key_of
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.comments.store import GONE
-from chalicelib.comments.stores import ask, store_of
-from chalicelib.database import Document, only_duplicates
+from chalicelib.comments.stores import ask
+from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import LONGEST_RUN, Runtime
-
-# The comparison of entries with comments runs while people post. A repair writes an entry only if
-# it is unchanged since it was read, and removes an entry without a comment only when no post of its
-# time can be running.
-
-_AT_ONCE = 500
-# The fields of an entry that comments decide.
-_DECIDED = (
-    *("seq", "depth", "posted", "author_id", "author_key", "state", "ranked", "thread"),
-    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "parent_id"),
-    *("mentioned", "revision", "reasons"),
-)
-_READ = dict.fromkeys((*_DECIDED, "root", "best", "top", "contro", "reports"), 1)
-
-Write = UpdateOne | DeleteOne
-
-
-class Difference(NamedTuple):
-    """The numbers of entries that are missing, differ from their comments, or have no comment."""
-
-    missing: int = 0
-    wrong: int = 0
-    extra: int = 0
-
-    def plus(self, other: "Difference") -> "Difference":
-        """Return the sum of two differences."""
-        return Difference(*(a + b for a, b in zip(self, other, strict=True)))
-
-
-def verify(runtime: Runtime, node: Node) -> Difference:
-    """Return the difference between a node's entries and its comments, without a change."""
-    return _compare(runtime, node)[0]
-
-
-def repair(runtime: Runtime, node: Node) -> Difference:
-    """Make the entries of a node agree with its comments; return the difference before.
-
-    An extra entry stays while its post may be running. A wrong entry's votes stay.
-    """
-    difference, writes = _compare(runtime, node)
-    if writes and not _is_as_read(runtime, node):
-        # The comments may come from a generation that no longer exists.
-        return Difference()
-    for batch in _batches(writes):
-        try:
-            ENTRIES.of(runtime.database).bulk_write(batch, ordered=False)
-        except BulkWriteError as error:
-            # The writer of a missing entry may have made it since.
-            if not only_duplicates(error):
-                raise
-    return difference
-
-
-def _compare(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
-    """Return the difference of a node's entries, and the writes that repair it."""
-    # Entries first: an entry made after this reading may have its comment in the other.
-    rows: Any = ENTRIES.of(runtime.database).find(all_of(node, node["site"]), _READ)
-    entries = {row["_id"].rpartition("/")[2]: row for row in rows}
-    reported = {comment_id for comment_id, row in entries.items() if row.get("reports")}
-    comments, threads = _comments(runtime, node, reported)
-    writes: list[Write] = []
-    missing, wrong, owed = 0, 0, owed_since(runtime, node)
-    for comment in comments:
-        entry = entries.pop(comment["id"], None)
-        right = _right_fields(comment, threads, is_reported=comment["id"] in reported)
-        if entry is None:
-            missing += 1
-            made = new_entry(node, comment, None, right["thread"])
-            writes.append(UpdateOne(key_of(node, made["id"]), {"$setOnInsert": made}, upsert=True))
-        elif not _agrees(entry, right):
-            wrong += 1
-            writes.append(_repair(node, entry, comment, right, owed))
-        elif "root" not in entry:
-            # Of release 0.3.0, whose entries are right without it.
-            writes.append(_repair(node, entry, comment, right))
-    # The entry of the page itself is `{node}/`, and has no comment.
-    extra = [row for comment_id, row in entries.items() if comment_id]
-    over = runtime.now() - LONGEST_RUN
-    writes += [DeleteOne(_as_read(node, row)) for row in extra if row["posted"] <= over]
-    return Difference(missing, wrong, len(extra)), writes
-
-
-def _comments(
-    runtime: Runtime, node: Node, reported: Container[str]
-) -> tuple[list[Comment], Counter[str]]:
-    """Return a node's comments, with the texts of queued comments alone, and threads' sizes."""
-    comments: list[Comment] = []
-    threads: Counter[str] = Counter()
-    for comment in itertools.chain.from_iterable(store_of(runtime, node).export(node)):
-        threads[comment["slug"].partition("/")[0]] += 1
-        is_queued = queue_of(comment) is not None or comment["id"] in reported
-        comments.append(comment if is_queued else {**comment, "text": None, "html": None})
-    return comments, threads
-
-
-def _right_fields(
-    comment: Comment, threads: Mapping[str, int], *, is_reported: bool
-) -> dict[str, Any]:
-    """Return the fields that agree with a comment."""
-    thread = threads[comment["id"]] if comment["depth"] == 0 else 1
-    listed = comment["state"] in {"visible", "deleted"} or thread > 1
-    return {
-        **fields_from(comment),
-        **(queue_fields(comment) if is_reported and comment["state"] == "visible" else {}),
-        "thread": thread,
-        "ranked": comment["depth"] == 0 and listed,
-    }
-
-
-def _agrees(entry: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    # A flagged comment does not name the time since which it waits.
-    decided = [each for each in _DECIDED if each != "queued_at" or right["queue"] != "flagged"]
-    if any(entry.get(name) != right.get(name) for name in decided):
-        return False
-    is_gone = right["state"] in GONE
-    return not is_gone or (entry["best"], entry["top"], entry["contro"]) == UNRANKED
-
-
-def _repair(
-    node: Node,
-    entry: CommentEntry,
-    comment: Comment,
-    right: Mapping[str, Any],
-    todo: datetime | None = None,
-) -> UpdateOne:
-    stages = settling_update(node, comment, todo)
-    stages.insert(1, {"$set": {"thread": right["thread"]}})
-    return UpdateOne(_as_read(node, entry), stages)
-
-
-def _as_read(node: Node, entry: Mapping[str, Any]) -> dict[str, Any]:
-    guarded = ("state", "ranked", "thread", "queue")
-    key = {"_id": entry["_id"], "site": node["site"]}
-    return {**key, **{name: entry.get(name) for name in guarded}}
-
-
-def _is_as_read(runtime: Runtime, node: Node) -> bool:
-    now = nodes.look(runtime.database, node["_id"])
-    return now is not None and now["generation"] == node["generation"] and "vacant" not in now
-
-
-def _batches(writes: list[Write]) -> Iterator[list[Write]]:
-    for first in range(0, len(writes), _AT_ONCE):
-        yield writes[first : first + _AT_ONCE]
-
 
 _SWEPT_AT_ONCE = 1_000
 # A larger node takes a sweep too long; the comparison of counts repairs it once it is quiet.

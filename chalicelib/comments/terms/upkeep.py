@@ -7,8 +7,8 @@ from pymongo import ASCENDING, DeleteOne, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from chalicelib.comments import nodes
+from chalicelib.comments.entries.comparing import Difference
 from chalicelib.comments.entries.rows import all_of
-from chalicelib.comments.entries.upkeep import Difference
 from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings

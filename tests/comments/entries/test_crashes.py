@@ -9,8 +9,8 @@ import pytest
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import upkeep
+from chalicelib.comments.entries.comparing import verify
 from chalicelib.comments.entries.rows import ENTRIES
-from chalicelib.comments.entries.upkeep import verify
 from chalicelib.comments.forms import NewComment, StateChange
 from chalicelib.comments.jobs import run_due
 from chalicelib.comments.lifecycle import relocation

@@ -4,8 +4,8 @@ import pytest
 
 from chalicelib.comments import notifications, personal_data, repair
 from chalicelib.comments.entries import upkeep, writing
+from chalicelib.comments.entries.comparing import Difference
 from chalicelib.comments.entries.rows import ENTRIES
-from chalicelib.comments.entries.upkeep import Difference
 from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.jobs import run_due
 from chalicelib.comments.lifecycle import relocation, vacancies

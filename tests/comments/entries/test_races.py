@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.comments.entries import upkeep, writing
+from chalicelib.comments.entries import comparing, writing
 from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.marking import votes
@@ -86,7 +86,9 @@ def test_an_entry_is_added_once_by_many_at_once(discussion: Discussion) -> None:
 def test_entries_are_repaired_by_many_at_once(discussion: Discussion) -> None:
     stored(discussion)
 
-    at_once(lambda: upkeep.repair(discussion.runtime, discussion.node), without_entries(discussion))
+    at_once(
+        lambda: comparing.repair(discussion.runtime, discussion.node), without_entries(discussion)
+    )
 
     assert difference(discussion) == NONE
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.comments.entries.comparing import repair
 from chalicelib.comments.entries.rows import ENTRIES
-from chalicelib.comments.entries.upkeep import repair
 from chalicelib.comments.people import counting
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.spam import checking

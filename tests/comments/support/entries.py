@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from chalicelib.comments.entries.comparing import Difference, verify
 from chalicelib.comments.entries.ranking import rank_stages
 from chalicelib.comments.entries.rows import ENTRIES
-from chalicelib.comments.entries.upkeep import Difference, verify
 from tests.comments.support.discussion import Discussion
 
 NONE = Difference()

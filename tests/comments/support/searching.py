@@ -3,7 +3,7 @@
 from typing import Any
 
 from chalicelib.comments import nodes
-from chalicelib.comments.entries.upkeep import Difference
+from chalicelib.comments.entries.comparing import Difference
 from chalicelib.comments.jobs import run_due
 from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS

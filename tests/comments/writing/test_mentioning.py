@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import nodes, personal_data
-from chalicelib.comments.entries import upkeep
+from chalicelib.comments.entries import comparing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.mentions import NOBODY
 from chalicelib.comments.repair import render_again
@@ -55,7 +55,7 @@ def entry(runtime: Runtime, comment: str) -> Any:
 
 def is_sound(runtime: Runtime) -> bool:
     node = nodes.find(runtime.database, "blog:moon")
-    return not any(upkeep.verify(runtime, node))
+    return not any(comparing.verify(runtime, node))
 
 
 @pytest.mark.usefixtures("root")
@@ -388,7 +388,7 @@ def test_an_edit_that_ends_before_its_entry_is_repaired(
         assert client.as_("ann").patch(f"{COMMENTS}/{made}", **body).status == 500
     assert not is_sound(runtime)
 
-    upkeep.repair(runtime, nodes.find(runtime.database, "blog:moon"))
+    comparing.repair(runtime, nodes.find(runtime.database, "blog:moon"))
 
     assert entry(runtime, made)["mentioned"] == ["bob"]
     assert is_sound(runtime)
