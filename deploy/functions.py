@@ -16,11 +16,11 @@ from deploy.parameters import (
     PAYING,
     PUSHING,
     api_variables,
+    importing_variables,
     notifier_variables,
     payment_variables,
     push_variables,
     sender_variables,
-    signing_variables,
     spam_variables,
 )
 from deploy.queues import (
@@ -79,7 +79,7 @@ def function_additions(function: Function) -> dict[str, Any]:
     if function.name in PAYING:
         properties["Environment"] = {"Variables": payment_variables()}
     if function.name in IMPORTING:
-        properties["Environment"] = {"Variables": signing_variables()}
+        properties["Environment"] = {"Variables": importing_variables()}
     if function.name in NOTIFYING:
         properties["Environment"] = {"Variables": notifier_variables()}
     if function.name in ASKING:

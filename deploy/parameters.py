@@ -294,9 +294,8 @@ def api_variables() -> dict[str, Any]:
     payments = payment_variables(PAYMENT_SECRETS)
     proofs = {
         _variable("cdn_proof"): when("HasCdn", PROOF, otherwise=""),
-        _variable("subject_key"): reference(_parameter("subject_key")),
     }
-    made = {**payments, **spam_variables(), **mail_variables(), **proofs}
+    made = {**payments, **spam_variables(), **mail_variables(), **proofs, **_subject_key()}
     return {**_resolved(API_SECRETS), **made}
 
 
@@ -323,6 +322,15 @@ def push_variables() -> dict[str, Any]:
     contact = {_variable("vapid_contact"): reference(_parameter("vapid_contact"))}
     pushed = {name: when("SendsPush", value) for name, value in secrets.items()}
     return {**signing_variables(), **contact, **pushed}
+
+
+def importing_variables() -> dict[str, Any]:
+    """Return the variables of a function that imports discussions: it makes ids of people."""
+    return {**signing_variables(), **_subject_key()}
+
+
+def _subject_key() -> dict[str, Any]:
+    return {_variable("subject_key"): reference(_parameter("subject_key"))}
 
 
 def signing_variables() -> dict[str, Any]:

@@ -56,6 +56,7 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "comments_schedules": (
         *(MoveNode, RunTransfer, RunBatch, CheckSpam, Notify, SendEvent, SendLetter),
     ),
+    "content": (Notify,),
     "assets_schedules": (MoveAssets,),
     "content_schedules": (TellDiscussion, SendEvent),
     "shop_schedules": (Relist, ResumeOrder, SendEvent),

@@ -2,6 +2,7 @@
 
 import re
 
+from chalicelib.assets.blobs.s3 import origin_of
 from chalicelib.http import NotModified, Request, Route
 from chalicelib.web.docs import FileName
 from chalicelib.web.files import CONSOLE, HtmlPage, Script, Stylesheet, UnknownFile, file_answer
@@ -19,7 +20,7 @@ _POLICY = (
 
 def policy_of(bucket: str) -> str:
     """Return the page's policy: it calls this API, and the bucket that takes files, if any."""
-    store = f" https://{bucket}.s3.amazonaws.com" if bucket else ""
+    store = f" {origin_of(bucket)}" if bucket else ""
     return _POLICY.format(calls=f"'self'{store}")
 
 

@@ -43,6 +43,24 @@ def editor(runtime: Runtime, token: Callable[..., str]) -> Uploader:
     return Uploader(editor_of(client))
 
 
+@pytest.mark.parametrize("region", ["us-east-1", "eu-central-1", "eu-south-1", "cn-north-1"])
+def test_an_address_names_the_region_of_its_bucket(
+    monkeypatch: pytest.MonkeyPatch, region: str
+) -> None:
+    """The console's policy allows this origin; other regions' buckets have no global address."""
+    monkeypatch.setenv("AWS_REGION", region)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", region)
+    s3_blobs._client.cache_clear()
+    try:
+        address = S3Blobs(BUCKET).reading_address("blob", "image/png", "inline")
+    finally:
+        s3_blobs._client.cache_clear()
+
+    assert address
+    assert address.startswith(f"{s3_blobs.origin_of(BUCKET)}/blob?")
+    assert (region in address.partition("?")[0]) == (region != "us-east-1")
+
+
 def digests(content: bytes) -> list[str]:
     starts = range(0, len(content), PART_BYTES)
     return [digest(content[start : start + PART_BYTES]) for start in starts]

@@ -26,6 +26,7 @@ from tests.analytics.support.hits import site
 from tests.assets.support.files import png
 from tests.assets.support.uploading import Uploader
 from tests.comments.transfers.support.files import begin, lines_file
+from tests.content.support.factories import SITE as PAGES
 from tests.content.support.factories import node, published, publisher, set_up
 from tests.notifications.support.mailbox import tell, turn_on
 from tests.shop.support.buying import bought, stocked
@@ -51,7 +52,7 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
         "mail_folder": str(tmp_path),
         "social_notifications": True,
     }
-    return settings.model_copy(update={"action_sites": ("default",), **others})
+    return settings.model_copy(update={"action_sites": ("default", PAGES), **others})
 
 
 @pytest.fixture
@@ -136,6 +137,10 @@ def live(office: Office, author: str, store: str) -> None:
     set_up(client)
     taken = publisher(client).post(f"{node(published(client, author))}/unpublish")
     assert taken.status == 200
+    # Its discussion ends with it, which readers' feeds hear of.
+    ended = published(client, f"{author}-ended")
+    office.workers.drain()
+    assert publisher(client).delete(node(ended)).status == 204
     if author == "ann":
         stocked(client)
     bought(client)

@@ -419,6 +419,13 @@ def test_each_secret_is_a_reference_and_the_apis_are_the_apis_alone(template: An
         assert secret["Fn::Sub"].startswith("{{resolve:secretsmanager:${SecretName}:")
         assert secret["Fn::Sub"].endswith("::${SecretVersion}}}")
     text = json.dumps(template)
+    own = {
+        name
+        for name, each in template["Resources"].items()
+        if "PLAZA_SUBJECT_KEY" in json.dumps(each)
+    }
+    # Imports and tokens make ids of people by the same key.
+    assert own == {"APIHandler", "MoveNodes"}
     # The worker of imports hashes addresses by them, too, and so do letters of notifications; the
     # worker of webhooks opens the hooks' secrets.
     assert (text.count("PLAZA_JWT_SECRET"), text.count("PLAZA_SIGNING_KEYS")) == (1, 4)

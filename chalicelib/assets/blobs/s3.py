@@ -7,6 +7,7 @@ repeat of a part changes nothing.
 import base64
 import contextlib
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from http import HTTPStatus
@@ -202,6 +203,16 @@ def _call(work: "Callable[[S3Client], Result]") -> Result:
         raise Unavailable from error
 
 
+def origin_of(bucket: str) -> str:
+    """Return the origin of the signed addresses: S3 names the bucket's region in each.
+
+    The global address leads to no bucket in the regions that opened since 2019.
+    """
+    region = os.environ.get("AWS_REGION", "us-east-1")
+    place = "s3" if region == "us-east-1" else f"s3.{region}"
+    return f"https://{bucket}.{place}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
+
+
 def _address_of(operation: str, asked: dict[str, Any]) -> str:
     return _call(lambda s3: s3.generate_presigned_url(operation, asked, ExpiresIn=_ADDRESS_SECONDS))
 
@@ -216,6 +227,7 @@ def _client() -> "S3Client":
         "s3",
         config=Config(
             signature_version="s3v4",
+            s3={"addressing_style": "virtual"},
             connect_timeout=_CONNECT_SECONDS,
             read_timeout=_READ_SECONDS,
             retries={"mode": "standard", "total_max_attempts": 2},
