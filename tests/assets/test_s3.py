@@ -44,6 +44,7 @@ def editor(runtime: Runtime, token: Callable[..., str]) -> Uploader:
     return Uploader(editor_of(client))
 
 
+@pytest.mark.usefixtures("sqs")
 @pytest.mark.parametrize("region", ["us-east-1", "eu-central-1", "eu-south-1", "cn-north-1"])
 def test_an_address_names_the_region_of_its_bucket(
     monkeypatch: pytest.MonkeyPatch, region: str
