@@ -7,11 +7,12 @@ from typing import Any, get_args
 
 import pytest
 
+from chalicelib import deadlines
 from chalicelib.memory import Memory
 from chalicelib.shop.orders import resuming, sweep
 from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS
-from chalicelib.webhooks import due, hooks
+from chalicelib.webhooks import deliveries, due, hooks
 from chalicelib.webhooks.kinds import OrderKind
 from chalicelib.webhooks.rows import DELIVERIES, MAX_DUE, DueEvent
 from tests.shop.support.buying import (
@@ -244,6 +245,56 @@ def test_a_crash_after_the_deliveries_makes_no_second_ones(
     assert len(first) == 1
     assert [each["_id"] for each in desk.rows()] == first
     assert len(receiver.calls) == 1
+
+
+def test_a_run_leaves_half_of_the_time_and_the_next_goes_on(
+    desk: Desk, receiver: Receiver, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(desk.client, 10)
+    listen(desk, receiver)
+    for _ in range(5):
+        bought(desk.client)
+    desk.clock.advance(seconds=6)
+    make, left = deliveries.make, [30.0]
+
+    def be_slow(*given: Any) -> None:
+        left[0] -= 4
+        make(*given)
+
+    def run() -> int:
+        left[0] = 30
+        return due.deliver(desk.runtime, ORDERS)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(due, "_STEP", 2)
+        patch.setattr(deadlines, "remaining", lambda: left[0])
+        patch.setattr(deliveries, "make", be_slow)
+        assert [run() for _ in range(3)] == [4, 1, 0]
+    assert len(told(heard())) == 5
+
+
+def test_a_run_that_dies_keeps_the_steps_before(
+    desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(desk.client, 10)
+    listen(desk, receiver)
+    orders = [bought(desk.client)[1] for _ in range(3)]
+    desk.clock.advance(seconds=6)
+    make, left = deliveries.make, [2]
+
+    def die(*given: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Cut
+        make(*given)
+
+    monkeypatch.setattr(due, "_STEP", 1)
+    monkeypatch.setattr(deliveries, "make", die)
+    with pytest.raises(Cut):
+        due.deliver(desk.runtime, ORDERS)
+
+    owed = [len(stored_order(desk.runtime, each).get("due_events", [])) for each in orders]
+    assert sorted(owed) == [0, 0, 1]
 
 
 def test_an_event_waits_until_each_container_knows_the_hooks_of_its_time(
