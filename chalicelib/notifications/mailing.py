@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
-from pymongo import IndexModel
+from pymongo import ASCENDING, IndexModel
 
 from chalicelib import time_zones
 from chalicelib.database import Collection, Document, insert_missing, upsert
@@ -234,11 +234,11 @@ _SETTLED = timedelta(minutes=1)
 
 
 def find_due(runtime: Runtime, most: int) -> list[MailSetting]:
-    """Return people with a letter that is due, or that a worker left, some at once."""
-    now = runtime.now()
-    free: Document = {"next_due": {"$lte": now}, "lease": None}
-    due: Document = {"$or": [free, {"lease": {"$lte": now}}]}
-    return list(MAILINGS.of(runtime.database).find(due).limit(most))
+    """Return people with a letter that a worker left, or that is due, the longest waiting first."""
+    rows, now = MAILINGS.of(runtime.database), runtime.now()
+    left = list(rows.find({"lease": {"$lte": now}}).sort("lease", ASCENDING).limit(most))
+    free = rows.find({"next_due": {"$lte": now}, "lease": None})
+    return [*left, *free.sort("next_due", ASCENDING).limit(most)][:most]
 
 
 def lease(runtime: Runtime, row: MailSetting) -> MailSetting | None:

@@ -352,13 +352,36 @@ def test_a_deployment_without_mail_leases_nothing(
 def test_who_is_due_is_found_by_an_index(runtime: Runtime, clock: Clock) -> None:
     turn_on(runtime)
     clock.advance(hours=1)
+    rows = MAILINGS.of(runtime.database)
     free: Any = {"next_due": {"$lte": clock()}, "lease": None}
-    due: Any = {"$or": [free, {"lease": {"$lte": clock()}}]}
-    plan: Any = MAILINGS.of(runtime.database).find(due).explain()
+    for due, at in ((free, "next_due"), ({"lease": {"$lte": clock()}}, "lease")):
+        plan: Any = rows.find(due).sort(at).explain()
 
-    chosen = str(plan["queryPlanner"]["winningPlan"])
-    assert "COLLSCAN" not in chosen
-    assert chosen.count("IXSCAN") == 2
+        chosen = str(plan["queryPlanner"]["winningPlan"])
+        assert f"IXSCAN', 'keyPattern': {{'{at}': 1}}" in chosen
+        assert "'SORT'" not in chosen
+
+
+def test_letters_that_a_worker_left_come_first_and_then_the_longest_due(
+    runtime: Runtime, clock: Clock
+) -> None:
+    people = ["ann", "bo", "cy"]
+    for who in people:
+        turn_on(runtime, who)
+    clock.advance(hours=1)
+    run(runtime)
+    for who in reversed(people):
+        clock.advance(seconds=1)
+        tell(runtime, who, who)
+    clock.advance(minutes=5)
+    left = mailing.find(runtime, "ann")
+    assert left is not None
+    assert mailing.lease(runtime, left) is not None
+    clock.advance(minutes=10)
+
+    for most in (1, 2, 3):
+        found = [each["_id"] for each in mailing.find_due(runtime, most)]
+        assert found == ["ann", "cy", "bo"][:most]
 
 
 def test_a_row_stays_due_for_an_item_that_came_after_the_last_look(
