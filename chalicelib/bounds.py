@@ -59,8 +59,8 @@ class AdBounds:
     report_shards: int = 8
     # Rows of a report as a CSV file: 3 MB, and Lambda answers with at most 6.
     csv_rows: int = 20_000
-    # Settlements that a run of the schedule pays.
-    paid_settlements: int = 1_000
+    # Settlements that a run of the schedule reads or writes at once.
+    settled_at_once: int = 1_000
     # Flights that a run of the schedule ends.
     ended_flights: int = 500
 

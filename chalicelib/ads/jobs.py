@@ -41,12 +41,13 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 
 
 def settle(runtime: Runtime) -> dict[str, int]:
-    """Pay sites and network their earnings of past days."""
-    steps: dict[str, Step] = {
-        "settlements": settlements.settle,
-        "funds_counted": lambda _: funds.recount(runtime.database, runtime.now()),
-    }
-    return run_steps(runtime, steps)
+    """Pay sites and network their earnings of past days; return the number of each."""
+    return settlements.settle(runtime)
+
+
+def recount_funds(runtime: Runtime) -> dict[str, int]:
+    """Count the commitments of bounded accounts again; return the number of accounts."""
+    return {"funds_counted": funds.recount(runtime.database, runtime.now())}
 
 
 def end_flights(runtime: Runtime) -> dict[str, int]:

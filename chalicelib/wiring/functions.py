@@ -75,7 +75,8 @@ SCHEDULES: Functions = {
     "ads_schedules": (
         _job("tend_ads", _MINUTE, "chalicelib.ads.jobs:run_minute"),
         _job("roll_reports_up", 5 * _MINUTE, "chalicelib.ads.jobs:roll_up"),
-        _job("settle_accounts", _HOUR, "chalicelib.ads.jobs:settle"),
+        _job("settle_accounts", 5 * _MINUTE, "chalicelib.ads.jobs:settle"),
+        _job("recount_funds", _HOUR, "chalicelib.ads.jobs:recount_funds"),
         _job("end_flights", _MINUTE, "chalicelib.ads.jobs:end_flights"),
         _job("reprice_zones", _HOUR, "chalicelib.ads.jobs:reprice_zones"),
         _job("trim_profiles", _HOUR, "chalicelib.ads.jobs:trim_profiles"),

@@ -32,7 +32,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "ads.billing.funds.take_back: find ad.campaign",
         "ads.budgets.leases.end_expired: find ad.lease",
         "ads.campaigns.removal.finish: find ad.campaign",
-        "ads.billing.settlements.settle: find ad.settlement",
+        "ads.billing.settlements._pay_debts: find ad.settlement",
         "ads.billing.transfers._in_state: find ad.transfer",
         "ads.billing.transfers._undo_strays: find ad.account",
         "analytics.reports.moving.rewrite: find hit.site",

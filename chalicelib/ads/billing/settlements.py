@@ -5,13 +5,15 @@ come twice. A debt only grows. A payment's transfer id contains the amount alrea
 repeat changes nothing.
 """
 
+import itertools
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import NotRequired, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.ads import accounts
 from chalicelib.ads.billing import transfers
 from chalicelib.ads.billing.transfers import TRANSFERS, Payment
@@ -37,6 +39,16 @@ class _DaySum(TypedDict):
     _id: _Day
     spend_micros: int
     revenue_micros: int
+
+
+class _Earning(NamedTuple):
+    """The amount that a day of a campaign on a site owes to an account."""
+
+    day: datetime
+    campaign_id: str
+    site_id: str
+    payee: str
+    micros: int
 
 
 class Settlement(TypedDict):
@@ -74,52 +86,70 @@ _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 
 
 def settle(runtime: Runtime) -> dict[str, int]:
-    """Record the earnings of past days, and pay as far as funds go."""
-    database, now, limit = runtime.database, runtime.now(), runtime.bounds.ads.paid_settlements
-    owed = _record_debts(database, now)
-    found = SETTLEMENTS.of(database).find({"is_open": True}).sort(_TURNS)
-    paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(limit)))
-    return {"owed": owed, "paid": paid}
+    """Pay the debts of past days as far as funds go, then record the earnings since.
+
+    The payments come first and have half of the run: however many earnings there are, neither can
+    keep the other from its work. The next run pays the recorded debts.
+    """
+    now = runtime.now()
+    return {"paid": _pay_debts(runtime, now), "owed": _record_debts(runtime, now)}
 
 
-def _record_debts(database: Database[Document], now: datetime) -> int:
+def _pay_debts(runtime: Runtime, now: datetime) -> int:
+    """Pay open settlements while there is time; return the number of payments."""
+    database, has_time, paid = runtime.database, deadlines.share(0.5), 0
+    # A settlement that has failed in this run waits for the next one.
+    due: Document = {"is_open": True, "tried_at": {"$not": {"$gte": now}}}
+    turns = SETTLEMENTS.of(database).find(due).sort(_TURNS)
+    turns.limit(runtime.bounds.ads.settled_at_once)
+    while found := list(turns.clone()):
+        for settlement in found:
+            if not has_time():
+                return paid
+            paid += _pay(database, settlement, now)
+    return paid
+
+
+def _record_debts(runtime: Runtime, now: datetime) -> int:
     """Raise each debt to the sum of the reports; return the number of debts."""
-    operations = [
-        UpdateOne(
-            {"_id": f"{day:%Y-%m-%d}/{campaign_id}/{site_id}/{payee}"},
-            [
-                {
-                    "$set": {
-                        "payer": accounts.of_campaign(campaign_id),
-                        "payee": payee,
-                        "owed_micros": {"$max": ["$owed_micros", amount]},
-                        "paid_micros": {"$ifNull": ["$paid_micros", 0]},
-                    }
-                },
-                {"$set": {"is_open": {"$gt": ["$owed_micros", "$paid_micros"]}}},
-            ],
-            upsert=True,
-        )
-        for day, campaign_id, site_id, payee, amount in _find_earnings(database, now)
-    ]
-    if operations:
+    database, recorded = runtime.database, 0
+    earnings = _find_earnings(database, now)
+    while batch := list(itertools.islice(earnings, runtime.bounds.ads.settled_at_once)):
+        operations = [_raise_debt(earning) for earning in batch]
         SETTLEMENTS.of(database).bulk_write(operations, ordered=False)
-        until = {"$max": {"until": _today(now)}}
-        PROGRESS.of(database).update_one({"_id": "settled"}, until, upsert=True)
-    return len(operations)
+        recorded += len(batch)
+    # Without a settlement there is no progress to keep.
+    until = {"$max": {"until": now}}
+    PROGRESS.of(database).update_one({"_id": "settled"}, until, upsert=recorded > 0)
+    return recorded
 
 
-def _find_earnings(
-    database: Database[Document], now: datetime
-) -> Iterator[tuple[datetime, str, str, str, int]]:
-    """Yield (day, campaign, site, payee, amount) of past days that have changed.
+def _raise_debt(earning: _Earning) -> UpdateOne:
+    """Return the update that raises the debt of an earning to its amount."""
+    day, campaign_id, site_id, payee, micros = earning
+    raised = {
+        "payer": accounts.of_campaign(campaign_id),
+        "payee": payee,
+        "owed_micros": {"$max": ["$owed_micros", micros]},
+        "paid_micros": {"$ifNull": ["$paid_micros", 0]},
+    }
+    is_open = {"$gt": ["$owed_micros", "$paid_micros"]}
+    return UpdateOne(
+        {"_id": f"{day:%Y-%m-%d}/{campaign_id}/{site_id}/{payee}"},
+        [{"$set": raised}, {"$set": {"is_open": is_open}}],
+        upsert=True,
+    )
+
+
+def _find_earnings(database: Database[Document], now: datetime) -> Iterator[_Earning]:
+    """Yield the earnings of past days that have ended or changed since the last run.
 
     A day has no age limit: the dead letters may have held an event for two weeks.
     """
     progress = PROGRESS.of(database).find_one({"_id": "settled"})
     since = progress["until"] - OVERLAP if progress else _FIRST
-    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": since}}]}
-    days = DAYS.of(database).distinct("period", {"period": {"$lt": _today(now)}, **is_new})
+    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": _day_of(since)}}]}
+    days = DAYS.of(database).distinct("period", {"period": {"$lt": _day_of(now)}, **is_new})
     key = {"day": "$period", "campaign": "$campaign_id", "site": "$site_id"}
     sums = {name: {"$sum": f"${name}"} for name in ("spend_micros", "revenue_micros")}
     pipeline: list[Document] = [
@@ -130,12 +160,12 @@ def _find_earnings(
     for row in DAYS.read_as(_DaySum, database).aggregate(pipeline):
         day, campaign_id, site_id = row["_id"]["day"], row["_id"]["campaign"], row["_id"]["site"]
         revenue, spend = row["revenue_micros"], row["spend_micros"]
-        yield day, campaign_id, site_id, accounts.of_site(site_id), revenue
-        yield day, campaign_id, site_id, accounts.NETWORK, spend - revenue
+        yield _Earning(day, campaign_id, site_id, accounts.of_site(site_id), revenue)
+        yield _Earning(day, campaign_id, site_id, accounts.NETWORK, spend - revenue)
 
 
-def _today(now: datetime) -> datetime:
-    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+def _day_of(ts: datetime) -> datetime:
+    return ts.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _pay(database: Database[Document], settlement: Settlement, now: datetime) -> bool:

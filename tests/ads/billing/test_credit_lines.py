@@ -8,9 +8,10 @@ from chalice.local import LocalChalice
 
 from app import create_app
 from chalicelib.ads import accounts, jobs
-from chalicelib.ads.billing import funds, settlements
+from chalicelib.ads.billing import funds
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.runtime import Runtime
+from tests.ads.billing.support import settling
 from tests.ads.billing.support.funds import ACCOUNT, campaign, committed, credit, pay_in, refresh
 from tests.ads.support.events import count, impression
 from tests.ads.support.factories import (
@@ -80,7 +81,7 @@ def test_a_line_counts_what_was_spent_and_paid_before_it(runtime: Runtime, clock
     assert lease
     count(runtime, *(impression(n, lease["_id"], runtime.now()) for n in range(40)))
     clock.advance(days=1)
-    settlements.settle(runtime)
+    settling.settle(runtime)
 
     credit(runtime)
 

@@ -3,13 +3,14 @@
 import pytest
 
 from chalicelib.ads import accounts
-from chalicelib.ads.billing import funds, settlements, transfers
+from chalicelib.ads.billing import funds, transfers
 from chalicelib.ads.billing.transfers import Payment
 from chalicelib.ads.budgets import audit, leases
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers
 from chalicelib.ads.inventory import campaigns
 from chalicelib.runtime import Runtime
+from tests.ads.billing.support import settling
 from tests.ads.billing.support.funds import ACCOUNT, campaign, committed, credit, pay_in, refresh
 from tests.ads.campaigns.test_atomicity import in_threads
 from tests.ads.support.events import click, count, impression
@@ -142,7 +143,7 @@ def test_settling_frees_no_funds_and_takes_none_twice(runtime: Runtime, clock: C
     count(runtime, *(impression(n, lease["_id"], runtime.now()) for n in range(40)))
     clock.advance(days=1)
 
-    settlements.settle(runtime)
+    settling.settle(runtime)
 
     account = accounts.get(runtime.database, ACCOUNT)
     assert (account["balance_micros"], committed(runtime)) == (60 * PRICE, 0)

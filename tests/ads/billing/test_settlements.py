@@ -3,13 +3,16 @@
 from typing import Any
 
 import pytest
+from pymongo.errors import ExecutionTimeout
 
+from chalicelib import deadlines
 from chalicelib.ads import accounts, jobs
 from chalicelib.ads.billing import settlements
 from chalicelib.ads.billing.transfers import Payment, transfer
 from chalicelib.ads.budgets.leases import Terms, acquire
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.schema import COLLECTIONS
+from tests.ads.billing.support.settling import settle
 from tests.ads.campaigns.test_atomicity import in_threads
 from tests.ads.support.events import PRICE, SPRING, click, count, impression
 from tests.ads.support.factories import activate, put_campaign
@@ -48,7 +51,7 @@ def test_a_day_that_is_over_is_settled_once(reported: Runtime, clock: Clock) -> 
     clock.advance(hours=12)
 
     for _ in range(3):
-        settlements.settle(reported)
+        settle(reported)
 
     # The impressions up to 1 March: the days of the later ones are not over.
     assert balances(reported) == {
@@ -64,7 +67,7 @@ def test_runs_at_once_pay_once(reported: Runtime, clock: Clock) -> None:
 
     in_threads(lambda _: settlements.settle(reported), 4)
     clock.advance(minutes=5)
-    settlements.settle(reported)
+    settle(reported)
 
     assert balances(reported) == {
         "advertiser:mercedes": 10_000 - 7 * PRICE,
@@ -78,16 +81,16 @@ def test_runs_at_once_that_read_different_sums_pay_the_whole_in_the_end(
 ) -> None:
     fund(reported, 10_000)
     clock.advance(hours=13)
-    settlements._record_debts(reported.database, clock())
+    settlements._record_debts(reported, clock())
     early = list(settlements.SETTLEMENTS.of(reported.database).find())
     lease = acquire(reported.database, SPRING, Terms(50, HOUR), clock(), reported.random)
     assert lease
     count(reported, impression(300, lease["_id"], DAY))
-    settlements.settle(reported)
+    settle(reported)
 
     for settlement in early:
         settlements._pay(reported.database, settlement, clock())
-    settlements.settle(reported)
+    settle(reported)
 
     assert balances(reported)["advertiser:mercedes"] == 10_000 - 8 * PRICE
 
@@ -95,13 +98,13 @@ def test_runs_at_once_that_read_different_sums_pay_the_whole_in_the_end(
 def test_an_event_counted_late_is_settled_by_the_next_run(reported: Runtime, clock: Clock) -> None:
     fund(reported, 10_000)
     clock.advance(hours=13)
-    settlements.settle(reported)
+    settle(reported)
     terms = Terms(50, HOUR)
     lease = acquire(reported.database, SPRING, terms, clock(), reported.random)
     assert lease
     count(reported, impression(300, lease["_id"], DAY))
 
-    settlements.settle(reported)
+    settle(reported)
 
     assert balances(reported)["site:blog"] == 8 * 175
 
@@ -109,20 +112,21 @@ def test_an_event_counted_late_is_settled_by_the_next_run(reported: Runtime, clo
 def test_a_settlement_without_funds_waits_for_them(reported: Runtime, clock: Clock) -> None:
     fund(reported, 999)
     clock.advance(hours=12)
-    settlements.settle(reported)
+    settle(reported)
     assert balances(reported)["site:blog"] < 7 * 175
     fund(reported, 10_000, "another")
     clock.advance(days=30)
 
-    settlements.settle(reported)
+    settle(reported)
 
     assert balances(reported)["advertiser:mercedes"] == 10_999 - 8 * PRICE
 
 
-@pytest.mark.bounds(ads={"paid_settlements": 2})
 def test_those_without_funds_do_not_keep_the_others_from_being_paid(
-    reported: Runtime, clock: Clock
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Time for two payments.
+    monkeypatch.setattr(deadlines, "share", lambda _: iter((True, True, False)).__next__)
     put_campaign(reported, "audi:clicks", pricing={"type": "cpc", "bid_micros": PRICE})
     activate(reported, "audi:clicks")
     for number in range(3):
@@ -133,7 +137,7 @@ def test_those_without_funds_do_not_keep_the_others_from_being_paid(
 
     for _ in range(10):
         clock.advance(hours=1)
-        settlements.settle(reported)
+        settle(reported)
 
     assert balances(reported)["advertiser:mercedes"] == 10_000 - 7 * PRICE
 
@@ -148,13 +152,53 @@ def test_an_event_that_the_dead_letters_held_is_settled_all_the_same(
     clock.advance(days=4 + 14 + 4)
     yesterday = clock() - 24 * HOUR
     count(reported, click(301, yesterday, campaign_id=SPRING, price_micros=PRICE))
-    settlements.settle(reported)
+    settle(reported)
     paid = balances(reported)["advertiser:mercedes"]
     count(reported, held)
 
-    settlements.settle(reported)
+    settle(reported)
 
     assert balances(reported)["advertiser:mercedes"] == paid - PRICE
+
+
+@pytest.mark.bounds(ads={"settled_at_once": 2})
+def test_a_run_pays_all_that_it_has_time_for(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 10_000)
+    clock.advance(days=60)
+    recorded = settlements.settle(reported)["owed"]
+    assert recorded > 2
+
+    assert settlements.settle(reported)["paid"] == recorded
+
+
+def test_a_report_that_takes_too_long_keeps_no_debt_from_its_payment(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+    settlements._record_debts(reported, clock())
+
+    def lasts(*_: Any) -> None:
+        raise ExecutionTimeout("too long")
+
+    monkeypatch.setattr(settlements, "_find_earnings", lasts)
+    with pytest.raises(ExecutionTimeout):
+        settlements.settle(reported)
+
+    assert balances(reported)["site:blog"] == 7 * 175
+
+
+def test_a_run_records_the_days_that_have_ended_or_changed(reported: Runtime, clock: Clock) -> None:
+    clock.advance(hours=12)
+    settlements.settle(reported)
+    clock.advance(minutes=20)
+    late_event(reported, clock)
+    assert settlements.settle(reported)["owed"] == 2
+    # A batch takes its time when it begins, so the next run looks at the day again.
+    clock.advance(minutes=11)
+    settlements.settle(reported)
+
+    assert settlements.settle(reported)["owed"] == 0
 
 
 @pytest.mark.parametrize("step", ["debit", "announce", "release_hold", "credit"])
@@ -172,10 +216,10 @@ def test_a_settlement_that_dies_pays_once_all_the_same(
     with monkeypatch.context() as patch:
         patch.setattr(accounts, step, dies)
         with pytest.raises(RuntimeError):
-            settlements.settle(reported)
+            settle(reported)
     clock.advance(minutes=5)
 
-    settlements.settle(reported)
+    settle(reported)
 
     assert balances(reported) == {
         "advertiser:mercedes": 10_000 - 7 * PRICE,
@@ -196,7 +240,7 @@ def test_what_is_earned_after_payments_have_died_is_paid_as_well(
     def dies(*_: Any) -> None:
         raise RuntimeError
 
-    settlements._record_debts(reported.database, clock())
+    settlements._record_debts(reported, clock())
     with monkeypatch.context() as patch:
         patch.setattr(accounts, "debit", dies)
         for settlement in list(settlements.SETTLEMENTS.of(reported.database).find()):
@@ -206,7 +250,7 @@ def test_what_is_earned_after_payments_have_died_is_paid_as_well(
     clock.advance(minutes=5)
 
     for _ in range(2):
-        settlements.settle(reported)
+        settle(reported)
 
     assert balances(reported) == {
         "advertiser:mercedes": 10_000 - 8 * PRICE,
@@ -232,11 +276,11 @@ def test_a_run_that_read_an_earlier_sum_lowers_nothing(
     clock.advance(hours=13)
     earlier = list(settlements._find_earnings(reported.database, clock()))
     late_event(reported, clock)
-    settlements._record_debts(reported.database, clock())
+    settlements._record_debts(reported, clock())
     owed = stored(reported)
 
     monkeypatch.setattr(settlements, "_find_earnings", lambda *_: iter(earlier))
-    settlements._record_debts(reported.database, clock())
+    settlements._record_debts(reported, clock())
 
     assert stored(reported) == owed
 
@@ -246,11 +290,11 @@ def test_a_run_that_pays_what_others_have_paid_notes_nothing(
 ) -> None:
     fund(reported, 10_000)
     clock.advance(hours=13)
-    settlements._record_debts(reported.database, clock())
+    settlements._record_debts(reported, clock())
     early = stored(reported)
-    settlements.settle(reported)
+    settle(reported)
     late_event(reported, clock)
-    settlements.settle(reported)
+    settle(reported)
     paid = stored(reported)
 
     for settlement in early:
@@ -266,11 +310,11 @@ def test_what_a_worker_counts_with_the_time_before_midnight_is_settled_after_it(
     """A batch takes its time when it begins, and commits up to ten minutes later."""
     fund(reported, 10_000)
     clock.advance(hours=12, minutes=5)
-    settlements.settle(reported)
+    settle(reported)
     clock.advance(minutes=-10)
     late_event(reported, clock)
     clock.advance(minutes=15)
 
-    settlements.settle(reported)
+    settle(reported)
 
     assert balances(reported)["advertiser:mercedes"] == 10_000 - 8 * PRICE

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from chalicelib.ads.billing import settlements, transfers
+from chalicelib.ads.billing import transfers
 from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.budgets.leases import Terms
 from chalicelib.ads.inventory import click_rates
@@ -16,6 +16,7 @@ from chalicelib.ads.tracking import reconciliation
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.time_zones import Period
+from tests.ads.billing.support.settling import settle
 from tests.ads.support.events import SPRING, impression
 from tests.ads.support.events import count as count_events
 from tests.ads.support.history import DAY, make_history
@@ -81,7 +82,7 @@ def test_the_schedules_read_by_index(profiled: Runtime, clock: Clock) -> None:
 
     roll_ups.roll_up(database, now)
     click_rates.estimate(database, now)
-    settlements.settle(profiled)
+    settle(profiled)
     transfers.clean_up(database, now + timedelta(hours=1))
     reconciliation.reconcile(database, SPRING, DAY, DAY + timedelta(days=1))
 
