@@ -281,6 +281,14 @@ def upsert(
         collection.update_one(key, update, upsert=True)
 
 
+def delete_some(collection: MongoCollection[Any], where: Document, most: int) -> bool:
+    """Delete at most `most` documents of a filter; return whether more may remain."""
+    ids = [row["_id"] for row in collection.find(where, {"_id": 1}).limit(most)]
+    if ids:
+        collection.delete_many({**where, "_id": {"$in": ids}})
+    return len(ids) == most
+
+
 def only_duplicates(error: BulkWriteError) -> bool:
     """Return whether a bulk failed only for documents that another writer made first."""
     details: Any = error.details

@@ -5,7 +5,7 @@ from datetime import datetime
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import Document, delete_some, in_transaction
 from chalicelib.marks import counters
 from chalicelib.marks.changes import delta
 from chalicelib.marks.shapes import MARKS, NOTHING, Kind, Kinds, counted_of, marks_on, thing_of
@@ -18,16 +18,17 @@ def remove_from(database: Database[Document], kind: Kind, thing_id: str) -> None
 
 
 def remove_below(
-    database: Database[Document], kind: Kind, prefix: str, until: datetime | None = None
-) -> None:
-    """Delete the marks of all things whose ids begin with a prefix, which ends with a slash.
+    database: Database[Document], kind: Kind, prefix: str, until: datetime | None, most: int
+) -> bool:
+    """Delete `most` marks of things whose ids begin with a prefix, which ends with a slash.
 
-    With `until`, only marks placed by then.
+    With `until`, only marks placed by then. Returns whether more may remain.
     """
     # The successor of the slash ends the range.
     end = f"{kind.name}:{prefix[:-1]}0"
     placed: Document = {"at": {"$lte": until}} if until else {}
-    MARKS.of(database).delete_many({"_id": {"$gte": f"{kind.name}:{prefix}", "$lt": end}, **placed})
+    below: Document = {"_id": {"$gte": f"{kind.name}:{prefix}", "$lt": end}, **placed}
+    return delete_some(MARKS.of(database), below, most)
 
 
 def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> None:

@@ -22,7 +22,7 @@ from chalicelib.webhooks.rows import MAX_DUE, DueEvent
 Notify = Callable[[Runtime, Sequence[DueEvent]], None]
 # Things of one run; the next run goes on.
 MOST_AT_ONCE = 500
-# Things of a step: its end stores what has been told, and a run ends between two steps.
+# Things of a step: its end stores the progress, and a run ends between two steps.
 _STEP = 5
 
 

@@ -114,7 +114,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "marks.reading.list_flags: find mark",
         "marks.decisions.decide: find mark",
         "marks.moving.carry: find mark",
-        "marks.removal.remove_below: delete mark",
+        "database.connection.delete_some: find mark",
         "marks.removal.remove_from: delete mark",
         "marks.verification._is_exact: find mark",
         "comments.personal_data._forget_notes: update mark",

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo.collection import Collection as MongoCollection
 
 from chalicelib.comments.mentions import MAX_MENTIONS
 from chalicelib.comments.shapes import (
@@ -22,7 +23,7 @@ from chalicelib.comments.shapes import (
     State,
 )
 from chalicelib.comments.store import is_shadow
-from chalicelib.database import Collection, Document
+from chalicelib.database import Collection, Document, delete_some
 from chalicelib.database.validators import AtMost
 from chalicelib.instants import milliseconds
 from chalicelib.marks.shapes import Marking
@@ -241,6 +242,19 @@ def all_of(node: NodeGeneration, site: str) -> Document:
     """Return the filter of every entry of a node."""
     # A "/" follows the node's id, and "0" is the character after "/".
     return {"site": site, "_id": {"$gte": f"{node['_id']}/", "$lt": f"{node['_id']}0"}}
+
+
+def forget_some(rows: MongoCollection[Any], node: Node, until: datetime | None, most: int) -> bool:
+    """Remove `most` rows of a node's comments; return whether more may remain.
+
+    `until`: the latest time of posting; None: all rows. The rows of a small node take one call.
+    """
+    posted: Document = {"posted": {"$lte": until}} if until else {}
+    where = {**all_of(node, node["site"]), **posted}
+    if node["last_seq"] > most:
+        return delete_some(rows, where, most)
+    rows.delete_many(where)
+    return False
 
 
 def is_shown_to(entry: Mapping[str, Any], user_id: str | None) -> bool:

@@ -16,8 +16,8 @@ from chalicelib.comments.entries.reported import report_fields
 from chalicelib.comments.entries.rows import (
     ENTRIES,
     OPTIONAL,
-    all_of,
     fields_from,
+    forget_some,
     key_of,
     new_entry,
     root_key,
@@ -122,14 +122,14 @@ def remove(database: Database[Document], node: Node, comment: Comment) -> None:
         entries.update_one(root_key(node, comment), {"$inc": {"thread": -1}})
 
 
-def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
-    """Remove the entries of a node with their marks.
+def forget(database: Database[Document], node: Node, until: datetime | None, most: int) -> bool:
+    """Remove `most` entries and marks of a node; return whether more may remain.
 
     `until`: the latest time of posting; None: all entries.
     """
-    posted: Document = {"posted": {"$lte": until}} if until else {}
-    ENTRIES.of(database).delete_many({**all_of(node, node["site"]), **posted})
-    removal.remove_below(database, KIND, f"{node['site']}/{node['_id']}/", until)
+    has_entries = forget_some(ENTRIES.of(database), node, until, most)
+    below = f"{node['site']}/{node['_id']}/"
+    return removal.remove_below(database, KIND, below, until, most) or has_entries
 
 
 def _reply_update() -> list[Document]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TypedDict
 
-from chalicelib import happenings
+from chalicelib import deadlines, happenings
 from chalicelib.comments import nodes, watches
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.carrying import carry
@@ -28,6 +28,8 @@ from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 5
 _SWEPT_AT_ONCE = 100
+# The parts of the time for the rows of one node: of a request, which has more to do, and of a run.
+_OF_REQUEST, _OF_RUN = 0.25, 0.5
 _SWEEP = Sweep(nodes.NODES, "vacant.due", fields=nodes.WITHOUT_COMMENTS)
 # When the mark of a vacant document expires.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
@@ -52,15 +54,15 @@ def insert(runtime: Runtime, node: Node) -> bool:
 
 
 def clear(runtime: Runtime, left: Node) -> None:
-    """Remove the rest of the former node from a vacant id, if its deletion crashed.
+    """Remove the rest of the former node from a vacant id, if its deletion left some.
 
-    Readers and moderators of the next node would see it.
+    Readers and moderators of the next node would see it. Raises Unavailable while more remains.
     """
     if "moved_to" not in left["vacant"]:
         since = left["vacant"]["since"]
         queue.forget(runtime.database, left, since)
-        entries.forget(runtime.database, left, since)
-        terms.forget(runtime.database, left, since)
+        if not _forget_rows(runtime, left, since, _OF_REQUEST):
+            raise Unavailable("The comments of the former discussion are still on their way out")
         watches.forget(runtime.database, left, since)
 
 
@@ -81,8 +83,7 @@ def delete(runtime: Runtime, node_id: str) -> None:
         raise Unavailable("The discussion is being moved")
     happenings.send(runtime, node["site"], "discussion", node_id)
     queue.forget(runtime.database, node, until)
-    entries.forget(runtime.database, node, until)
-    terms.forget(runtime.database, node, until)
+    _forget_rows(runtime, node, until, _OF_REQUEST)
     watches.forget(runtime.database, node, until)
     store_of(runtime, node).drop(node, runtime.bounds.comments.removal_step_comments)
     fields = {"node": node_id, "site": node["site"], "comments": node["counts"]}
@@ -105,8 +106,9 @@ def sweep(runtime: Runtime) -> int:
             terms.carry(runtime, node, moved_to)
             watches.carry(runtime, node, moved_to)
         else:
-            entries.forget(runtime.database, node)
-            terms.forget(runtime.database, node)
+            if not _forget_rows(runtime, node, None, _OF_RUN):
+                # The next run goes on.
+                continue
             watches.forget(runtime.database, node)
         as_read = {"_id": node["_id"], "vacant": node["vacant"]}
         if "moved_to" in node["vacant"]:
@@ -114,6 +116,19 @@ def sweep(runtime: Runtime) -> int:
         else:
             removed += collection.delete_one(as_read).deleted_count
     return removed
+
+
+def _forget_rows(runtime: Runtime, node: Node, until: datetime | None, part: float) -> bool:
+    """Remove entries and words of a node step by step; return whether it removed all.
+
+    It ends after a part of the time, and after a step at least.
+    """
+    has_time, most = deadlines.share(part), runtime.bounds.comments.removal_step_comments
+    for forget in (entries.forget, terms.forget):
+        while forget(runtime.database, node, until, most):
+            if not has_time():
+                return False
+    return True
 
 
 def stop_forwarding(runtime: Runtime, node_id: str) -> None:

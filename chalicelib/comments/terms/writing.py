@@ -10,7 +10,7 @@ from pymongo import UpdateOne
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from chalicelib.comments.entries.rows import all_of, key_of
+from chalicelib.comments.entries.rows import all_of, forget_some, key_of
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
@@ -74,13 +74,12 @@ def _write(database: Database[Document], row: CommentTerms) -> None:
         return
 
 
-def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
-    """Remove the rows of a node's comments.
+def forget(database: Database[Document], node: Node, until: datetime | None, most: int) -> bool:
+    """Remove `most` rows of a node's comments; return whether more may remain.
 
     `until`: the latest time of posting; None: all rows.
     """
-    posted: Document = {"posted": {"$lte": until}} if until else {}
-    TERMS.of(database).delete_many({**all_of(node, node["site"]), **posted})
+    return forget_some(TERMS.of(database), node, until, most)
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> None:

@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 
 from app import create_app
+from chalicelib import deadlines
 from chalicelib.comments import jobs, nodes, repair
+from chalicelib.comments.entries import writing as entries
+from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import vacancies
@@ -13,6 +16,7 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from local.schedules import run_schedule
 from tests.comments.support.crashes import Crash, crash
@@ -101,6 +105,55 @@ def test_a_large_node_goes_in_bounded_steps_and_runs(
 
     # Of the last page of a step, a bucket cannot tell that it is the last of all.
     assert runs == {"embedded": 1, "documents": 3, "buckets": 4}[layout.store]
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let each step of entries take a third of the time."""
+    forget, left = entries.forget, [30.0]
+
+    def be_slow(*given: Any) -> bool:
+        left[0] -= 10
+        return forget(*given)
+
+    monkeypatch.setattr(deadlines, "remaining", lambda: left[0])
+    monkeypatch.setattr(entries, "forget", be_slow)
+    return left
+
+
+def entries_left(runtime: Runtime) -> int:
+    return ENTRIES.of(runtime.database).count_documents({})
+
+
+@pytest.mark.bounds(comments={"removal_step_comments": 25})
+def test_the_entries_of_a_large_node_go_step_by_step(
+    runtime: Runtime, layout: Layout, clock: Clock, slow: list[float]
+) -> None:
+    delete(filled(runtime, layout, 120))
+    assert entries_left(runtime) == 95
+    clock.advance(hours=1)
+    promotion.sweep(runtime)
+
+    removed = []
+    for _ in range(2):
+        slow[0] = 30
+        removed.append((vacancies.sweep(runtime), entries_left(runtime)))
+
+    assert removed == [(0, 45), (1, 0)]
+
+
+@pytest.mark.bounds(comments={"removal_step_comments": 25})
+def test_the_next_node_waits_for_the_end_of_a_large_one(
+    runtime: Runtime, layout: Layout, slow: list[float]
+) -> None:
+    delete(filled(runtime, layout, 70))
+    slow[0] = 30
+    with pytest.raises(Unavailable):
+        Discussion.make(runtime, layout)
+    slow[0] = 30
+
+    assert Discussion.make(runtime, layout).walk(by="mo") == []
+    assert entries_left(runtime) == 0
 
 
 def test_an_id_can_be_used_again_at_once_and_shows_nothing_of_before(
