@@ -19,13 +19,14 @@ _COUNTER_LIVES = timedelta(days=1)
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
-    """Rewrite days, make sessions and roll them up, move logs, follow names; return the numbers."""
+    """Make sessions and roll them up, move logs, follow names, rewrite days; return the numbers."""
     steps: dict[str, Step] = {
-        "days_rewritten": moving.rewrite,
         "sessions": making.make_due,
         # Behind them: a run that ends early has then made the sessions.
         "logs": logs_moving.sweep,
         "names_followed": late.follow,
+        # Last: the days of a large site can outlast a run.
+        "days_rewritten": moving.rewrite,
     }
     return run_steps(runtime, steps)
 

@@ -33,6 +33,16 @@ class Moving(TypedDict):
     copied: NotRequired[datetime]
 
 
+class Rewriting(TypedDict):
+    """A walk over a site's days after a change of layout.
+
+    `day`: the last one behind it. `found`: whether it has rewritten anything.
+    """
+
+    day: datetime
+    found: bool
+
+
 class SiteAnalytics(TypedDict):
     """A site's settings; each switch to another log raises `generation`.
 
@@ -53,6 +63,7 @@ class SiteAnalytics(TypedDict):
     moving: NotRequired[Moving]
     keep_changed: NotRequired[bool]
     layout_changed: NotRequired[datetime]
+    rewriting: NotRequired[Rewriting]
 
 
 class Chosen(TypedDict):

@@ -1,49 +1,87 @@
 """Rewriting a site's days in its new layout; readers understand both layouts meanwhile."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
+from chalicelib import deadlines
+from chalicelib.analytics.hits import DIMENSIONS
 from chalicelib.analytics.reports.days import DAYS, SOURCES
 from chalicelib.analytics.reports.layouts import LAYOUTS
-from chalicelib.analytics.settings import SITES, LayoutName, SiteAnalytics
+from chalicelib.analytics.settings import SITES, LayoutName, Rewriting, SiteAnalytics
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
 
 
 def change(runtime: Runtime, site: SiteAnalytics, layout: LayoutName) -> None:
     """Set the layout of new counts; the schedule rewrites earlier days."""
     changed = {"layout": layout, "layout_changed": runtime.now()}
     SITES.of(runtime.database).update_one(
-        {"_id": site["_id"], "layout": {"$ne": layout}}, {"$set": changed}
+        {"_id": site["_id"], "layout": {"$ne": layout}},
+        {"$set": changed, "$unset": {"rewriting": ""}},
     )
 
 
 def rewrite(runtime: Runtime) -> int:
-    """Rewrite days of other layouts, up to a run's bound; return the number of rewritten days.
+    """Rewrite days of other layouts, up to a run's bound; return the number of rewritten documents.
 
     An update is one write of one document, so a simultaneous hit comes before or after it, in
-    either layout. The next run finds late counts of workers in the old layout.
+    either layout. A walk over the days that has rewritten something starts again: it finds late
+    counts of workers in the old layout.
     """
-    room, rewritten = runtime.bounds.analytics.rewritten_in_a_run, 0
-    for site in SITES.of(runtime.database).find({"layout_changed": {"$exists": True}}):
-        done = 0
-        for collection in (DAYS, SOURCES):
-            done += _rewrite(collection.of(runtime.database), site, room - rewritten - done)
-        rewritten += done
-        if not done and room > rewritten:
-            same = {"_id": site["_id"], "layout_changed": site["layout_changed"]}
-            SITES.of(runtime.database).update_one(same, {"$unset": {"layout_changed": ""}})
+    room, has_time, rewritten = runtime.bounds.analytics.rewritten_in_a_run, deadlines.share(0.8), 0
+    for site in list(SITES.of(runtime.database).find({"layout_changed": {"$exists": True}})):
+        if rewritten == room or not has_time():
+            break
+        rewritten += _rewrite_site(runtime, site, room - rewritten, has_time)
     return rewritten
 
 
-def _rewrite(rows: Any, site: SiteAnalytics, room: int) -> int:
-    own = LAYOUTS[site["layout"]]
-    others = [layout for name, layout in LAYOUTS.items() if name != own.name]
-    fields = [field for other in others for field in other.fields()]
-    where: Document = {"site": site["_id"], "$or": [{field: {"$exists": True}} for field in fields]}
+def _rewrite_site(
+    runtime: Runtime, site: SiteAnalytics, room: int, has_time: Callable[[], bool]
+) -> int:
+    """Walk on over a site's days; return the number of rewritten documents."""
+    days, done = DAYS.of(runtime.database), 0
+    walk: Rewriting = site.get("rewriting", {"day": _FIRST, "found": False})
+    while following := days.find_one(
+        {"site": site["_id"], "day": {"$gt": walk["day"]}}, {"day": 1}, sort=[("day", 1)]
+    ):
+        if done == room or not has_time():
+            return done
+        day = following["day"]
+        changed = _rewrite_day(runtime, site, day, room - done)
+        done += changed
+        # With the room all taken, the day may have more.
+        walk = {"day": walk["day"] if done == room else day, "found": walk["found"] or changed > 0}
+        _set(runtime, site, {"$set": {"rewriting": walk}})
+    over = {} if walk["found"] else {"layout_changed": ""}
+    _set(runtime, site, {"$unset": {"rewriting": "", **over}})
+    return done
+
+
+def _set(runtime: Runtime, site: SiteAnalytics, change: Document) -> None:
+    """Change a site's settings, unless its layout has changed again meanwhile."""
+    same = {"_id": site["_id"], "layout_changed": site["layout_changed"]}
+    SITES.of(runtime.database).update_one(same, change)
+
+
+def _rewrite_day(runtime: Runtime, site: SiteAnalytics, day: datetime, room: int) -> int:
+    """Rewrite at most `room` documents of a day; return their number."""
+    own, done = LAYOUTS[site["layout"]], 0
+    fields = [
+        each for name, other in LAYOUTS.items() if name != own.name for each in other.fields()
+    ]
+    where = {"site": site["_id"], "day": day, "$or": [{each: {"$exists": True}} for each in fields]}
     keys = dict.fromkeys(("site", "path", "dimension", "value", "day"), 1)
-    done = 0
-    for row in rows.find(where, keys).limit(max(room, 0)) if room > 0 else ():
-        done += rows.update_one(row, _update(own.name)).modified_count
+    # The indexes of the two collections: by the site and the day, or by the dimension in between.
+    for collection, index in ((DAYS, {}), (SOURCES, {"dimension": {"$in": list(DIMENSIONS)}})):
+        rows: Any = collection.of(runtime.database)
+        # To the server, a limit of 0 is none.
+        found = rows.find({**where, **index}, keys).limit(room - done) if done < room else ()
+        for row in found:
+            done += rows.update_one(row, _update(own.name)).modified_count
     return done
 
 

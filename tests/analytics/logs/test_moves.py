@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from pymongo.errors import NetworkTimeout
 
+from chalicelib import deadlines
 from chalicelib.analytics import jobs
 from chalicelib.analytics.hits import rows_of
 from chalicelib.analytics.logs import moving as logs_moving
@@ -261,6 +262,54 @@ def test_a_new_layout_takes_over_the_days_of_before(
     assert differences(runtime, NOON) == []
     left = [row for row in rows(runtime, *span, by="minute", group="path") if row["key"] != "/0"]
     assert left == [row for row in found if row["key"] != "/0"]
+
+
+def test_a_run_without_time_for_all_days_goes_on_where_the_last_one_ended(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site(runtime, layout="flat")
+    for day in range(4):
+        count(runtime, view(day, NOON - day * DAY))
+    moving.change(runtime, settings(runtime), "hierarchical")
+    # Time for a day.
+    monkeypatch.setattr(deadlines, "share", lambda _: iter((True, True, False, False)).__next__)
+
+    walked = []
+    for _ in range(4):
+        assert moving.rewrite(runtime)
+        walked.append(settings(runtime).get("rewriting", {}).get("day"))
+
+    days = [at("2026-03-01") - day * DAY for day in (3, 2, 1)]
+    assert walked == [*days, None]
+    assert [differences(runtime, NOON - day * DAY) for day in range(4)] == [[]] * 4
+
+
+def test_a_late_count_in_the_old_layout_is_rewritten_by_the_next_run(runtime: Runtime) -> None:
+    site(runtime, layout="flat")
+    count(runtime, view(1, NOON))
+    moving.change(runtime, settings(runtime), "hierarchical")
+    assert moving.rewrite(runtime)
+
+    runtime.database["hit.day"].update_one({}, {"$set": {"minutes.5": 1}})
+
+    assert [moving.rewrite(runtime) for _ in range(3)] == [1, 0, 0]
+
+
+def test_a_change_of_layout_that_fails_keeps_no_sessions_from_being_made(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site(runtime)
+    count(runtime, view(1, NOON))
+    clock.advance(days=1)
+
+    def lasts(_: Runtime) -> int:
+        raise NetworkTimeout("too long")
+
+    monkeypatch.setattr(moving, "rewrite", lasts)
+    with pytest.raises(NetworkTimeout):
+        jobs.roll_up(runtime)
+
+    assert runtime.database["hit.session"].count_documents({}) == 1
 
 
 @pytest.mark.bounds(analytics={"paths": 6, "paths_of_one": 1, "paths_of_network": 3})
