@@ -219,8 +219,8 @@ class Store(Protocol):
         """
         ...
 
-    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Yield every comment by `seq`, in batches."""
+    def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:
+        """Yield every comment with a `seq` above `after`, by `seq`, in batches."""
         ...
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:

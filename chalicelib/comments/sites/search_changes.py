@@ -5,7 +5,7 @@ takes some more: a note is due when no call goes by the setting before it.
 """
 
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from pymongo import IndexModel
 
@@ -21,13 +21,16 @@ class SearchChange(TypedDict):
 
     version: differs between the changes of a site.
     due: the time of the next step; a step that runs has moved it on.
-    after: the id of the last node that was done; empty: none.
+    after: the id of the last node that a step has ended; empty: none.
+    node, seq: a node behind it, and the number of the last comment there with its row.
     """
 
     _id: str
     version: str
     due: datetime
     after: str
+    node: NotRequired[str]
+    seq: NotRequired[int]
 
 
 SEARCH_CHANGES = Collection("comments.search", SearchChange, indexes=(IndexModel("due"),))
@@ -37,4 +40,5 @@ def note(runtime: Runtime, site: str) -> None:
     """Note a change; work on an earlier change of the site ends at its next step."""
     now = runtime.now()
     fields = {"version": new_id(now, runtime.random), "due": now + _OUTLIVES_CALLS, "after": ""}
-    SEARCH_CHANGES.of(runtime.database).update_one({"_id": site}, {"$set": fields}, upsert=True)
+    begin = {"$set": fields, "$unset": {"node": "", "seq": ""}}
+    SEARCH_CHANGES.of(runtime.database).update_one({"_id": site}, begin, upsert=True)

@@ -190,11 +190,13 @@ class BucketStore:
         del node
         return 0
 
-    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Yield every comment by number, a page at a time."""
-        rows = self._pages.find(_of(node)).sort([("page", ASCENDING), ("part", ASCENDING)])
+    def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:
+        """Yield the comments behind a number by their numbers, a page at a time."""
+        wanted = {**_of(node), "page": {"$gte": page_of(after + 1)}}
+        rows = self._pages.find(wanted).sort([("page", ASCENDING), ("part", ASCENDING)])
         for _, parts in itertools.groupby(rows, key=lambda row: row["page"]):
-            yield _merge(parts)
+            if comments := [each for each in _merge(parts) if each["seq"] > after]:
+                yield comments
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
         """Store exported comments, page by page."""

@@ -223,13 +223,14 @@ class DocumentStore:
                 repaired += self._comments.update_one(where, {"$set": counts}).modified_count
         return repaired
 
-    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Yield every comment by number, in batches of 500."""
+    def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:
+        """Yield the comments behind a number by their numbers, in batches of 500."""
         batch: list[Comment] = []
         # No change moves a comment in the index of ids. A read by state would miss a comment whose
         # state changes meanwhile, or return it twice.
         # The driver would hold 16 MB of them, and as much again in objects.
-        every = self._comments.find(_of(node), _COMMENT, batch_size=_BATCH)
+        wanted = {**_of(node), "seq": {"$gt": after}}
+        every = self._comments.find(wanted, _COMMENT, batch_size=_BATCH)
         rows = every.hint(BY_ID).sort("seq", ASCENDING)
         for row in rows:
             batch.append(row)

@@ -184,9 +184,10 @@ class EmbeddedStore:
                 repaired += self._nodes.update_one(where, update).modified_count
         return repaired
 
-    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Yield every comment by number, in one batch."""
-        comments = [comment for _, comment in walk(self._tree(node))]
+    def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:
+        """Yield the comments behind a number by their numbers, in one batch."""
+        every = walk(self._tree(node))
+        comments = [comment for _, comment in every if comment["seq"] > after]
         if comments:
             yield sorted(comments, key=lambda comment: comment["seq"])
 

@@ -1,14 +1,17 @@
 """Upkeep of rows of words: it indexes sites that switch search on, and repairs after crashes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from functools import partial
+from itertools import islice
 
 from pymongo import ASCENDING, DeleteOne, UpdateOne
 from pymongo.errors import BulkWriteError
 
+from chalicelib import deadlines
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.comparing import Difference
-from chalicelib.comments.entries.rows import all_of
+from chalicelib.comments.entries.rows import all_of, key_of
 from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
@@ -29,6 +32,7 @@ _LEASE = LONGEST_RUN + timedelta(minutes=1)
 _MOST_SITES = 100
 _SWEEP = Sweep(SEARCH_CHANGES, "due")
 _NODES_AT_ONCE = 1_000
+_ROWS_AT_ONCE = 500
 
 
 def repair(runtime: Runtime, node: Node) -> Difference:
@@ -48,8 +52,7 @@ def add_missing(runtime: Runtime, node: Node, comments: Sequence[Comment]) -> No
     """
     if not is_searched(runtime, node["site"]):
         return
-    rows = [row for comment in comments if (row := row_of(node, comment)) is not None]
-    _write(runtime, node, [_insertion(row) for row in rows])
+    _write(runtime, node, [_insertion(row) for row in _rows_of(node, comments)])
 
 
 def compare_nodes(
@@ -61,9 +64,10 @@ def compare_nodes(
     after, or null.
     """
     found = _nodes_after(runtime, after, most_nodes)
+    compare = partial(_compare, runtime, is_repairing=is_repairing)
     total = Difference()
     for node in found:
-        total = total.plus(_ask(runtime, node, is_repairing=is_repairing))
+        total = total.plus(_ask(runtime, node, compare, is_repairing=is_repairing))
     following = found[-1]["_id"] if len(found) == most_nodes else None
     return {**total._asdict(), "next": following}
 
@@ -101,38 +105,76 @@ def _forget(runtime: Runtime, change: SearchChange) -> int:
         if len(ids) < most:
             _end(runtime, change)
             return removed
-    _go_on(runtime, change, "", is_over=True)
+    _go_on(runtime, change, {"after": ""}, is_over=True)
     return removed
 
 
 def _index(runtime: Runtime, change: SearchChange) -> int:
-    """Index the comments of the next nodes of a site."""
-    total, room = Difference(), runtime.bounds.comments.indexed_at_once
-    after = change["after"]
-    found = _nodes_after(runtime, after, _NODES_AT_ONCE, change["_id"])
+    """Index the next comments of a site."""
+    step = _Step(runtime, change)
+    found = _nodes_after(runtime, change["after"], _NODES_AT_ONCE, change["_id"])
     for node in found:
-        after = node["_id"]
-        if node["site"] != change["_id"]:
-            continue
-        total = total.plus(_ask(runtime, node, is_repairing=True))
-        room -= node["last_seq"]
-        if not _go_on(runtime, change, after, is_over=room <= 0) or room <= 0:
-            return sum(total)
+        if node["site"] == change["_id"]:
+            step.index(node)
+        if step.is_over:
+            return step.changed
+        step.after = node["_id"]
     if len(found) < _NODES_AT_ONCE:
         _end(runtime, change)
         log.info("comments indexed", extra={"fields": {"site": change["_id"]}})
     else:
-        _go_on(runtime, change, after, is_over=True)
-    return sum(total)
+        _go_on(runtime, change, {"after": step.after}, is_over=True)
+    return step.changed
 
 
-def _go_on(runtime: Runtime, change: SearchChange, after: str, *, is_over: bool) -> bool:
+class _Step:
+    """A step of a site's indexing: it is over without room or time, and the next run goes on.
+
+    A row without a comment stays: the comparison of the node's counts removes it.
+    """
+
+    def __init__(self, runtime: Runtime, change: SearchChange) -> None:
+        self._runtime, self._change = runtime, change
+        self._room, self._has_time = runtime.bounds.comments.indexed_at_once, deadlines.share(0.5)
+        self._node, self._seq = change.get("node", ""), change.get("seq", 0)
+        self.after = change["after"]
+        self.changed = 0
+        self.is_over = False
+
+    def index(self, node: Node) -> None:
+        """Index the comments of a node, behind the place of an earlier step."""
+        if node["_id"] != self._node:
+            self._node, self._seq = node["_id"], 0
+        self.changed += sum(_ask(self._runtime, node, self._index, is_repairing=True))
+
+    def _index(self, node: Node) -> Difference:
+        total = Difference()
+        for batch in _batches(self._runtime, node, self._seq):
+            right = _rows_of(node, batch)
+            total = total.plus(_compare_batch(self._runtime, node, right, is_repairing=True))
+            self._note(batch)
+            if self.is_over:
+                return total
+        # The last batches of a generation that a move has removed are empty.
+        _check_generation(self._runtime, node)
+        return total
+
+    def _note(self, done: Sequence[Comment]) -> None:
+        self._room -= len(done)
+        self._seq = done[-1]["seq"]
+        self.is_over = self._room <= 0 or not self._has_time()
+        place = {"after": self.after, "node": self._node, "seq": self._seq}
+        if not _go_on(self._runtime, self._change, place, is_over=self.is_over):
+            self.is_over = True
+
+
+def _go_on(runtime: Runtime, change: SearchChange, place: Document, *, is_over: bool) -> bool:
     """Note the place of a step; return False if the setting has changed again.
 
     `is_over`: the next run goes on.
     """
     due = runtime.now() if is_over else runtime.now() + _LEASE
-    fields = {"after": after, "due": due}
+    fields = {**place, "due": due}
     same = {"_id": change["_id"], "version": change["version"]}
     rows = SEARCH_CHANGES.of(runtime.database)
     return rows.update_one(same, {"$set": fields}).matched_count == 1
@@ -156,16 +198,14 @@ def _nodes_after(runtime: Runtime, after: str, most: int, site: str = DEFAULT_SI
     return list(found.sort("_id", ASCENDING).limit(most))
 
 
-def _ask(runtime: Runtime, node: Node, *, is_repairing: bool) -> Difference:
-    """Compare a node as `_compare`; a node that moves is compared once it is quiet."""
+def _ask(
+    runtime: Runtime, node: Node, compare: Callable[[Node], Difference], *, is_repairing: bool
+) -> Difference:
+    """Compare a node; a node that moves has its turn when it is quiet."""
     if "vacant" in node:
         return Difference()
     try:
-        return ask(
-            runtime,
-            node,
-            lambda _store, current: _compare(runtime, current, is_repairing=is_repairing),
-        )
+        return ask(runtime, node, lambda _store, current: compare(current))
     except Unavailable:
         # The comparison of counts makes the rows of a node that moves again and again.
         if is_repairing:
@@ -177,53 +217,65 @@ def _ask(runtime: Runtime, node: Node, *, is_repairing: bool) -> Difference:
 
 def _compare(runtime: Runtime, node: Node, *, is_repairing: bool) -> Difference:
     """Compare the rows of a node with its comments, batch by batch; raises Moved."""
-    rows = TERMS.of(runtime.database)
     # Rows first: a row made after this reading may have its comment in the other.
-    stored = {row["_id"]: row for row in rows.find(all_of(node, node["site"]), _WITHOUT_TERMS)}
-    missing = wrong = 0
+    # Names and numbers alone, so that all rows of a large node fit into a function.
+    of_node = all_of(node, node["site"])
+    rows = TERMS.of(runtime.database).find(of_node, {"revision": 1}, batch_size=_ROWS_AT_ONCE)
+    left = {row["_id"].rpartition("/")[2]: row["revision"] for row in rows}
+    total = Difference()
     for batch in _batches(runtime, node):
-        right = {row["_id"]: row for row in batch}
-        for each in right:
-            stored.pop(each, None)
-        same = {"site": node["site"], "_id": {"$in": list(right)}}
-        found = {row["_id"]: row for row in rows.find(same)}
-        writes = [_insertion(row) for key, row in right.items() if key not in found]
-        missing += len(writes)
-        differing = [right[key] for key, row in found.items() if row != right[key]]
-        wrong += len(differing)
-        writes += [_replacement(found[row["_id"]], row) for row in differing]
-        if is_repairing:
-            _write(runtime, node, writes)
+        right = _rows_of(node, batch)
+        for row in right:
+            left.pop(row["_id"].rpartition("/")[2], None)
+        total = total.plus(_compare_batch(runtime, node, right, is_repairing=is_repairing))
+    extra = iter(left.items())
+    while is_repairing and (some := list(islice(extra, _ROWS_AT_ONCE))):
+        _write(runtime, node, [_removal(node, name, revision) for name, revision in some])
+    return total.plus(Difference(extra=len(left)))
+
+
+def _compare_batch(
+    runtime: Runtime, node: Node, batch: Sequence[CommentTerms], *, is_repairing: bool
+) -> Difference:
+    """Compare stored rows with right ones; raises Moved."""
+    right = {row["_id"]: row for row in batch}
+    same = {"site": node["site"], "_id": {"$in": list(right)}}
+    found = {row["_id"]: row for row in TERMS.of(runtime.database).find(same)}
+    missing = [_insertion(row) for key, row in right.items() if key not in found]
+    wrong = [_replacement(row, right[key]) for key, row in found.items() if row != right[key]]
     if is_repairing:
-        _write(runtime, node, [DeleteOne(_as_read(row)) for row in stored.values()])
-    return Difference(missing, wrong, len(stored))
+        _write(runtime, node, [*missing, *wrong])
+    return Difference(len(missing), len(wrong))
 
 
-_WITHOUT_TERMS = {"site": 1, "revision": 1}
+def _batches(runtime: Runtime, node: Node, after: int = 0) -> Iterator[list[Comment]]:
+    """Return a node's comments behind a number; of a site without search there are none."""
+    if not is_searched(runtime, node["site"]):
+        return iter(())
+    return store_of(runtime, node).export(node, after)
 
 
-def _batches(runtime: Runtime, node: Node) -> Iterator[list[CommentTerms]]:
-    """Yield the right rows of a node; of a site that is not searched there are none."""
-    batches: Iterator[list[Comment]] = iter(())
-    if is_searched(runtime, node["site"]):
-        batches = store_of(runtime, node).export(node)
-    for batch in batches:
-        yield [row for comment in batch if (row := row_of(node, comment)) is not None]
+def _rows_of(node: Node, comments: Sequence[Comment]) -> list[CommentTerms]:
+    return [row for comment in comments if (row := row_of(node, comment)) is not None]
 
 
 def _write(runtime: Runtime, node: Node, writes: "list[UpdateOne | DeleteOne]") -> None:
     """Do the writes of a repair; raises Moved unless their generation is still served."""
     if not writes:
         return
-    now = nodes.look(runtime.database, node["_id"])
-    if now is None or now["generation"] != node["generation"] or "vacant" in now:
-        raise Moved
+    _check_generation(runtime, node)
     try:
         TERMS.of(runtime.database).bulk_write(writes, ordered=False)
     except BulkWriteError as error:
         # The writer of a missing row may have made it since.
         if not only_duplicates(error):
             raise
+
+
+def _check_generation(runtime: Runtime, node: Node) -> None:
+    now = nodes.look(runtime.database, node["_id"])
+    if now is None or now["generation"] != node["generation"] or "vacant" in now:
+        raise Moved
 
 
 def _insertion(row: CommentTerms) -> UpdateOne | DeleteOne:
@@ -234,6 +286,10 @@ def _insertion(row: CommentTerms) -> UpdateOne | DeleteOne:
 def _replacement(found: CommentTerms, row: CommentTerms) -> UpdateOne | DeleteOne:
     _, fields = insertion_of(row)
     return UpdateOne(_as_read(found), {"$set": fields})
+
+
+def _removal(node: Node, name: str, revision: int) -> UpdateOne | DeleteOne:
+    return DeleteOne({**key_of(node, name), "revision": revision})
 
 
 def _as_read(row: CommentTerms) -> Document:

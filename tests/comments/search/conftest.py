@@ -26,3 +26,10 @@ def nodes(publisher: Client) -> list[str]:
         assert made.status == 201, made.body
         found.append(node)
     return found
+
+
+@pytest.fixture
+def unsearched(publisher: Client, nodes: list[str]) -> list[str]:
+    """Nodes of a site that is not searched yet."""
+    publisher.patch(SETTINGS, search=False)
+    return nodes

@@ -10,7 +10,8 @@ from chalice.app import Chalice
 from chalicelib.comments import nodes as stored_nodes
 from chalicelib.comments.forms import CommentEdit, NewComment, StateChange
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.shapes import StoreName
+from chalicelib.comments.nodes import NODES
+from chalicelib.comments.shapes import Node, StoreName
 from chalicelib.comments.sites.search_changes import SEARCH_CHANGES
 from chalicelib.comments.sites.settings import SITES
 from chalicelib.comments.store import Moved
@@ -34,13 +35,6 @@ from tests.comments.support.searching import (
 )
 from tests.support.clock import Clock
 from tests.support.http_client import Client
-
-
-@pytest.fixture
-def unsearched(publisher: Client, nodes: list[str]) -> list[str]:
-    """Nodes of a site that is not searched yet."""
-    publisher.patch(SETTINGS, search=False)
-    return nodes
 
 
 @pytest.fixture
@@ -349,4 +343,27 @@ def test_a_page_that_moves_again_and_again_is_indexed_by_the_comparison_of_count
 
     the_schedule(runtime, clock)
 
+    assert difference(runtime) == NONE
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_a_page_is_indexed_though_a_move_has_removed_the_comments_of_before(
+    runtime: Runtime, unsearched: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches, moved = upkeep._batches, set[str]()
+
+    def move_first(runtime: Runtime, node: Node, *after: int) -> Any:
+        if node["_id"] in moved:
+            return batches(runtime, node, *after)
+        moved.add(node["_id"])
+        promotion.move(runtime, node["_id"], "buckets" if "embedded" in node["_id"] else "embedded")
+        return iter(())
+
+    flat = [node for node in unsearched if "flat" in node]
+    NODES.of(runtime.database).delete_many({"threaded": True})
+    with monkeypatch.context() as patched:
+        patched.setattr(upkeep, "_batches", move_first)
+        upkeep.index_due(runtime)
+
+    assert len(moved) == len(flat)
     assert difference(runtime) == NONE

@@ -269,3 +269,13 @@ def test_an_export_has_each_comment_once_while_their_states_change(
         finally:
             stop.set()
         done.result()
+
+
+def test_an_export_goes_on_behind_a_number(runtime: Runtime, layout: Layout) -> None:
+    node = seed_node(runtime, "long", 205, **dataclasses.asdict(layout))
+    store = store_of(runtime, node)
+
+    for after in (0, 1, 99, 100, 101, 204, 205):
+        batches = list(store.export(node, after))
+        assert [each["seq"] for batch in batches for each in batch] == list(range(after + 1, 206))
+        assert all(batches)
