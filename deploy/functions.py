@@ -16,7 +16,7 @@ from deploy.parameters import (
     PAYING,
     PUSHING,
     api_variables,
-    importing_variables,
+    import_variables,
     notifier_variables,
     payment_variables,
     push_variables,
@@ -79,7 +79,7 @@ def function_additions(function: Function) -> dict[str, Any]:
     if function.name in PAYING:
         properties["Environment"] = {"Variables": payment_variables()}
     if function.name in IMPORTING:
-        properties["Environment"] = {"Variables": importing_variables()}
+        properties["Environment"] = {"Variables": import_variables()}
     if function.name in NOTIFYING:
         properties["Environment"] = {"Variables": notifier_variables()}
     if function.name in ASKING:

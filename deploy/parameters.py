@@ -321,19 +321,19 @@ def push_variables() -> dict[str, Any]:
     secrets = _resolved(PUSH_SECRETS)
     contact = {_variable("vapid_contact"): reference(_parameter("vapid_contact"))}
     pushed = {name: when("SendsPush", value) for name, value in secrets.items()}
-    return {**signing_variables(), **contact, **pushed}
+    return {**signature_variables(), **contact, **pushed}
 
 
-def importing_variables() -> dict[str, Any]:
+def import_variables() -> dict[str, Any]:
     """Return the variables of a function that imports discussions: it makes ids of people."""
-    return {**signing_variables(), **_subject_key()}
+    return {**signature_variables(), **_subject_key()}
 
 
 def _subject_key() -> dict[str, Any]:
     return {_variable("subject_key"): reference(_parameter("subject_key"))}
 
 
-def signing_variables() -> dict[str, Any]:
+def signature_variables() -> dict[str, Any]:
     """Return the variables of a function that hashes addresses, signs links or opens secrets."""
     return _resolved(SIGNING_SECRETS)
 
@@ -345,7 +345,7 @@ def mail_variables() -> dict[str, Any]:
 
 def notifier_variables() -> dict[str, Any]:
     """Return the variables of a function that writes letters of notifications."""
-    return {**signing_variables(), **mail_variables()}
+    return {**signature_variables(), **mail_variables()}
 
 
 def sender_variables() -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The console: a page for staff, whose scripts call this API with the user's token."""
 
+import os
 import re
 
-from chalicelib.assets.blobs.s3 import origin_of
 from chalicelib.http import NotModified, Request, Route
 from chalicelib.web.docs import FileName
 from chalicelib.web.files import CONSOLE, HtmlPage, Script, Stylesheet, UnknownFile, file_answer
@@ -22,6 +22,16 @@ def policy_of(bucket: str) -> str:
     """Return the page's policy: it calls this API, and the bucket that takes files, if any."""
     store = f" {origin_of(bucket)}" if bucket else ""
     return _POLICY.format(calls=f"'self'{store}")
+
+
+def origin_of(bucket: str) -> str:
+    """Return the origin of S3's signed addresses: each names the bucket's region.
+
+    The global address leads to no bucket in the regions that opened since 2019.
+    """
+    region = os.environ.get("AWS_REGION", "us-east-1")
+    place = "s3" if region == "us-east-1" else f"s3.{region}"
+    return f"https://{bucket}.{place}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
 
 
 def declare(route: Route) -> None:

@@ -19,7 +19,7 @@ from chalicelib.assets.jobs import run_due
 from chalicelib.assets.jpeg import strip
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
-from chalicelib.web.console import policy_of
+from chalicelib.web.console import origin_of, policy_of
 from tests.assets.support.files import GPS, exif, jpeg, png
 from tests.assets.support.stores import BUCKET, make_bucket
 from tests.assets.support.uploading import SITE, Uploader, digest, editor_of
@@ -59,8 +59,8 @@ def test_an_address_names_the_region_of_its_bucket(
         s3_blobs._client.cache_clear()
 
     assert address
-    assert address.startswith(f"{s3_blobs.origin_of(BUCKET)}/blob?")
-    assert f" {s3_blobs.origin_of(BUCKET)};" in policy_of(BUCKET)
+    assert address.startswith(f"{origin_of(BUCKET)}/blob?")
+    assert f" {origin_of(BUCKET)};" in policy_of(BUCKET)
     assert (region in address.partition("?")[0]) == (region != "us-east-1")
 
 

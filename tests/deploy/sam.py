@@ -21,8 +21,8 @@ class _NoManagedPolicies:
 def translated(template: Any, seconds: float = 0) -> dict[str, Any]:
     """Return a template as plain CloudFormation, its package in the bucket.
 
-    The translator is the one that AWS runs; it needs a region in the environment. It names the
-    API's deployment by the time of its run, which is `seconds`.
+    AWS runs this translator, too; it needs a region in the environment. It names the API's
+    deployment by the time of its run, which is `seconds`.
     """
     functions = [
         resource["Properties"]

@@ -91,7 +91,7 @@ def sent(sqs: Any) -> Iterator[set[tuple[str, str]]]:
             found.add((function, params["QueueUrl"].rpartition("plaza-test-")[2]))
 
     event = "before-parameter-build.sqs.SendMessageBatch"
-    # Before IAM's part refuses: a worker's refused message is only one that failed.
+    # Before IAM's part refuses: consume takes a refused message for a failed message.
     sqs.meta.events.register_first(event, note)
     yield found
     sqs.meta.events.unregister(event, note)

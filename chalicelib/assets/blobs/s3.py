@@ -7,7 +7,6 @@ repeat of a part changes nothing.
 import base64
 import contextlib
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from http import HTTPStatus
@@ -201,16 +200,6 @@ def _call(work: "Callable[[S3Client], Result]") -> Result:
         raise Unavailable from error
     except (BotoCoreError, TimeoutError) as error:
         raise Unavailable from error
-
-
-def origin_of(bucket: str) -> str:
-    """Return the origin of the signed addresses: S3 names the bucket's region in each.
-
-    The global address leads to no bucket in the regions that opened since 2019.
-    """
-    region = os.environ.get("AWS_REGION", "us-east-1")
-    place = "s3" if region == "us-east-1" else f"s3.{region}"
-    return f"https://{bucket}.{place}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
 
 
 def _address_of(operation: str, asked: dict[str, Any]) -> str:

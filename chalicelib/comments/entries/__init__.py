@@ -1,5 +1,5 @@
 """One small row beside each comment, for queries across stores, nodes and people.
 
-Public face: `carrying`, `kind`, `marked`, `ranking`, `reported`, `rows`, `shadows`, `upkeep`,
-`writing`.
+Public face: `carrying`, `comparing`, `kind`, `marked`, `ranking`, `reported`, `rows`, `shadows`,
+`upkeep`, `writing`.
 """

@@ -38,7 +38,7 @@ from chalicelib.runtime import LONGEST_RUN, Runtime
 
 _AT_ONCE = 500
 _DIGEST_BYTES = 12
-# The fields of an entry that its comment decides, and those that its thread decides as well.
+# The fields of an entry that its comment decides, and its thread.
 _OWN = (
     *("seq", "depth", "posted", "author_id", "author_key", "state"),
     *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "parent_id"),
@@ -135,10 +135,10 @@ def _find_suspects(runtime: Runtime, node: Node) -> tuple[_Suspects, Counter[str
             suspects[comment["id"]] = outline
         elif comment["depth"] == 0:
             roots[comment["id"]] = outline, comment["state"]
-        elif outline.counted != _counted(comment["depth"], comment["state"], 1):
+        elif outline.counted != _count(comment["depth"], comment["state"], 1):
             suspects[comment["id"]] = outline
     for name, (outline, state) in roots.items():
-        if outline.counted != _counted(0, state, threads[name]):
+        if outline.counted != _count(0, state, threads[name]):
             suspects[name] = outline
     return suspects | left, threads
 
@@ -231,12 +231,12 @@ def _may_agree(outline: _Outline, comment: Comment) -> bool:
 
 
 def _own_fields(comment: Comment, *, is_reported: bool) -> dict[str, Any]:
-    """Return the fields that agree with a comment, without those that its thread decides."""
+    """Return the fields that agree with a comment; its thread decides the others."""
     is_queued = is_reported and comment["state"] == "visible"
     return {**fields_from(comment), **(queue_fields(comment) if is_queued else {})}
 
 
-def _counted(depth: int, state: State, thread: int) -> tuple[int, bool]:
+def _count(depth: int, state: State, thread: int) -> tuple[int, bool]:
     return thread, depth == 0 and (is_listed(state) or thread > 1)
 
 
@@ -245,7 +245,7 @@ def _right_fields(
 ) -> dict[str, Any]:
     """Return the fields that agree with a comment and its thread."""
     size = threads[comment["id"]] if comment["depth"] == 0 else 1
-    thread, ranked = _counted(comment["depth"], comment["state"], size)
+    thread, ranked = _count(comment["depth"], comment["state"], size)
     return {**_own_fields(comment, is_reported=is_reported), "thread": thread, "ranked": ranked}
 
 

@@ -191,7 +191,7 @@ def _line(text: str, most: int = _MAX_LINE_CHARACTERS) -> str:
 
 
 def _summary(item: WordPressItem, losses: list[str]) -> str | None:
-    """Return the excerpt of a page, if it has one that Plaza can show."""
+    """Return the excerpt of a page, unless Plaza cannot show it."""
     text = _line(item.excerpt, MAX_SUMMARY_CHARACTERS)
     if text and not (is_visible(text) and has_balanced_directions(text)):
         losses.append("summary")

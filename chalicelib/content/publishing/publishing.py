@@ -166,7 +166,7 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
     terms.store(runtime.database, changed_node, session)
     changed = NODES.of(runtime.database).find_one_and_update(
         {"_id": node["_id"], "site": node["site"]},
-        {"$set": stored, "$inc": _raised(node, change, now)},
+        {"$set": stored, "$inc": _raise_edition(node, change, now)},
         return_document=ReturnDocument.AFTER,
         session=session,
     )
@@ -174,7 +174,7 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
     return changed
 
 
-def _raised(node: ContentNode, change: Publishing, now: datetime) -> Document:
+def _raise_edition(node: ContentNode, change: Publishing, now: datetime) -> Document:
     """Return the `$inc` of a change; it also counts an edition that readers saw before its change.
 
     Otherwise the number would stay, and with it the entity tag of another text.

@@ -28,17 +28,17 @@ def test_a_sweep_without_time_keeps_what_it_has_done(
     def tell(_runtime: Runtime, _node: Any, comment: Comment, _at: Any) -> None:
         told.append(comment["id"])
 
-    def settled() -> set[str]:
+    def find_settled() -> set[str]:
         return {each for page, each in posted if entry(page, each)["todo"] is None}
 
     upkeep.sweep(runtime, tell)
     assert len(told) == 1
-    assert settled() == set(told)
+    assert find_settled() == set(told)
 
     monkeypatch.undo()
     upkeep.sweep(runtime, tell)
     assert sorted(told) == sorted(each for _, each in posted)
-    assert settled() == set(told)
+    assert find_settled() == set(told)
 
 
 def test_a_large_node_is_compared_once_it_is_quiet(

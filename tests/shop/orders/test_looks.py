@@ -31,11 +31,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The orders whose statement the provider was asked for."""
     statement, found = FakeProvider.statement, []
 
-    def counted(self: FakeProvider, charge: Any, intent: str) -> Any:
+    def count_asking(self: FakeProvider, charge: Any, intent: str) -> Any:
         found.append(charge.order)
         return statement(self, charge, intent)
 
-    monkeypatch.setattr(FakeProvider, "statement", counted)
+    monkeypatch.setattr(FakeProvider, "statement", count_asking)
     return found
 
 

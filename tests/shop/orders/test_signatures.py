@@ -24,11 +24,11 @@ def test_a_header_of_many_tags_costs_one_hmac_for_each_secret(
 ) -> None:
     made, new = [], hmac.new
 
-    def counted(*given: Any) -> Any:
+    def count_call(*given: Any) -> Any:
         made.append(given)
         return new(*given)
 
-    monkeypatch.setattr(hmac, "new", counted)
+    monkeypatch.setattr(hmac, "new", count_call)
 
     assert not is_signed(f"t={int(AT.timestamp())}" + ",v1=00" * 2400)
 

@@ -75,7 +75,7 @@ def test_every_order_has_its_turn_with_a_slow_provider(
     assert len(asked) == 5
 
 
-def slowed(monkeypatch: pytest.MonkeyPatch, clock: Clock, **passes: int) -> list[str]:
+def slow_down(monkeypatch: pytest.MonkeyPatch, clock: Clock, **passes: int) -> list[str]:
     """Have each answer about a payment take its time; return the orders that were asked about."""
     status, asked = FakeProvider.status, []
 
@@ -100,7 +100,7 @@ def test_the_worker_lets_those_unpaid_orders_go_that_a_run_has_no_time_for(
         ordered(client, cart_of(client, MOBY_HARD=1), agreement(email=SLOW), key=f"k{number}")
     workers.drain()
     clock.advance(minutes=31)
-    asked = slowed(monkeypatch, clock, seconds=7)
+    asked = slow_down(monkeypatch, clock, seconds=7)
 
     assert sweep.sweep(runtime)["orders_resumed"] == 5
 
@@ -118,7 +118,7 @@ def test_an_unpaid_order_is_asked_about_more_rarely_with_its_age(
 ) -> None:
     stocked(client, 5)
     order = ordered(client, cart_of(client, MOBY_HARD=1), agreement(email="late@example.org"))
-    began, asked = clock(), slowed(monkeypatch, clock, seconds=0)
+    began, asked = clock(), slow_down(monkeypatch, clock, seconds=0)
     minutes: list[int] = []
     for _ in range(32):
         clock.advance(minutes=1)

@@ -80,10 +80,10 @@ def test_copies_that_no_majority_confirmed_are_a_failure(
 ) -> None:
     post = town.publish()
 
-    def unconfirmed(*_given: Any, **_options: Any) -> None:
+    def fail_unconfirmed(*_given: Any, **_options: Any) -> None:
         raise BulkWriteError({"writeErrors": [], "writeConcernErrors": [{"code": 11602}]})
 
-    monkeypatch.setattr(Collection, "bulk_write", unconfirmed)
+    monkeypatch.setattr(Collection, "bulk_write", fail_unconfirmed)
 
     with pytest.raises(BulkWriteError):
         copy_with(town, post)

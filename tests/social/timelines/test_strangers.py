@@ -40,7 +40,7 @@ def send_to_bob(town: Town, number: int) -> None:
     town.workers.drain()
 
 
-def stored(town: Town) -> int:
+def count_stored(town: Town) -> int:
     items = town.runtime.database["social.news_item"].count_documents({"user_id": "bob"})
     documents = town.runtime.database["social.news"].find({"user_id": "bob"})
     return items + sum(len(each["posts"]) for each in documents)
@@ -62,7 +62,7 @@ def test_a_trim_counts_no_posts_of_a_stranger(town: Town, own: list[str]) -> Non
     user = town.runtime.database["social.user"].find_one({"_id": "bob"})
     assert user
     assert user["complete_since"]["news"].year == 1970
-    assert stored(town) == len(own) + 2 * KEPT
+    assert count_stored(town) == len(own) + 2 * KEPT
 
 
 def test_posts_of_strangers_are_stored_up_to_a_bound(town: Town, own: list[str]) -> None:
@@ -71,5 +71,5 @@ def test_posts_of_strangers_are_stored_up_to_a_bound(town: Town, own: list[str])
 
     repair.trim(town.runtime, "bob")
 
-    assert stored(town) < len(own) + 4 * KEPT
+    assert count_stored(town) < len(own) + 4 * KEPT
     assert news(town.client, "bob") == own
