@@ -44,7 +44,7 @@ def _rewrite_site(
 ) -> int:
     """Walk on over a site's days; return the number of rewritten documents."""
     days, done = DAYS.of(runtime.database), 0
-    walk: Rewriting = site.get("rewriting", {"day": _FIRST, "found": False})
+    walk = site.get("rewriting") or Rewriting(day=_FIRST, found=False)
     while following := days.find_one(
         {"site": site["_id"], "day": {"$gt": walk["day"]}}, {"day": 1}, sort=[("day", 1)]
     ):

@@ -201,6 +201,15 @@ def test_a_run_records_the_days_that_have_ended_or_changed(reported: Runtime, cl
     assert settlements.settle(reported)["owed"] == 0
 
 
+def test_a_day_that_ends_without_a_late_event_is_recorded(reported: Runtime, clock: Clock) -> None:
+    settlements.settle(reported)
+    clock.advance(hours=11)
+    settlements.settle(reported)
+    clock.advance(hours=2)
+
+    assert settlements.settle(reported)["owed"] == 2
+
+
 @pytest.mark.parametrize("step", ["debit", "announce", "release_hold", "credit"])
 def test_a_settlement_that_dies_pays_once_all_the_same(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
