@@ -57,8 +57,11 @@ def end_flights(runtime: Runtime) -> dict[str, int]:
 
 def reprice_zones(runtime: Runtime) -> dict[str, int]:
     """Estimate click rates, and rank the ads of zones by them; return the number of zones."""
-    click_rates.estimate(runtime.database, runtime.now())
-    return {"zones": repricing.reprice(runtime)}
+    steps: dict[str, Step] = {
+        "rates": lambda _: click_rates.estimate(runtime.database, runtime.now()),
+        "zones": repricing.reprice,
+    }
+    return run_steps(runtime, steps)
 
 
 def trim_profiles(runtime: Runtime) -> dict[str, int]:

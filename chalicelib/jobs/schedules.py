@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from chalice.app import Chalice
-from pymongo.errors import PyMongoError
+from pymongo.errors import ExecutionTimeout, PyMongoError
 
 from chalicelib.database import is_outage
 from chalicelib.observability import metrics
@@ -88,8 +88,9 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
     """Run named steps in their order; return their results, each with its step's name.
 
     A step that fails keeps none behind it from its work: a document that fails each time would hold
-    them up for ever. Raises the first failure behind the last step, so that the run fails and rings
-    its alarm; an outage of the database, which all steps share, at once.
+    them up for ever, and so would a query that takes too long. Raises the first failure behind the
+    last step, so that the run fails and rings its alarm; an outage of the database, which all steps
+    share, at once.
     """
     results: list[tuple[str, Result]] = []
     failures: list[Exception] = []
@@ -97,13 +98,19 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
         try:
             results.append((name, step()))
         except Exception as failure:
-            if isinstance(failure, PyMongoError) and is_outage(failure):
+            if _is_of_all_steps(failure):
                 raise
             log.exception("step failed", extra={"fields": {"step": name}})
             failures.append(failure)
     if failures:
         raise failures[0]
     return results
+
+
+def _is_of_all_steps(failure: Exception) -> bool:
+    """Return whether a failure is an outage; a server that ends a long query is there."""
+    is_long = isinstance(failure, ExecutionTimeout)
+    return isinstance(failure, PyMongoError) and is_outage(failure) and not is_long
 
 
 def _find(function: str, schedules: tuple[ScheduledJob, ...], event: Any) -> ScheduledJob:

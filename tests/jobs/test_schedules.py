@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from chalice.app import Chalice
-from pymongo.errors import AutoReconnect, OperationFailure
+from pymongo.errors import AutoReconnect, ExecutionTimeout, OperationFailure
 
 from chalicelib.jobs.schedules import (
     Counts,
@@ -153,10 +153,15 @@ def test_an_outage_ends_all_steps_at_once(runtime: Runtime) -> None:
     assert ran == ["failed"]
 
 
-def test_a_refused_command_is_no_outage(runtime: Runtime) -> None:
+@pytest.mark.parametrize(
+    "failure", [OperationFailure("bad value", 2), ExecutionTimeout("time limit", 50)]
+)
+def test_a_refused_or_long_command_is_no_outage(
+    runtime: Runtime, failure: OperationFailure
+) -> None:
     ran: list[str] = []
     steps: dict[str, Step] = {
-        "one": failing(OperationFailure("bad value", 2), ran),
+        "one": failing(failure, ran),
         "two": lambda _: ran.append("two"),
     }
 

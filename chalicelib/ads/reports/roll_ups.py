@@ -7,6 +7,7 @@ since the last run. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchic
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from pymongo.database import Database
 
@@ -21,6 +22,7 @@ from chalicelib.ads.reports.counters import (
 )
 from chalicelib.ads.reports.progress import PROGRESS
 from chalicelib.database import Collection, Document
+from chalicelib.jobs.schedules import run_all
 
 # The time that each run reads again: longer than any batch and any run.
 OVERLAP = timedelta(minutes=10)
@@ -37,9 +39,16 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     weeks = {week_of(day) for day in changed}
     months = {month_of(day) for day in changed}
     years = {year_of(month) for month in months}
-    _make(database, DAYS, WEEKS, ((week, week + 7 * _DAY) for week in weeks))
-    _make(database, DAYS, MONTHS, ((month, _next_month(month)) for month in months))
-    _make(database, MONTHS, YEARS, ((year, year.replace(year=year.year + 1)) for year in years))
+    run_all(
+        (f"{target.name} {start:%Y-%m-%d}", partial(_make, database, source, target, start, end))
+        for source, target, periods in (
+            (DAYS, WEEKS, [(week, week + 7 * _DAY) for week in weeks]),
+            (DAYS, MONTHS, [(month, _next_month(month)) for month in months]),
+            (MONTHS, YEARS, [(year, year.replace(year=year.year + 1)) for year in years]),
+        )
+        # The newest first: a former period that is too large keeps no later one from being made.
+        for start, end in sorted(periods, reverse=True)
+    )
     if changed:
         until = {"$max": {"until": now - OVERLAP}}
         PROGRESS.of(database).update_one({"_id": "days"}, until, upsert=True)
@@ -69,19 +78,19 @@ def _make(
     database: Database[Document],
     source: Collection[StoredReport],
     target: Collection[StoredReport],
-    periods: Iterable[tuple[datetime, datetime]],
+    start: datetime,
+    end: datetime,
 ) -> None:
-    """Make each period of the target from the source's periods within it."""
-    for start, end in sorted(periods):
-        name = [part for key in KEYS for part in (f"$_id.{key}", "/")]
-        row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}
-        pipeline = [
-            {"$match": {"period": {"$gte": start, "$lt": end}}},
-            {"$group": {"_id": place_of(), **sums_of(COUNTED_FIELDS)}},
-            {"$replaceWith": {"$mergeObjects": ["$_id", _whole(COUNTED_FIELDS), row]}},
-            {"$merge": {"into": target.name, "whenMatched": "replace"}},
-        ]
-        source.of(database).aggregate(pipeline)
+    """Make a period of the target from the source's periods within it."""
+    name = [part for key in KEYS for part in (f"$_id.{key}", "/")]
+    row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}
+    pipeline = [
+        {"$match": {"period": {"$gte": start, "$lt": end}}},
+        {"$group": {"_id": place_of(), **sums_of(COUNTED_FIELDS)}},
+        {"$replaceWith": {"$mergeObjects": ["$_id", _whole(COUNTED_FIELDS), row]}},
+        {"$merge": {"into": target.name, "whenMatched": "replace"}},
+    ]
+    source.of(database).aggregate(pipeline)
 
 
 def place_of() -> Document:

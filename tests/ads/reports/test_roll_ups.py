@@ -4,9 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from pymongo.errors import ExecutionTimeout
 
 from chalicelib.ads.inventory import click_rates
 from chalicelib.ads.reports import counters, roll_ups
+from chalicelib.ads.reports.progress import PROGRESS
 from chalicelib.ads.tracking import events, reconciliation
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -74,6 +76,28 @@ def test_a_run_that_died_half_way_is_made_good_by_the_next(
         {"period": datetime(2026, 1, 1, tzinfo=UTC)}
     )
     assert sum(row["impressions"] for row in years) == 8
+
+
+def test_a_period_that_cannot_be_made_keeps_no_later_one_from_being_made(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    months = sorted(reported.database[counters.MONTHS.name].distinct("period"))
+    reported.database[counters.MONTHS.name].delete_many({})
+    reported.database[PROGRESS.name].delete_many({})
+    real = roll_ups._make
+
+    def is_too_long_for_the_first(*arguments: Any) -> None:
+        if arguments[2] is counters.MONTHS and arguments[3] == months[0]:
+            raise ExecutionTimeout("time limit", 50)
+        real(*arguments)
+
+    monkeypatch.setattr(roll_ups, "_make", is_too_long_for_the_first)
+    with pytest.raises(ExecutionTimeout):
+        roll_ups.roll_up(reported.database, clock())
+
+    assert sorted(reported.database[counters.MONTHS.name].distinct("period")) == months[1:]
+    assert len(months) > 1
+    assert reported.database[counters.YEARS.name].count_documents({})
 
 
 def test_click_rates_are_estimated_from_the_last_days(reported: Runtime) -> None:
