@@ -20,8 +20,9 @@ class CommentBounds:
     erasure_step_comments: int = 500
     # Comments that a worker decides for a message of a batch of moderation: about two seconds.
     batch_items_at_once: int = 100
-    # Comments that a run of the schedule indexes for a site's search: about half a minute.
-    indexed_at_once: int = 20_000
+    # Comments that a run of the schedule indexes for a site's search, if its time suffices: each
+    # run within a large discussion reads the comments before its place once more.
+    indexed_at_once: int = 200_000
     # Bytes of a comment's HTML: short Markdown can render to HTML many times its length.
     html_bytes: int = 64 * 1024
 
@@ -111,7 +112,8 @@ class SocialBounds:
     page_refill: int = 100
     # An author's newest posts that a new follower gets.
     back_fill_posts: int = 200
-    # News stored for a reader: five times the complete part, as checks remove some.
+    # News stored for a reader, without posts by strangers: five times the complete part, as checks
+    # remove some.
     news_kept: int = 5_000
     # Posts renamed at once.
     posts_renamed_at_once: int = 1_000

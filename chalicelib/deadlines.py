@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+import pymongo
 from pymongo import MongoClient
 
 # The reserve after a call out of the process, to store its outcome and answer.
@@ -59,6 +60,16 @@ def share(part: float) -> Callable[[], bool]:
     """Return a check whether this part of the remaining time is not yet used."""
     until = remaining() * (1 - part)
     return lambda: until == math.inf or remaining() > until
+
+
+def within(part: float) -> contextlib.AbstractContextManager[None]:
+    """Bound the database's work of a block by a part of the remaining time.
+
+    An invocation has one time-out for all its work: a query that takes too long would use up the
+    time of the work behind it.
+    """
+    seconds = remaining() * part
+    return contextlib.nullcontext() if seconds == math.inf else pymongo.timeout(seconds)
 
 
 @contextlib.contextmanager

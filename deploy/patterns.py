@@ -23,7 +23,8 @@ def constraint(field: str) -> dict[str, str]:
     if "pattern" in schema:
         return _optional(schema["pattern"].removeprefix("^").removesuffix("$"))
     if schema.get("type") == "boolean":
-        return _optional("true|false|1|0|yes|no|y|n|t|f|on|off")
+        told = {"ConstraintDescription": "true or false, or empty"}
+        return {**_optional("(?i:true|false|1|0|yes|no|y|n|t|f|on|off)"), **told}
     if schema.get("type") == "integer":
         least, most = schema["minimum"], schema["maximum"]
         told = {"ConstraintDescription": f"a whole number from {least} to {most}, or empty"}

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from chalicelib import deadlines
 from chalicelib.ads.billing import funds, settlements, transfers
 from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.campaigns import lifecycle, notifications, removal
@@ -58,10 +59,15 @@ def end_flights(runtime: Runtime) -> dict[str, int]:
 def reprice_zones(runtime: Runtime) -> dict[str, int]:
     """Estimate click rates, and rank the ads of zones by them; return the number of zones."""
     steps: dict[str, Step] = {
-        "rates": lambda _: click_rates.estimate(runtime.database, runtime.now()),
+        "rates": _estimate_rates,
         "zones": repricing.reprice,
     }
     return run_steps(runtime, steps)
+
+
+def _estimate_rates(runtime: Runtime) -> None:
+    with deadlines.within(0.5):
+        click_rates.estimate(runtime.database, runtime.now())
 
 
 def trim_profiles(runtime: Runtime) -> dict[str, int]:

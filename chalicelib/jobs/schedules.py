@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from chalice.app import Chalice
-from pymongo.errors import ExecutionTimeout, PyMongoError
+from pymongo.errors import ExecutionTimeout, NetworkTimeout, PyMongoError
 
 from chalicelib.database import is_outage
 from chalicelib.observability import metrics
@@ -108,8 +108,12 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
 
 
 def _is_of_all_steps(failure: Exception) -> bool:
-    """Return whether a failure is an outage; a server that ends a long query is there."""
-    is_long = isinstance(failure, ExecutionTimeout)
+    """Return whether a failure is an outage; a query that takes too long is none.
+
+    The server ends it, or the driver, a moment before. Without any server the next step fails at
+    once, since no server is found.
+    """
+    is_long = isinstance(failure, ExecutionTimeout | NetworkTimeout)
     return isinstance(failure, PyMongoError) and is_outage(failure) and not is_long
 
 

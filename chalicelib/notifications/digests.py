@@ -18,7 +18,7 @@ from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# The letters of one run; the next run goes on. Mostly the time of the run ends it before.
+# The letters of one run, one to two minutes; the next run goes on.
 MOST_AT_ONCE = 2_000
 # The least time for a letter: with less left, the next run writes it.
 _LEAST_SECONDS = 5.0

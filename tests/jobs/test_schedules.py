@@ -5,10 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
+import pymongo
 import pytest
 from chalice.app import Chalice
-from pymongo.errors import AutoReconnect, ExecutionTimeout, OperationFailure
+from pymongo import _csot
+from pymongo.errors import (
+    AutoReconnect,
+    ExecutionTimeout,
+    NetworkTimeout,
+    OperationFailure,
+    PyMongoError,
+)
 
+from chalicelib import deadlines
 from chalicelib.jobs.schedules import (
     Counts,
     ScheduledJob,
@@ -143,6 +152,15 @@ def test_a_step_that_fails_keeps_none_behind_it_from_its_work(
     assert [(name, info and info[1]) for name, info in told] == [("one", first), ("three", second)]
 
 
+def test_a_part_of_the_time_bounds_the_database_of_a_block_alone() -> None:
+    with deadlines.within(0.5):
+        assert _csot.remaining() is None
+    with deadlines.bound(10), pymongo.timeout(10):
+        with deadlines.within(0.5):
+            assert 0 < (_csot.remaining() or 0) <= 5
+        assert 5 < (_csot.remaining() or 0) <= 10
+
+
 def test_an_outage_ends_all_steps_at_once(runtime: Runtime) -> None:
     ran: list[str] = []
     steps = {"one": failing(AutoReconnect("no server"), ran), "two": failing(ValueError(), ran)}
@@ -154,18 +172,21 @@ def test_an_outage_ends_all_steps_at_once(runtime: Runtime) -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [OperationFailure("bad value", 2), ExecutionTimeout("time limit", 50)]
+    "failure",
+    [
+        OperationFailure("bad value", 2),
+        ExecutionTimeout("time limit", 50),
+        NetworkTimeout("timed out"),
+    ],
 )
-def test_a_refused_or_long_command_is_no_outage(
-    runtime: Runtime, failure: OperationFailure
-) -> None:
+def test_a_refused_or_long_command_is_no_outage(runtime: Runtime, failure: PyMongoError) -> None:
     ran: list[str] = []
     steps: dict[str, Step] = {
         "one": failing(failure, ran),
         "two": lambda _: ran.append("two"),
     }
 
-    with pytest.raises(OperationFailure):
+    with pytest.raises(type(failure)):
         run_steps(runtime, steps)
 
     assert ran == ["failed", "two"]

@@ -23,6 +23,7 @@ from chalicelib.ads.reports.progress import PROGRESS
 from chalicelib.ads.reports.roll_ups import OVERLAP
 from chalicelib.database import Collection, Document
 from chalicelib.errors import IdempotencyKeyReused, Unavailable
+from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
@@ -88,11 +89,15 @@ _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 def settle(runtime: Runtime) -> dict[str, int]:
     """Pay the debts of past days as far as funds go, then record the earnings since.
 
-    The payments come first and have half of the run: however many earnings there are, neither can
-    keep the other from its work. The next run pays the recorded debts.
+    The payments come first and have half of the run: however many there are, and whatever fails,
+    neither keeps the other from its work. The next run pays the recorded debts.
     """
     now = runtime.now()
-    return {"paid": _pay_debts(runtime, now), "owed": _record_debts(runtime, now)}
+    steps: dict[str, Step] = {
+        "paid": lambda _: _pay_debts(runtime, now),
+        "owed": lambda _: _record_debts(runtime, now),
+    }
+    return run_steps(runtime, steps)
 
 
 def _pay_debts(runtime: Runtime, now: datetime) -> int:

@@ -11,6 +11,7 @@ from functools import partial
 
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.ads.reports.counters import (
     COUNTED_FIELDS,
     DAYS,
@@ -29,29 +30,39 @@ OVERLAP = timedelta(minutes=10)
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 _LARGEST = 2**63 - 1
+_Reports = Collection[StoredReport]
 
 
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Roll changed days up into weeks, months and years; return the number of each."""
+    """Roll changed days up into weeks, months and years; return the number of each.
+
+    A period that cannot be made keeps no other from being made, and the next run tries it again.
+    """
     state = PROGRESS.of(database).find_one({"_id": "days"})
     since = state["until"] if state else _FIRST
-    changed = DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})
+    changed = {*DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})}
+    changed |= {*(state.get("again", []) if state else [])}
     weeks = {week_of(day) for day in changed}
     months = {month_of(day) for day in changed}
     years = {year_of(month) for month in months}
-    run_all(
-        (f"{target.name} {start:%Y-%m-%d}", partial(_make, database, source, target, start, end))
-        for source, target, periods in (
-            (DAYS, WEEKS, [(week, week + 7 * _DAY) for week in weeks]),
-            (DAYS, MONTHS, [(month, _next_month(month)) for month in months]),
-            (MONTHS, YEARS, [(year, year.replace(year=year.year + 1)) for year in years]),
-        )
-        # The newest first: a former period that is too large keeps no later one from being made.
-        for start, end in sorted(periods, reverse=True)
-    )
-    if changed:
-        until = {"$max": {"until": now - OVERLAP}}
-        PROGRESS.of(database).update_one({"_id": "days"}, until, upsert=True)
+    periods = [
+        *((DAYS, WEEKS, week, week + 7 * _DAY) for week in sorted(weeks, reverse=True)),
+        *((DAYS, MONTHS, month, _next_month(month)) for month in sorted(months, reverse=True)),
+        *((MONTHS, YEARS, year, year.replace(year=year.year + 1)) for year in sorted(years)),
+    ]
+    left = [start for _, _, start, _ in periods]
+
+    def make(source: _Reports, target: _Reports, start: datetime, end: datetime) -> None:
+        with deadlines.within(0.5):
+            _make(database, source, target, start, end)
+        left.remove(start)
+
+    try:
+        run_all((f"{each[1].name} {each[2]:%Y-%m-%d}", partial(make, *each)) for each in periods)
+    finally:
+        if changed:
+            seen = {"$max": {"until": now - OVERLAP}, "$set": {"again": left}}
+            PROGRESS.of(database).update_one({"_id": "days"}, seen, upsert=True)
     return {"weeks": len(weeks), "months": len(months), "years": len(years)}
 
 
@@ -76,8 +87,8 @@ def _next_month(month: datetime) -> datetime:
 
 def _make(
     database: Database[Document],
-    source: Collection[StoredReport],
-    target: Collection[StoredReport],
+    source: _Reports,
+    target: _Reports,
     start: datetime,
     end: datetime,
 ) -> None:

@@ -31,7 +31,7 @@ def rewrite(runtime: Runtime) -> int:
     either layout. A walk over the days that has rewritten something starts again: it finds late
     counts of workers in the old layout.
     """
-    room, has_time, rewritten = runtime.bounds.analytics.rewritten_in_a_run, deadlines.share(0.8), 0
+    room, has_time, rewritten = runtime.bounds.analytics.rewritten_in_a_run, deadlines.share(0.5), 0
     for site in list(SITES.of(runtime.database).find({"layout_changed": {"$exists": True}})):
         if rewritten == room or not has_time():
             break

@@ -244,7 +244,8 @@ def _right_fields(
     comment: Comment, threads: Mapping[str, int], *, is_reported: bool
 ) -> dict[str, Any]:
     """Return the fields that agree with a comment and its thread."""
-    size = threads[comment["id"]] if comment["depth"] == 0 else 1
+    # A root that was stored behind the first pass is a thread of one.
+    size = max(1, threads[comment["id"]]) if comment["depth"] == 0 else 1
     thread, ranked = _count(comment["depth"], comment["state"], size)
     return {**_own_fields(comment, is_reported=is_reported), "thread": thread, "ranked": ranked}
 

@@ -17,6 +17,8 @@ _MOST_PAIRS = 4_000_000
 # The same for pairs of equal lines times the shorter text: the search visits each equal pair once
 # for each run that it finds.
 _MOST_VISITS = 20_000_000
+# By the rule of `SequenceMatcher`, in lines.
+_LONG = 200
 # Of all fields, as Lambda sends them: both texts in lines, and their hunks, at most 2,001 with so
 # many pairs.
 MAX_SENT_BYTES = 2 * MAX_TEXT_SENT_BYTES + 500_000
@@ -91,8 +93,10 @@ def _hunks(lines: _Lines) -> Iterator[Hunk]:
 
 def _visits(before: Sequence[str], after: Sequence[str]) -> int:
     """Return the most visits of pairs of equal lines in the search for equal runs."""
-    ours, theirs = Counter(before), Counter(after)
-    equal_pairs = sum(number * theirs[line] for line, number in ours.items())
+    # The search passes over lines that are frequent in a long text, such as empty lines.
+    most = len(after) // 100 + 1 if len(after) >= _LONG else len(after)
+    seen = {line: number for line, number in Counter(after).items() if number <= most}
+    equal_pairs = sum(number * seen.get(line, 0) for line, number in Counter(before).items())
     return equal_pairs * min(len(before), len(after))
 
 

@@ -109,8 +109,8 @@ class StoredNews(NewsView, StoredView, Protocol):
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
         """Return instants since when a user has at least `keep` posts, and as many sent posts.
 
-        An instant before every post: there are no more. The news count posts by the `followed`;
-        with all others, the user has at most `KEPT_WITH_STRANGERS` times as many.
+        An instant before every post: there are no more. The news count posts by the `followed`, but
+        all others as well beyond `KEPT_WITH_STRANGERS` times as many.
         """
         ...
 

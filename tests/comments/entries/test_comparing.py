@@ -66,6 +66,16 @@ def test_a_reply_between_the_two_passes_is_counted_once(
     assert entries(page)[root]["thread"] == 2
 
 
+def test_a_root_between_the_two_passes_is_no_difference(
+    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion.post("root")
+    store = type(store_of(discussion.runtime, discussion.node))
+    monkeypatch.setattr(store, "export", lambda *_: iter(()))
+
+    assert difference(discussion) == NONE
+
+
 def test_a_large_node_is_compared_in_little_memory(runtime: Runtime) -> None:
     page = Discussion.make(runtime, Layout("documents", threaded=False))
     page.post("x")

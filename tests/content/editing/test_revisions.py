@@ -112,6 +112,17 @@ def test_the_hunks_make_one_text_of_the_other(before: list[str], after: list[str
     assert "\n".join(lines) == other
 
 
+def test_a_long_text_with_empty_lines_is_compared_by_its_lines() -> None:
+    paragraphs = [f"paragraph {number}" for number in range(300)]
+    one, other = paragraphs.copy(), paragraphs.copy()
+    other[0], other[-1] = "first", "last"
+
+    hunks = compare(words("\n\n".join(one)), words("\n\n".join(other)))[0]["hunks"]
+
+    assert hunks is not None
+    assert [each["added"] for each in hunks] == [["first"], ["last"]]
+
+
 def test_texts_of_few_lines_that_are_often_equal_are_compared_at_once() -> None:
     begun = time.process_time()
 
