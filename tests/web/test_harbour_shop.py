@@ -166,6 +166,8 @@ def test_what_is_sold_out_says_so_in_every_language_until_it_is_there_again(
     sku = "SADDLE-BROWN"
     button = page.locator(f"[data-plaza-buy={sku}]")
     expect(button).to_be_enabled()
+    # It is shown once the cart listens.
+    expect(page.locator("plaza-cart")).to_contain_text("Your cart is empty.")
     tell = "detail => document.dispatchEvent(new CustomEvent('plaza:stock', { detail }))"
 
     page.evaluate(tell, {sku: 0})
