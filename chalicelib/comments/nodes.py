@@ -112,6 +112,12 @@ def look(
     return NODES.of(database).find_one({"_id": node_id}, WITHOUT_COMMENTS, session=session)
 
 
+def is_current(database: Database[Document], node: Node) -> bool:
+    """Return whether a node still serves the generation that was read."""
+    now = look(database, node["_id"])
+    return now is not None and now["generation"] == node["generation"] and "vacant" not in now
+
+
 def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _NO_SETTINGS) -> Node:
     """Return a node with these settings, and defaults for omitted settings.
 

@@ -281,12 +281,12 @@ def upsert(
         collection.update_one(key, update, upsert=True)
 
 
-def delete_some(collection: MongoCollection[Any], where: Document, most: int) -> bool:
-    """Delete at most `most` documents of a filter; return whether more may remain."""
+def delete_some(collection: MongoCollection[Any], where: Document, most: int) -> int:
+    """Delete documents of a filter; return their number. More may remain if it is `most`."""
     ids = [row["_id"] for row in collection.find(where, {"_id": 1}).limit(most)]
     if ids:
         collection.delete_many({**where, "_id": {"$in": ids}})
-    return len(ids) == most
+    return len(ids)
 
 
 def only_duplicates(error: BulkWriteError) -> bool:

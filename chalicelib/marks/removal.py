@@ -28,7 +28,7 @@ def remove_below(
     end = f"{kind.name}:{prefix[:-1]}0"
     placed: Document = {"at": {"$lte": until}} if until else {}
     below: Document = {"_id": {"$gte": f"{kind.name}:{prefix}", "$lt": end}, **placed}
-    return delete_some(MARKS.of(database), below, most)
+    return delete_some(MARKS.of(database), below, most) == most
 
 
 def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> None:

@@ -123,18 +123,21 @@ def test_the_queue_loses_rows_without_a_pending_comment(
     assert queue.count_documents({}) == 0
 
 
-def test_a_node_that_moves_meanwhile_does_not_keep_the_others_from_being_compared(
-    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moving, other = (
-        Discussion.make(runtime, Layout("embedded", threaded=False), node_id)
-        for node_id in ("a-page", "b-page")
-    )
-    for discussion in (moving, other):
+def make_two_wrong(runtime: Runtime, clock: Clock, layout: Layout) -> list[Discussion]:
+    """Make two quiet discussions whose counts are wrong."""
+    made = [Discussion.make(runtime, layout, name) for name in ("a-page", "b-page")]
+    for discussion in made:
         discussion.post("x")
         falsify_counts(discussion)
         clock.advance(minutes=1)
     clock.advance(minutes=15)
+    return made
+
+
+def test_a_node_that_moves_meanwhile_does_not_keep_the_others_from_being_compared(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moving, other = make_two_wrong(runtime, clock, Layout("embedded", threaded=False))
 
     def moved_first(runtime: Runtime, node: NodeGeneration) -> Store:
         if node["_id"] == "a-page":
@@ -150,13 +153,7 @@ def test_a_node_that_moves_meanwhile_does_not_keep_the_others_from_being_compare
 def test_a_node_whose_comparison_kills_the_process_keeps_no_other_from_being_compared(
     runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layout = Layout("documents", threaded=False)
-    large, other = (Discussion.make(runtime, layout, name) for name in ("a-page", "b-page"))
-    for discussion in (large, other):
-        discussion.post("x")
-        falsify_counts(discussion)
-        clock.advance(minutes=1)
-    clock.advance(minutes=15)
+    large, other = make_two_wrong(runtime, clock, Layout("documents", threaded=False))
 
     def end_process(runtime: Runtime, node: NodeGeneration) -> Store:
         if node["_id"] == "a-page":

@@ -45,10 +45,11 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     weeks = {week_of(day) for day in changed}
     months = {month_of(day) for day in changed}
     years = {year_of(month) for month in months}
+    # The newest first: readers look at them, and a former period may be too large to be made.
     periods = [
         *((DAYS, WEEKS, week, week + 7 * _DAY) for week in sorted(weeks, reverse=True)),
         *((DAYS, MONTHS, month, _next_month(month)) for month in sorted(months, reverse=True)),
-        *((MONTHS, YEARS, year, year.replace(year=year.year + 1)) for year in sorted(years)),
+        *((MONTHS, YEARS, year, _next_year(year)) for year in sorted(years, reverse=True)),
     ]
     left = [start for _, _, start, _ in periods]
 
@@ -79,6 +80,10 @@ def month_of(day: datetime) -> datetime:
 def year_of(day: datetime) -> datetime:
     """Return the first day of a day's year."""
     return day.replace(month=1, day=1)
+
+
+def _next_year(year: datetime) -> datetime:
+    return year.replace(year=year.year + 1)
 
 
 def _next_month(month: datetime) -> datetime:

@@ -91,7 +91,7 @@ def repair(runtime: Runtime, node: Node) -> Difference:
     """
     total = Difference()
     for difference, writes in _compare(runtime, node):
-        if writes and not _is_as_read(runtime, node):
+        if writes and not nodes.is_current(runtime.database, node):
             # The comments may come from a generation that no longer exists.
             break
         total = total.plus(difference)
@@ -217,10 +217,14 @@ def _outline(entry: Mapping[str, Any]) -> _Outline:
 
 def _digest(fields: Mapping[str, Any]) -> bytes:
     """Return a digest of the fields that a comment decides, the same for equal values."""
-    # A flagged comment does not name the time since which it waits.
-    names = (each for each in _OWN if each != "queued_at" or fields.get("queue") != "flagged")
-    told = repr([fields.get(name) for name in names])
+    told = repr([fields.get(name) for name in _names_of(fields)])
     return hashlib.blake2b(told.encode(), digest_size=_DIGEST_BYTES).digest()
+
+
+def _names_of(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Return the names of the fields that a comment decides."""
+    # A flagged comment does not name the time since which it waits.
+    return (each for each in _OWN if each != "queued_at" or fields.get("queue") != "flagged")
 
 
 def _may_agree(outline: _Outline, comment: Comment) -> bool:
@@ -251,9 +255,7 @@ def _right_fields(
 
 
 def _agrees(entry: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    # As in the digest.
-    names = (each for each in _OWN if each != "queued_at" or right["queue"] != "flagged")
-    if any(entry.get(name) != right.get(name) for name in (*names, *_COUNTED)):
+    if any(entry.get(name) != right.get(name) for name in (*_names_of(right), *_COUNTED)):
         return False
     return right["state"] not in GONE or _is_unranked(entry)
 
@@ -278,8 +280,3 @@ def _as_read(node: Node, entry: Mapping[str, Any]) -> dict[str, Any]:
     guarded = ("state", "ranked", "thread", "queue")
     key = {"_id": entry["_id"], "site": node["site"]}
     return {**key, **{name: entry.get(name) for name in guarded}}
-
-
-def _is_as_read(runtime: Runtime, node: Node) -> bool:
-    now = nodes.look(runtime.database, node["_id"])
-    return now is not None and now["generation"] == node["generation"] and "vacant" not in now

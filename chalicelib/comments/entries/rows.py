@@ -252,7 +252,7 @@ def forget_some(rows: MongoCollection[Any], node: Node, until: datetime | None, 
     posted: Document = {"posted": {"$lte": until}} if until else {}
     where = {**all_of(node, node["site"]), **posted}
     if node["last_seq"] > most:
-        return delete_some(rows, where, most)
+        return delete_some(rows, where, most) == most
     rows.delete_many(where)
     return False
 

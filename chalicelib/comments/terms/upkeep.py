@@ -20,7 +20,7 @@ from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.comments.terms.rows import TERMS, CommentTerms, insertion_of, row_of
 from chalicelib.comments.terms.writing import is_searched
-from chalicelib.database import Document, only_duplicates
+from chalicelib.database import Document, delete_some, only_duplicates
 from chalicelib.errors import Unavailable
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
@@ -99,10 +99,9 @@ def _forget(runtime: Runtime, change: SearchChange) -> int:
     of_site: Document = {"site": change["_id"]}
     removed = 0
     for _ in range(runtime.bounds.comments.removal_steps):
-        ids = [row["_id"] for row in rows.find(of_site, {"_id": 1}).limit(most)]
-        rows.delete_many({**of_site, "_id": {"$in": ids}})
-        removed += len(ids)
-        if len(ids) < most:
+        step = delete_some(rows, of_site, most)
+        removed += step
+        if step < most:
             _end(runtime, change)
             return removed
     _go_on(runtime, change, {"after": ""}, is_over=True)
@@ -273,8 +272,7 @@ def _write(runtime: Runtime, node: Node, writes: "list[UpdateOne | DeleteOne]") 
 
 
 def _check_generation(runtime: Runtime, node: Node) -> None:
-    now = nodes.look(runtime.database, node["_id"])
-    if now is None or now["generation"] != node["generation"] or "vacant" in now:
+    if not nodes.is_current(runtime.database, node):
         raise Moved
 
 

@@ -201,6 +201,22 @@ def test_a_run_records_the_days_that_have_ended_or_changed(reported: Runtime, cl
     assert settlements.settle(reported)["owed"] == 0
 
 
+def test_a_payment_that_fails_keeps_no_debt_from_being_recorded(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(days=1)
+
+    def fail(*_: object) -> int:
+        raise RuntimeError("refused")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(settlements, "_pay_debts", fail)
+        with pytest.raises(RuntimeError, match="refused"):
+            settlements.settle(reported)
+
+    assert settlements.SETTLEMENTS.of(reported.database).count_documents({}) > 0
+
+
 def test_a_day_that_ends_without_a_late_event_is_recorded(reported: Runtime, clock: Clock) -> None:
     settlements.settle(reported)
     clock.advance(hours=11)
