@@ -38,14 +38,17 @@ def ecpm_micros(
 
     The CTR is (clicks + a) / (impressions + a + b), the mean of the Beta posterior. An ad
     without impressions has the prior's mean, so it neither starves nor jumps at one lucky
-    click. Sources: "MongoDB Applied Design Patterns", ch. 7, for the eCPM; Gelman et
-    al., "Bayesian Data Analysis", section 2.4, for the posterior.
+    click. At most as many clicks count as impressions. Sources: "MongoDB Applied Design
+    Patterns", ch. 7, for the eCPM; Gelman et al., "Bayesian Data Analysis", section 2.4, for
+    the posterior.
     """
     bid = pricing["bid_micros"]
     if pricing["type"] == "cpm":
         return bid
+    # A click may come without its impression; a rate beyond 1 would outgrow a stored number.
+    clicks = min(counts.clicks, counts.impressions)
     seen = counts.impressions + prior.alpha + prior.beta
-    return int(bid * 1_000 * (counts.clicks + prior.alpha) / seen)
+    return int(bid * 1_000 * (clicks + prior.alpha) / seen)
 
 
 def fit_prior(counts: Collection[ClickCounts]) -> Prior:

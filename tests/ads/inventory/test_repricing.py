@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from chalicelib.ads.bounds import MAX_BID_MICROS, MAX_BUDGET_MICROS
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import campaigns, click_rates, placing, repricing
 from chalicelib.ads.inventory.campaigns import StoredPricing
@@ -185,6 +186,16 @@ def test_a_zone_follows_its_counts(priced: Runtime) -> None:
     }
     assert zone(priced, "blog/banner")["version"] == before + 1
     assert set(ecpms(priced, "blog/side").values()) == {250_000}
+
+
+def test_clicks_without_impressions_keep_no_zone_from_its_new_prices(priced: Runtime) -> None:
+    dearest = {"type": "cpc", "bid_micros": MAX_BID_MICROS}
+    put_campaign(priced, NEW, pricing=dearest, budget={"total_micros": MAX_BUDGET_MICROS})
+    count(priced, NEW, 0, 10**6)
+
+    assert repricing.reprice(priced) == 1
+
+    assert placed(priced, "blog/banner") == [NEW, GOOD, BAD, FIXED]
 
 
 def test_a_zone_without_news_is_left_alone(priced: Runtime) -> None:
