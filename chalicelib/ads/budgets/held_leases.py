@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pymongo
+from pymongo.errors import PyMongoError
 
 from chalicelib.ads.budgets import leases
 from chalicelib.ads.budgets.leases import StoredLease, Terms
@@ -14,7 +15,8 @@ from chalicelib.runtime import Runtime
 
 # The time after a refusal without another try: releases come by the minute.
 REFUSED_FOR = timedelta(seconds=1)
-# The longest wait for money. If another writer holds the campaign, the decision takes the next ad.
+# The longest wait for money. If another writer holds the campaign or its lease, the decision takes
+# the next ad.
 ACQUIRE_TIMEOUT_SECONDS = 0.5
 # Campaigns in memory; beyond that the container forgets the oldest, and their leases expire.
 MAX_HELD = 10_000
@@ -82,6 +84,8 @@ class HeldLeases:
                 return leases.acquire(
                     runtime.database, campaign_id, self._terms, now, runtime.random
                 )
-        except Unavailable:
+        except (Unavailable, PyMongoError) as error:
+            if isinstance(error, PyMongoError) and not error.timeout:
+                raise
             log.warning("no lease in time", extra={"fields": {"campaign_id": campaign_id}})
             return None

@@ -1,11 +1,14 @@
 """A decision draws on leases in memory, and shows what is paid for alone."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from pymongo.errors import OperationFailure
 
-from chalicelib.ads.budgets import audit
+from chalicelib.ads.budgets import audit, leases
 from chalicelib.ads.budgets.held_leases import HeldLeases
+from chalicelib.ads.budgets.leases import LEASES
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -104,6 +107,38 @@ def test_a_decision_does_not_wait_for_a_campaign_that_another_holds(
         assert page.ad()["campaign_id"] == SPRING
 
         session.abort_transaction()
+
+
+@pytest.mark.timeout(10)
+def test_a_decision_does_not_wait_for_a_lease_that_another_holds(
+    page: Page, runtime: Runtime, clock: Clock
+) -> None:
+    put_campaign(runtime, SUMMER, pricing=cpm(1_000_000), budget={"total_micros": 10_000})
+    activate(runtime, SUMMER)
+    assert {page.ad()["campaign_id"] for _ in range(10)} == {SUMMER}
+    clock.advance(minutes=2)
+    database = runtime.database
+    with database.client.start_session() as session, session.start_transaction():
+        held: Document = {"$inc": {"remaining_micros": -1_000}}
+        database[LEASES.name].update_one({"campaign_id": SUMMER}, held, session=session)
+
+        assert page.ad()["campaign_id"] == SPRING
+
+        session.abort_transaction()
+    clock.advance(seconds=1)
+    assert page.ad()["campaign_id"] == SUMMER
+
+
+def test_an_error_of_the_database_that_is_no_wait_is_no_lack_of_money(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> None:
+        raise OperationFailure("bad", 2)
+
+    monkeypatch.setattr(leases, "acquire", fails)
+
+    with pytest.raises(OperationFailure):
+        HeldLeases(runtime).draw(SPRING, PRICE)
 
 
 def test_a_draw_is_put_back_on_its_own_lease_alone(runtime: Runtime, clock: Clock) -> None:
