@@ -61,7 +61,8 @@ class EventCounts(TypedDict, total=False):
 class StoredReport(EventCounts):
     """A report's document; hours hold their `minutes`, days their `hours`, each with counts.
 
-    Weeks, months and years have neither shard nor time of change.
+    Weeks, months and years have no shard. `parts`: the counts of each of their days, or months, by
+    its first day (YYYYMMDD).
     """
 
     _id: str
@@ -74,6 +75,7 @@ class StoredReport(EventCounts):
     updated_at: NotRequired[datetime]
     minutes: NotRequired[dict[str, EventCounts]]
     hours: NotRequired[dict[str, EventCounts]]
+    parts: NotRequired[dict[str, EventCounts]]
 
 
 def _collection(period: str) -> Collection[StoredReport]:

@@ -1,13 +1,15 @@
 """Rolling reports up: days into weeks, days into months, months into years.
 
-Weeks straddle months, so days make both. A run sums up a period from its parts and replaces it
-whole (`$merge`), so a repeat changes nothing. It makes only the periods whose days have changed
-since the last run. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical aggregation.
+Weeks straddle months, so days make both. A coarser report keeps the counts of each of its parts,
+and a run sums up a part anew and puts it in place of the former one (`$merge`): a repeat changes
+nothing, and a run reads the days that have changed, not the weeks and months around them. Source:
+"MongoDB Applied Design Patterns", ch. 4, hierarchical aggregation.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
@@ -27,44 +29,71 @@ from chalicelib.jobs.schedules import run_all
 
 # The time that each run reads again: longer than any batch and any run.
 OVERLAP = timedelta(minutes=10)
+# The schedule's progress. A release before 0.4.0 has another, and leaves reports without parts.
+_STATE, _FORMER_STATE = "parts", "days"
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 _LARGEST = 2**63 - 1
-_Reports = Collection[StoredReport]
+
+
+class _Period(NamedTuple):
+    """A period of one length, by its first day."""
+
+    reports: Collection[StoredReport]
+    start: datetime
 
 
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     """Roll changed days up into weeks, months and years; return the number of each.
 
-    A period that cannot be made keeps no other from being made, and the next run tries it again.
+    A day that cannot be rolled up keeps no other from it, and the next run tries it again.
     """
-    state = PROGRESS.of(database).find_one({"_id": "days"})
-    since = state["until"] if state else _FIRST
-    changed = {*DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})}
-    changed |= {*(state.get("again", []) if state else [])}
-    weeks = {week_of(day) for day in changed}
-    months = {month_of(day) for day in changed}
-    years = {year_of(month) for month in months}
-    # The newest first: readers look at them, and a former period may be too large to be made.
-    periods = [
-        *((DAYS, WEEKS, week, week + 7 * _DAY) for week in sorted(weeks, reverse=True)),
-        *((DAYS, MONTHS, month, _next_month(month)) for month in sorted(months, reverse=True)),
-        *((MONTHS, YEARS, year, _next_year(year)) for year in sorted(years, reverse=True)),
-    ]
-    left = [start for _, _, start, _ in periods]
+    since, again = _progress(database)
+    changed = DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})
+    # The newest first: readers look at them.
+    days = sorted({*changed, *again}, reverse=True)
+    left = list(days)
 
-    def make(source: _Reports, target: _Reports, start: datetime, end: datetime) -> None:
+    def roll(day: datetime) -> None:
         with deadlines.within(0.5):
-            _make(database, source, target, start, end)
-        left.remove(start)
+            _roll_day_up(database, day, _FIRST if day in again else since, now)
+        left.remove(day)
 
     try:
-        run_all((f"{each[1].name} {each[2]:%Y-%m-%d}", partial(make, *each)) for each in periods)
+        run_all((f"{day:%Y-%m-%d}", partial(roll, day)) for day in days)
     finally:
-        if changed:
+        if days:
             seen = {"$max": {"until": now - OVERLAP}, "$set": {"again": left}}
-            PROGRESS.of(database).update_one({"_id": "days"}, seen, upsert=True)
-    return {"weeks": len(weeks), "months": len(months), "years": len(years)}
+            PROGRESS.of(database).update_one({"_id": _STATE}, seen, upsert=True)
+    months = {month_of(day) for day in days}
+    return {
+        "weeks": len({week_of(day) for day in days}),
+        "months": len(months),
+        "years": len({year_of(month) for month in months}),
+    }
+
+
+def _progress(database: Database[Document]) -> tuple[datetime, list[datetime]]:
+    """Return the time since which days are read, and the days that failed before.
+
+    Where a former release has run since, its reports have no parts: all days make them.
+    """
+    ids = [_STATE, _FORMER_STATE]
+    states = {row["_id"]: row for row in PROGRESS.of(database).find({"_id": {"$in": ids}})}
+    state, former = states.get(_STATE), states.get(_FORMER_STATE)
+    if not state or (former and former["until"] > state["until"]):
+        return _FIRST, []
+    return state["until"], state.get("again", [])
+
+
+def _roll_day_up(
+    database: Database[Document], day: datetime, since: datetime, now: datetime
+) -> None:
+    """Put what a day has since counted into its week, its month and its year."""
+    part, month = _Period(DAYS, day), _Period(MONTHS, month_of(day))
+    _put(database, part, since, _Period(WEEKS, week_of(day)), now)
+    _put(database, part, since, month, now)
+    _put(database, month, now, _Period(YEARS, year_of(day)), now)
 
 
 def week_of(day: datetime) -> datetime:
@@ -82,31 +111,32 @@ def year_of(day: datetime) -> datetime:
     return day.replace(month=1, day=1)
 
 
-def _next_year(year: datetime) -> datetime:
-    return year.replace(year=year.year + 1)
-
-
-def _next_month(month: datetime) -> datetime:
-    return month_of(month + 31 * _DAY)
-
-
-def _make(
+def _put(
     database: Database[Document],
-    source: _Reports,
-    target: _Reports,
-    start: datetime,
-    end: datetime,
+    part: _Period,
+    since: datetime,
+    whole: _Period,
+    now: datetime,
 ) -> None:
-    """Make a period of the target from the source's periods within it."""
-    name = [part for key in KEYS for part in (f"$_id.{key}", "/")]
-    row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}
+    """Put a part into its whole period, for each place that changed since."""
+    place = [each for key in KEYS for each in (f"$_id.{key}", "/")]
+    counts: Document = {name: f"${name}" for name in COUNTED_FIELDS}
+    row = {
+        "_id": {"$concat": [*place, f"{whole.start:%Y%m%d}"]},
+        "period": whole.start,
+        "parts": {f"{part.start:%Y%m%d}": counts},
+        "updated_at": now,
+    }
+    newest = {"newest": {"$max": "$updated_at"}}
     pipeline = [
-        {"$match": {"period": {"$gte": start, "$lt": end}}},
-        {"$group": {"_id": place_of(), **sums_of(COUNTED_FIELDS)}},
-        {"$replaceWith": {"$mergeObjects": ["$_id", _whole(COUNTED_FIELDS), row]}},
-        {"$merge": {"into": target.name, "whenMatched": "replace"}},
+        {"$match": {"period": part.start}},
+        {"$group": {"_id": place_of(), **sums_of(COUNTED_FIELDS), **newest}},
+        {"$match": {"newest": {"$gte": since}}},
+        {"$set": _whole(counts)},
+        {"$replaceWith": {"$mergeObjects": ["$_id", counts, row]}},
+        {"$merge": {"into": whole.reports.name, "whenMatched": _WITH_PART}},
     ]
-    source.of(database).aggregate(pipeline)
+    part.reports.of(database).aggregate(pipeline)
 
 
 def place_of() -> Document:
@@ -114,14 +144,31 @@ def place_of() -> Document:
     return {key: f"${key}" for key in KEYS}
 
 
-def _whole(names: Iterable[str]) -> Document:
+def sums_of(names: Iterable[str]) -> Document:
+    """Return the sums of every counted field, for a pipeline's `$group`."""
+    return {name: {"$sum": f"${name}"} for name in names}
+
+
+def _whole(sums: Mapping[str, Any]) -> Document:
     """Return the sums as whole numbers, at most the largest of 64 bits.
 
     The server makes a larger sum a fraction, and any caller may choose a conversion's value.
     """
-    return {name: {"$min": [f"${name}", _LARGEST]} for name in names}
+    return {name: {"$min": [sum_, _LARGEST]} for name, sum_ in sums.items()}
 
 
-def sums_of(names: Iterable[str]) -> Document:
-    """Return the sums of every counted field, for a pipeline's `$group`."""
-    return {name: {"$sum": f"${name}"} for name in names}
+def _sum_of_parts(name: str) -> Document:
+    """Return a report's sum over its parts, or its present one if that is more.
+
+    Counts only grow. A report of a former release has its whole sum before it has all parts.
+    """
+    parts = {"$map": {"input": {"$objectToArray": "$parts"}, "in": f"$$this.v.{name}"}}
+    return {"$max": [f"${name}", {"$sum": parts}]}
+
+
+# The update of a report that is there, by `$$new` with one part.
+_WITH_PART = [
+    {"$set": {"parts": {"$mergeObjects": ["$parts", "$$new.parts"]}}},
+    {"$set": _whole({name: _sum_of_parts(name) for name in COUNTED_FIELDS})},
+    {"$set": {"updated_at": "$$new.updated_at"}},
+]

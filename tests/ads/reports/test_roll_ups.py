@@ -1,5 +1,6 @@
 """Weeks, months, years, click rates and the comparison with the raw events."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,6 +25,7 @@ def rolled(runtime: Runtime) -> list[Document]:
 
 
 def test_rolling_up_again_changes_nothing(reported: Runtime) -> None:
+    reported.database[PROGRESS.name].delete_many({})
     before = rolled(reported)
 
     roll_ups.roll_up(reported.database, reported.now())
@@ -53,20 +55,30 @@ def test_only_the_periods_that_changed_are_made_again(reported: Runtime, clock: 
     assert roll_ups.roll_up(reported.database, clock()) == {"weeks": 1, "months": 1, "years": 1}
 
 
+def failing(monkeypatch: pytest.MonkeyPatch, failure: Exception, at: Callable[..., bool]) -> None:
+    """Let the parts fail for which `at(part, whole)` is true."""
+    real = roll_ups._put
+
+    def put(database: Any, part: Any, since: Any, whole: Any, now: Any) -> None:
+        if at(part, whole):
+            raise failure
+        real(database, part, since, whole, now)
+
+    monkeypatch.setattr(roll_ups, "_put", put)
+
+
+def is_of_the_day(part: Any, _whole: Any) -> bool:
+    return bool(part == (counters.DAYS, DAY))
+
+
 def test_a_run_that_died_half_way_is_made_good_by_the_next(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.advance(hours=1)
     count(reported, impression(100, None, DAY))
-    real = roll_ups._make
-
-    def dies_before_the_years(*arguments: Any) -> None:
-        if arguments[2] is counters.YEARS:
-            raise RuntimeError
-        real(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(roll_ups, "_make", dies_before_the_years)
+        failing(patch, RuntimeError(), lambda _, whole: whole.reports is counters.YEARS)
         with pytest.raises(RuntimeError):
             roll_ups.roll_up(reported.database, clock())
 
@@ -78,35 +90,90 @@ def test_a_run_that_died_half_way_is_made_good_by_the_next(
     assert sum(row["impressions"] for row in years) == 8
 
 
-def test_a_period_that_cannot_be_made_keeps_no_later_one_from_being_made(
+def test_a_day_that_cannot_be_rolled_up_keeps_no_other_from_it(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    months = sorted(reported.database[counters.MONTHS.name].distinct("period"))
-    reported.database[counters.MONTHS.name].delete_many({})
-    reported.database[PROGRESS.name].delete_many({})
+    wanted = sums(reported)
+    for each in (PROGRESS, counters.WEEKS, counters.MONTHS, counters.YEARS):
+        reported.database[each.name].delete_many({})
     clock.advance(hours=1)
-    real = roll_ups._make
-
-    def is_too_long_for_the_first(*arguments: Any) -> None:
-        if arguments[2] is counters.MONTHS and arguments[3] == months[0]:
-            raise ExecutionTimeout("time limit", 50)
-        real(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(roll_ups, "_make", is_too_long_for_the_first)
+        failing(patch, ExecutionTimeout("time limit", 50), is_of_the_day)
         with pytest.raises(ExecutionTimeout):
             roll_ups.roll_up(reported.database, clock())
 
-    assert sorted(reported.database[counters.MONTHS.name].distinct("period")) == months[1:]
-    assert len(months) > 1
-    assert reported.database[counters.YEARS.name].count_documents({})
-    # The next run makes it, and none of the others, however long it is.
+    months = reported.database[counters.MONTHS.name]
+    assert sorted(months.distinct("period")) == [
+        datetime(2025, 12, 1, tzinfo=UTC),
+        datetime(2026, 2, 1, tzinfo=UTC),
+        DAY,
+        datetime(2026, 4, 1, tzinfo=UTC),
+    ]
+    # The next run rolls that day up and no other, however long ago it was.
     clock.advance(hours=1)
-    made = roll_ups.roll_up(reported.database, clock())
-    assert made == {"weeks": 1, "months": 1, "years": 1}
-    assert sorted(reported.database[counters.MONTHS.name].distinct("period")) == months
+    assert roll_ups.roll_up(reported.database, clock()) == {"weeks": 1, "months": 1, "years": 1}
+    assert sums(reported) == wanted
     clock.advance(hours=1)
     assert not any(roll_ups.roll_up(reported.database, clock()).values())
+
+
+def sums(runtime: Runtime) -> dict[str, dict[str, int]]:
+    """Return the counts of each coarser report by its id."""
+    fields = counters.COUNTED_FIELDS
+    return {
+        f"{row['_id']} {len(row['parts'])}": {name: row[name] for name in fields}
+        for row in rolled(runtime)
+    }
+
+
+def test_a_run_reads_the_changed_day_and_not_its_month(reported: Runtime, clock: Clock) -> None:
+    for day in range(25):
+        count(reported, impression(300 + day, None, DAY + day * 24 * HOUR))
+    clock.advance(hours=1)
+    roll_ups.roll_up(reported.database, clock())
+    clock.advance(hours=1)
+    count(reported, impression(400, None, DAY))
+    of_day = reported.database[counters.DAYS.name].count_documents({"period": DAY})
+    reported.database.command("profile", 2)
+
+    roll_ups.roll_up(reported.database, clock())
+
+    reported.database.command("profile", 0)
+    reads = {"ns": {"$regex": r"\.ad\.report\.day$"}, "command.aggregate": {"$exists": True}}
+    profiled = list(reported.database["system.profile"].find(reads))
+    assert [row["docsExamined"] for row in profiled] == [of_day, of_day]
+
+
+def test_reports_of_a_former_release_are_made_of_parts_and_keep_their_sums_meanwhile(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = sums(reported)
+    clock.advance(hours=1)
+    # That release has run since: after a rollback, or before the first deployment of this one.
+    for each in (counters.WEEKS, counters.MONTHS, counters.YEARS):
+        stored = reported.database[each.name]
+        stored.update_many({}, {"$unset": {"parts": "", "updated_at": ""}})
+    progress = reported.database[PROGRESS.name]
+    progress.insert_one({"_id": "days", "until": clock()})
+    clock.advance(hours=1)
+    one = {"period": datetime(2026, 3, 1, tzinfo=UTC)}
+    before = list(reported.database[counters.MONTHS.name].find(one).sort("_id"))
+
+    with monkeypatch.context() as patch:
+        failing(patch, ExecutionTimeout("time limit", 50), is_of_the_day)
+        with pytest.raises(ExecutionTimeout):
+            roll_ups.roll_up(reported.database, clock())
+
+    during = list(reported.database[counters.MONTHS.name].find(one).sort("_id"))
+    names = counters.COUNTED_FIELDS
+    assert [[row[name] for name in names] for row in during] == [
+        [row[name] for name in names] for row in before
+    ]
+
+    roll_ups.roll_up(reported.database, clock())
+
+    assert sums(reported) == wanted
 
 
 def test_click_rates_are_estimated_from_the_last_days(reported: Runtime) -> None:
