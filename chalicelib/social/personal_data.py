@@ -1,13 +1,14 @@
 """A person's data in the social feed: renamed, erased and found for `chalicelib.people`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.database import Document, in_transaction
 from chalicelib.jobs import outbox
 from chalicelib.people.follows import Step, Trace, job_entries
@@ -35,30 +36,61 @@ from chalicelib.social.timelines import propagation, repair
 # Erasure: everything that belongs to a user or names the user.
 
 
+# The part of an invocation's remaining time for one step: the features behind have theirs.
+_PART_OF_TIME = 0.5
+_Each = TypeVar("_Each")
+# Whether the step's time is not yet used.
+_Check = Callable[[], bool]
+
+
+class _TimeUsed(Exception):
+    """The time of a step of an erasure is used; another step goes on."""
+
+
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Erase a user from the social feed.
+    """Erase a user from the social feed, in steps: a user may have a million followers and posts.
 
     With `until`, only their texts and votes up to then, and copies of posts up to then.
     """
-    if until is not None:
-        _erase_posts(runtime, user_id, until)
-        _erase_comments(runtime, user_id, until)
-        _erase_votes(runtime, user_id, until)
-        watches.erase(runtime.database, user_id, until)
-        _erase_late_copies(runtime, user_id, until)
-        return Step.DONE
+    is_time = deadlines.share(_PART_OF_TIME)
+    try:
+        if until is None:
+            _erase(runtime, user_id, is_time)
+        else:
+            _erase_late(runtime, user_id, until, is_time)
+    except _TimeUsed:
+        return Step.MORE
+    return Step.DONE
+
+
+def _erase(runtime: Runtime, user_id: str, is_time: _Check) -> None:
     if _exists(runtime, user_id):
-        _leave_graph(runtime, user_id)
-    _erase_posts(runtime, user_id)
-    _erase_comments(runtime, user_id)
-    _erase_votes(runtime, user_id)
+        _leave_graph(runtime, user_id, is_time)
+    _erase_posts(runtime, user_id, is_time)
+    _erase_comments(runtime, user_id, is_time)
+    _erase_votes(runtime, user_id, is_time)
     for view in propagation.stored_views(runtime.database):
         view.erase(user_id)
     audiences.forget_member(runtime.database, user_id)
     watches.erase(runtime.database, user_id)
-    _delete_user(runtime, user_id)
+    _delete_user(runtime, user_id, is_time)
     outbox.JOBS.of(runtime.database).delete_many(_jobs_for(user_id))
-    return Step.DONE
+
+
+def _erase_late(runtime: Runtime, user_id: str, until: datetime, is_time: _Check) -> None:
+    _erase_posts(runtime, user_id, is_time, until)
+    _erase_comments(runtime, user_id, is_time, until)
+    _erase_votes(runtime, user_id, is_time, until)
+    watches.erase(runtime.database, user_id, until)
+    _erase_late_copies(runtime, user_id, until)
+
+
+def _in_time(rows: Iterable[_Each], is_time: _Check) -> Iterator[_Each]:
+    """Yield rows while the step has time; raises _TimeUsed before the next row."""
+    for row in rows:
+        if not is_time():
+            raise _TimeUsed
+        yield row
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
@@ -102,23 +134,23 @@ def _exists(runtime: Runtime, user_id: str) -> bool:
     return people.find_one({"_id": user_id}, {"_id": 1}) is not None
 
 
-def _delete_user(runtime: Runtime, user_id: str) -> None:
+def _delete_user(runtime: Runtime, user_id: str, is_time: _Check) -> None:
     """Delete the user's document, once it has no circles, followers or blocks."""
     alone: Document = {"circles": {}, "followers": {}, "blocked": [], "blocked_by": []}
     while _exists(runtime, user_id):
         users.forget_profile(runtime, user_id)
-        _leave_graph(runtime, user_id)
+        _leave_graph(runtime, user_id, is_time)
         users.USERS.of(runtime.database).delete_one({"_id": user_id, **alone})
 
 
-def _leave_graph(runtime: Runtime, user_id: str) -> None:
+def _leave_graph(runtime: Runtime, user_id: str, is_time: _Check) -> None:
     for circle in circles.list_all(runtime.database, user_id):
         circles.delete(runtime, user_id, circle["id"])
     for page in following.all_followers(runtime.database, user_id):
-        for owner in page:
+        for owner in _in_time(page, is_time):
             memberships.end_following(runtime, owner.id, user_id)
     store = following.store_of(runtime.database, user_id)
-    for member in store.members(user_id, None, IdRange()):
+    for member in _in_time(store.members(user_id, None, IdRange()), is_time):
         memberships.end_following(runtime, user_id, member.id)
     people = users.USERS.of(runtime.database)
     people.update_one({"_id": user_id}, {"$set": {"blocked": [], "blocked_by": []}})
@@ -140,25 +172,31 @@ def _erase_late_copies(runtime: Runtime, user_id: str, until: datetime) -> None:
         repair.rebuild(runtime, user_id)
 
 
-def _erase_posts(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
+def _erase_posts(
+    runtime: Runtime, user_id: str, is_time: _Check, until: datetime | None = None
+) -> None:
     """Delete the user's posts; posts of others on the user's wall go to their authors' walls."""
     rows = posts.POSTS.of(runtime.database)
-    for post in rows.find({"by.id": user_id, **_up_to(until)}, {"_id": 1}):
+    own = rows.find({"by.id": user_id, **_up_to(until)}, {"_id": 1})
+    for post in _in_time(own, is_time):
         posts.bury(runtime, post["_id"])
         propagation.remove(runtime, post["_id"])
         rows.delete_one({"_id": post["_id"]})
         # A delivery in progress checks whether the post still exists.
-    for post in rows.find({"wall": user_id, **_up_to(until)}, {"by.id": 1}):
-        own = posts.mark_behind(runtime, {"$set": {"wall": post["by"]["id"]}})
-        rows.update_one({"_id": post["_id"]}, own)
+    on_wall = rows.find({"wall": user_id, **_up_to(until)}, {"by.id": 1})
+    for post in _in_time(on_wall, is_time):
+        moved = posts.mark_behind(runtime, {"$set": {"wall": post["by"]["id"]}})
+        rows.update_one({"_id": post["_id"]}, moved)
         # At once, so that nothing remains at the end. After a crash, a sweep does it.
         propagation.propagate(runtime, post["_id"])
 
 
-def _erase_comments(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
+def _erase_comments(
+    runtime: Runtime, user_id: str, is_time: _Check, until: datetime | None = None
+) -> None:
     # Comments move from the post to the older ones, and back.
     while written := _comments_of(runtime.database, user_id, until):
-        for post_id, comment_id in written:
+        for post_id, comment_id in _in_time(written, is_time):
             if comment_changes.take_out(runtime, post_id, comment_id):
                 propagation.propagate(runtime, post_id)
 
@@ -178,9 +216,11 @@ def _comments_of(
     return on_posts + [(comment["post_id"], comment["_id"]) for comment in older]
 
 
-def _erase_votes(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
+def _erase_votes(
+    runtime: Runtime, user_id: str, is_time: _Check, until: datetime | None = None
+) -> None:
     mine = {"user_id": user_id, **_up_to(until)}
-    for vote in VOTES.of(runtime.database).find(mine, {"post_id": 1}):
+    for vote in _in_time(VOTES.of(runtime.database).find(mine, {"post_id": 1}), is_time):
         votes.take_back(runtime.database, user_id, vote["post_id"], until)
 
 

@@ -2,7 +2,8 @@
 
 import dataclasses
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from chalicelib.jobs import outbox
 from chalicelib.people import jobs
 from chalicelib.people.jobs import Erase
 from chalicelib.settings import Settings
+from chalicelib.social import personal_data
 from chalicelib.social.graph import blocks, memberships, promotion
 from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import propagation, repair
@@ -175,6 +177,32 @@ def test_an_erasure_that_was_cut_short_is_ended_by_the_sweep(
     assert post in wall(town.client, "ann", "cy")
     (shown,) = [p for p in town.client.get("/users/ann/wall").json["posts"] if p["id"] == post]
     assert (shown["comments"], shown["comment_count"]) == ([], 0)
+
+
+def test_an_erasure_that_takes_long_goes_on_in_steps(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_bob_live(town)
+    for follower in ("cy", "dan", "eve", "fay"):
+        follow(town.client, follower, "bob")
+    for reader in ("cy", "dan"):
+        circle(town.client, "bob", f"with-{reader}", reader)
+    for _ in range(3):
+        publish(town.client, "bob")
+    town.workers.drain()
+    steps: list[Iterator[bool]] = []
+
+    def time_for_two(_: float) -> Callable[[], bool]:
+        steps.append(iter((True, True)))
+        return lambda: next(steps[-1], False)
+
+    monkeypatch.setattr(personal_data, "deadlines", SimpleNamespace(share=time_for_two))
+    town.client.as_("bob").delete("/users/me")
+    town.workers.drain()
+
+    assert len(steps) > 4
+    assert naming_bob(town) == []
+    assert_directions_agree(town.runtime)
 
 
 @pytest.mark.bounds(social={"audience_members": 2})
