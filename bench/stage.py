@@ -120,6 +120,11 @@ def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:
     return False
 
 
+# A part with 30 databases has more than 20,000 files of collections and indexes, which is the limit
+# of some machines: a server that meets it dies. Unused ones are closed after a minute, not ten.
+_FEW_FILES = "--wiredTigerEngineConfigString=file_manager=(close_idle_time=60)"
+
+
 @contextlib.contextmanager
 def fresh_stage(folder: Path, sizes_at_most: int | None = None) -> Iterator[Stage]:
     """Give a stage over an empty database, and stop its server afterwards."""
@@ -127,7 +132,7 @@ def fresh_stage(folder: Path, sizes_at_most: int | None = None) -> Iterator[Stag
     folder.mkdir(parents=True, exist_ok=True)
     log_to(folder / "plaza.log")
     log.setLevel("INFO")
-    with running_mongod(folder / "mongod") as uri:
+    with running_mongod(folder / "mongod", _FEW_FILES) as uri:
         settings = Settings(
             mongodb_uri=SecretStr(uri),
             jwt_secret=SecretStr(_SECRET),
