@@ -85,7 +85,7 @@ async function reader(isPressed) {
   return held || UNKNOWN;
 }
 
-/** The id that the reader's token names; "" for a guest, null where the page fails to say. */
+/** The subject of the reader's token, which tells readers apart; "" for a guest, null where the page fails to say. The API may know them by another id. */
 export async function readerId() {
   const known = await reader(false);
   return known === UNKNOWN ? null : known.sub;

@@ -55,10 +55,11 @@ export default class PlazaComments extends Live {
   #header = h("header", {}, this.#title);
   #lookForFeatured = () => {};
   #section = h("section", { part: "root", tabindex: -1, "aria-labelledby": "title", onpointerover: () => this.#lookForFeatured(), onfocusin: () => this.#lookForFeatured() });
+  /** The reader whom the token names: the API may know them by another id. */
   #reader = "";
   /** Whether the page has failed to say who reads. */
   #isUnknown = false;
-  /** The reader whom the API has shown the discussion to. */
+  /** The id of the reader whom the API has shown the discussion to; "" for a guest. */
   #viewer = "";
   /** @type {string | null} */
   #previous = null;
@@ -171,12 +172,13 @@ export default class PlazaComments extends Live {
     this.#reader = reader || "";
     this.#isUnknown = reader === null;
     const { votes, reactions, locked } = page.node;
-    const marked = JSON.stringify([reader, page.node.id, words.language, votes, reactions, locked]);
+    const viewer = page.viewer?.id || "";
+    const marked = JSON.stringify([reader, viewer, page.node.id, words.language, votes, reactions, locked]);
     if (!acts !== !this.#acts || marked !== this.#marked) {
       this.#act(acts, page, words);
       this.#head.clear();
       this.#marks = marksOf(this.#root, {
-        words, node: page.node, reader: this.#reader, isOver: () => marked !== this.#marked || this.alive.aborted,
+        words, node: page.node, reader: viewer, isOver: () => marked !== this.#marked || this.alive.aborted,
         call: (path, options) => this.#callNode(path, options),
         say: (told) => this.#say(told),
         invitation: (words, key) => invitation(this, words, key),
@@ -310,7 +312,7 @@ export default class PlazaComments extends Live {
       reply: () => tried((acts) => acts.reply(comment)),
       edit: () => tried((acts) => acts.edit(comment)),
       remove: ({ currentTarget }) => tried((acts) => acts.remove(comment, currentTarget, (act) => this.#tried(act, comment))),
-      report: canReport(comment, this.#reader, this.#node) ? () => tried((acts) => acts.report(comment)) : null,
+      report: canReport(comment, this.#viewer, this.#node) ? () => tried((acts) => acts.report(comment)) : null,
       decide: (state) => tried((acts) => acts.decide(comment, state)),
       highlight: (what, isOn) => tried(async (acts) => {
         const told = await acts.highlight(comment, what, isOn, this.#pins);
@@ -328,10 +330,10 @@ export default class PlazaComments extends Live {
 
   /** The cards of people, for who reads now. */
   async #cards() {
-    const [reader, { language }] = [this.#reader, this.#words];
-    if (this.#people?.reader === reader && this.#people.words.language === language) return this.#people;
+    const [reader, viewer, { language }] = [this.#reader, this.#viewer, this.#words];
+    if (this.#people?.reader === viewer && this.#people.words.language === language) return this.#people;
     const people = await loadPeople({
-      words: this.#words, root: this.#root, reader, site: siteOf(this.#node?.id || ""),
+      words: this.#words, root: this.#root, reader: viewer, site: siteOf(this.#node?.id || ""),
       call: (path, options) => call(apiOf(this), path, { signal: this.alive, as: reader, ...options }),
       tried: async (act) => {
         let told = "";
@@ -344,7 +346,7 @@ export default class PlazaComments extends Live {
         this.#root.querySelector("section")?.focus();
       },
     });
-    if (reader !== this.#reader) throw new Problem({});
+    if (viewer !== this.#viewer) throw new Problem({});
     return (this.#people = people);
   }
 
@@ -396,7 +398,7 @@ export default class PlazaComments extends Live {
         if (shown) await this.#nextPage();
         return this.#next !== shown;
       },
-      refold: async (isLess) => !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh(),
+      refold: async (isLess) => !!this.#viewer && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh(),
     });
   }
 

@@ -36,8 +36,11 @@ export default class PlazaFeed extends Live {
   #fresh = h("p", { "aria-live": "polite", class: "fresh" });
   #more = h("button", { class: "more", part: "button", hidden: true, onclick: () => this.#nextPage() });
   #title = h("h2", { id: "title", part: "title" });
+  /** The reader whom the token names. */
   #reader = "";
-  /** Whether the reader is a moderator; asked for once they look at what is shown. @type {boolean | null} */
+  /** The reader's id: the API knows few by another than their token does, and says so once they look at what is shown. */
+  #viewer = "";
+  /** Whether the reader is a moderator; asked for along with the id. @type {boolean | null} */
   #moderates = null;
   /** The time from which it is asked for again, where it is not known. */
   #asksAgainAt = 0;
@@ -114,7 +117,10 @@ export default class PlazaFeed extends Live {
     const words = await wordsFor(this, { feed, ...writing?.MATTERS });
     if (now.aborted) return;
     this.#words = words;
-    if (this.#reader !== reader) this.#moderates = null;
+    if (this.#reader !== reader) {
+      this.#moderates = null;
+      this.#viewer = reader || "";
+    }
     this.#asksAgainAt = 0;
     this.#reader = reader || "";
     this.#writing = writing;
@@ -150,7 +156,7 @@ export default class PlazaFeed extends Live {
     for (const each of [this.#list, this.#status, this.#fresh]) each.replaceChildren();
     this.#shown.clear();
     this.#more.textContent = t("more");
-    const writes = page && this.#reader && (user ? user === this.#reader : ["news", "wall"].includes(this.#view));
+    const writes = page && this.#reader && (user ? user === this.#viewer : ["news", "wall"].includes(this.#view));
     const head = page
       ? [writes && this.#writing?.composer(this.#desk, (post) => this.#posted(post))]
       : [h("slot"), invitation(this, this.#words, "signInFeed")];
@@ -190,7 +196,7 @@ export default class PlazaFeed extends Live {
 
   /** @returns {import("./writing.js").Desk} */
   get #desk() {
-    return { words: this.#words, reader: this.#reader, moderates: Boolean(this.#moderates), call: (path, options) => this.#call(path, options), tried: (act) => this.#tried(act) };
+    return { words: this.#words, reader: this.#reader, viewer: this.#viewer, moderates: Boolean(this.#moderates), call: (path, options) => this.#call(path, options), tried: (act) => this.#tried(act) };
   }
 
   /** @param {import("./item.js").Post} post */
@@ -214,13 +220,14 @@ export default class PlazaFeed extends Live {
   #fill(place, item) {
     const article = articleOf(item, this.#words, { api: apiOf(this), all: this.hasAttribute("images") });
     const comments = h("ol", { class: "thread comments" });
+    const user = this.getAttribute("user");
     const given = isAction(item) ? [] : item.comments;
     comments.append(...given.map((each) => this.#comment(item, each)));
     const footer = h("footer", {});
     if (item.comment_count > given.length) footer.append(this.#allComments(item, comments));
     footer.append(...(this.#writing?.toolsFor(this.#desk, item, {
       place, article,
-      isOnOwnWall: this.#view === "wall",
+      isOnOwnWall: this.#view === "wall" && (!user || user === this.#viewer),
       commented: (comment) => { this.#put(item, comment, comments); this.#status.textContent = this.#words.t("posted"); },
       changed: (now) => this.#fill(place, now),
       voted: (now) => showVotes(article, now),
@@ -295,17 +302,21 @@ export default class PlazaFeed extends Live {
     }
   }
 
-  /** Ask once, when the reader turns to what is shown, whether they moderate: few do, and they get their buttons then. */
+  /** Ask once, when the reader turns to what is shown, who they are and whether they moderate: few have another id or do, and they get their buttons then. */
   async #askRole() {
     if (this.#moderates !== null || !this.#writing || performance.now() < this.#asksAgainAt) return;
     const { now } = this;
     this.#asksAgainAt = Infinity;
-    const is = await this.#writing.moderates(this.#desk).catch(() => null);
+    const who = await this.#writing.whoReads(this.#desk).catch(() => null);
     // Another reader, or the same one in another list, is asked about anew.
     if (now.aborted) return;
     this.#asksAgainAt = performance.now() + ROLE_PAUSE_MS;
-    this.#moderates = is;
-    if (!is) return;
+    if (!who) return;
+    const before = this.#viewer;
+    [this.#viewer, this.#moderates] = [who.id, who.moderates];
+    if (who.id === before && !who.moderates) return;
+    // Whose wall it is, is another answer now.
+    if (who.id !== before && [before, who.id].includes(this.getAttribute("user") || "")) return this.restart();
     // In place: the reader may be writing by now.
     for (const place of /** @type {Iterable<HTMLElement>} */ (this.#root.querySelectorAll(".comments > *"))) {
       if (place.querySelector("form")) continue;

@@ -15,7 +15,7 @@ import css from "./marks.css";
  * @typedef {object} Desk Whose marks they are, and how they reach the API and the page.
  * @property {Words} words
  * @property {Schemas["DiscussionAnswer"]} node
- * @property {string} reader The reader's id; "" for a guest.
+ * @property {string} reader The reader's id, as the API tells it; "" for a guest.
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
  * @property {(told: string) => void} say
  * @property {(words: Words, key: string) => HTMLElement} invitation Asks a guest to sign in.

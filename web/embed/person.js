@@ -12,7 +12,7 @@ import css from "./person.css";
  * @typedef {object} Desk Whose people they are, and how they reach the API and the page.
  * @property {import("./words.js").Words} words
  * @property {ShadowRoot} root Where the articles are; `data-by` of each says whose it is.
- * @property {string} reader The reader's id; "" for a guest.
+ * @property {string} reader The reader's id, as the API tells it; "" for a guest.
  * @property {string} site
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
  * @property {(act: () => Promise<string | void>) => Promise<void>} tried Does something and says what it returns, or why it failed.

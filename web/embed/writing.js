@@ -12,7 +12,8 @@ import writing from "./words/en/writing.js";
 /**
  * @typedef {object} Desk Whose texts they are, and how they reach the API and the page.
  * @property {import("./words.js").Words} words
- * @property {string} reader
+ * @property {string} reader The reader whom the token names.
+ * @property {string} viewer The reader's id.
  * @property {boolean} moderates Whether the reader deletes what others wrote.
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
  * @property {(act: () => Promise<string | void>) => Promise<void>} tried Does something and says what came of it: the word that it returns, or why it failed.
@@ -75,8 +76,7 @@ export function toolsFor(desk, item, shown) {
     const edit = "text" in item.detail && button("edit", () => editForm(desk, item, shown));
     return [comment, ...(edit ? [edit] : []), remove("delete", path, "confirmPost", "gonePost")];
   }
-  const isTakeable = shown.isOnOwnWall && item.wall_owner_id === desk.reader;
-  return isTakeable ? [comment, remove("takeOff", `/users/me/wall/${item.id}`, "confirmTakeOff", "takenOff")] : [comment];
+  return shown.isOnOwnWall ? [comment, remove("takeOff", `/users/me/wall/${item.id}`, "confirmTakeOff", "takenOff")] : [comment];
 }
 
 /** Do one act after the other: the last press is to hold, and meets what the press before has left. @param {Desk["tried"]} tried @returns {Desk["tried"]} */
@@ -115,12 +115,12 @@ function commentForm({ words, reader, call }, item, { article, commented }) {
 /** The buttons of what the reader may do with a comment on a post. @param {Desk} desk @param {Item} item @param {Comment} comment @param {() => ShownComment} shown */
 export function commentTools(desk, item, comment, shown) {
   if ("descriptor" in item) return [];
-  const { words: { t }, reader, moderates } = desk;
+  const { words: { t }, viewer, moderates } = desk;
   const path = `/posts/${item.id}/comments/${comment.id}`;
-  const isOwn = comment.author.id === reader;
+  const isOwn = comment.author.id === viewer;
   const isNew = Date.now() - Date.parse(comment.posted_at) < EDIT_WINDOW_MS;
   const edit = isOwn && isNew && h("button", { part: "button", onclick: () => commentEditor(desk, path, comment, shown()) }, t("edit"));
-  const remove = (isOwn || moderates || item.author.id === reader) && h("button", { part: "button", onclick: (/** @type {Event} */ event) => ask(event.currentTarget, t("confirm"), t("cancel"), () => desk.tried(async () => {
+  const remove = (isOwn || moderates || item.author.id === viewer) && h("button", { part: "button", onclick: (/** @type {Event} */ event) => ask(event.currentTarget, t("confirm"), t("cancel"), () => desk.tried(async () => {
     await desk.call(path, { method: "DELETE" });
     await shown().removed();
     return "gone";
@@ -139,11 +139,11 @@ function commentEditor({ words, reader, call }, path, comment, { place, changed 
   form.querySelector("textarea")?.focus();
 }
 
-/** Whether the reader is a moderator of posts. @param {Desk} desk */
-export async function moderates({ call }) {
+/** Who reads, by the API's id, and whether they are a moderator of posts. @param {Desk} desk */
+export async function whoReads({ call }) {
   /** @type {Schemas["CallerAnswer"]} */
-  const { roles } = await call("/me");
-  return roles.some((each) => each === "social_moderator" || each === "admin");
+  const { id, roles } = await call("/me");
+  return { id, moderates: roles.some((each) => each === "social_moderator" || each === "admin") };
 }
 
 /** Put a form in the place of a post, for what it says. @param {Desk} desk @param {Post} post @param {Shown} shown */
