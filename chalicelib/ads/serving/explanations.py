@@ -137,14 +137,14 @@ def _judge(
         return "chosen"
     if ad.ecpm_micros < zone.floor_ecpm_micros:
         return "below_floor"
-    if context.now < ad.start:
-        return "not_started"
-    if context.now >= ad.end:
-        return "ended"
+    if not ad.start <= context.now < ad.end:
+        return "not_started" if context.now < ad.start else "ended"
     if cap := refusing_cap(ad, profile, context.now):
         return cap
     campaigns = () if context.repeat else [other.campaign_id for other in chosen]
-    return "campaign_chosen" if ad.campaign_id in campaigns else "outranked"
+    if ad.campaign_id in campaigns:
+        return "campaign_chosen"
+    return refusing_cap(ad, profile, context.now, chosen) or "outranked"
 
 
 def _to_refusing_cap(cap: FrequencyCap) -> RefusingCap:

@@ -170,7 +170,9 @@ class CandidateAnswer(AdName):
     verdict: Annotated[
         Verdict, Field(description="`campaign_chosen`: another ad of its campaign was chosen.")
     ]
-    cap: NotRequired[Annotated[RefusingCap, Field(description="Why it was `capped`.")]]
+    cap: NotRequired[
+        Annotated[RefusingCap, Field(description="Why it was `capped`; the chosen ads count, too.")]
+    ]
 
 
 class Choice(TypedDict):

@@ -2,7 +2,7 @@
 
 Source: "MongoDB Applied Design Patterns", ch. 7. Its three designs are stages of one search.
 Design 1 is the first ad `by_score` without keywords. Design 2 is the first `acceptable` ad.
-Design 3 takes keywords and goes on for `several` ads. So a zone needs no setting: the parameters
+Design 3 has keywords and may `take` several ads. So a zone needs no setting: the parameters
 of each request select the design.
 """
 
@@ -27,31 +27,51 @@ from chalicelib.ads.visitors.histories import (
 # Frequency caps: the limits of a visitor's events of an ad.
 
 
-def refusing_cap(ad: Ad, profile: VisitorProfile, now: datetime) -> FrequencyCap | None:
+def refusing_cap(
+    ad: Ad, profile: VisitorProfile, now: datetime, taken: Sequence[Ad] = ()
+) -> FrequencyCap | None:
     """Return the first of the ad's caps that refuses it to this visitor now, or None.
 
-    An event counts from its millisecond on until `window` later, without the end. A bound of
-    the profile never makes a cap leak. A full list within a window may have lost events of the
-    window, and a full profile may have refused an advertiser's events; so both refuse the ad.
+    An event counts from its millisecond on until `window` later, without the end; the ads `taken`
+    so far count as impressions now. A bound of the profile never makes a cap leak. A full list
+    within a window may have lost events of the window, and a full profile may have refused an
+    advertiser's events; so both refuse the ad.
     Source: "MongoDB Applied Design Patterns", ch. 7, design 2 (`ad_is_acceptable`).
     """
     history = profile.histories.get(ad.advertiser)
     if history is None:
-        return ad.caps[0] if ad.caps and profile.is_full else None
+        if profile.is_full:
+            return ad.caps[0] if ad.caps else None
+        if not taken:
+            return None
+        history = {}
     for cap in ad.caps:
-        if _is_reached(cap, ad, history.get(LISTS[cap.event], ()), now):
+        left = cap.limit - _count_taken(cap, ad, taken) if taken else cap.limit
+        if _is_reached(cap, ad, history.get(LISTS[cap.event], ()), now, left):
             return cap
     return None
 
 
-def _is_reached(cap: FrequencyCap, ad: Ad, events: Sequence[Entry], now: datetime) -> bool:
+def _count_taken(cap: FrequencyCap, ad: Ad, taken: Iterable[Ad]) -> int:
+    """Return the number of a decision's ads that an ad's cap counts; none is this ad."""
+    if cap.event != "impression" or cap.scope == "ad":
+        return 0
+    if cap.scope == "campaign":
+        return sum(each.campaign_id == ad.campaign_id for each in taken)
+    return sum(each.advertiser == ad.advertiser for each in taken)
+
+
+def _is_reached(
+    cap: FrequencyCap, ad: Ad, events: Sequence[Entry], now: datetime, left: int
+) -> bool:
+    if left <= 0:
+        return True
     since = now - cap.window
-    met = 0
     for event in reversed(events):
         if event["ts"] <= since:
             return False
-        met += _concerns(cap, ad, event)
-        if met == cap.limit:
+        left -= _concerns(cap, ad, event)
+        if not left:
             return True
     return len(events) >= MAX_EVENTS
 
@@ -104,15 +124,18 @@ def choose(
 ) -> list[Ad]:
     """Return up to `count` ads, the best first, that the visitor's caps accept.
 
-    An ad that `shows` refuses gives way to the next. In a zone with CPC ads, chance makes
-    `explore_rate` of the choices, so that an ad with a bad start gets another try.
+    Each ad counts in the caps of the next, and an ad that `shows` refuses gives way to it. In a
+    zone with CPC ads, chance makes `explore_rate` of the choices, so that an ad with a bad start
+    gets another try.
     """
     order = by_chance if explores(zone, context, rng) else by_score
     ads = order(zone, context, rng)
     is_one_read = context.is_anonymous or len(zone.advertisers) <= FEW_ADVERTISERS
     ahead = 1 if is_one_read else AHEAD
-    shown = filter(shows, acceptable(ads, read, context.now, ahead))
-    return list(several(shown, context.count, repeat=context.repeat))
+    taken: list[Ad] = []
+    shown = filter(shows, acceptable(ads, read, context.now, ahead, taken))
+    take(shown, context.count, taken, repeat=context.repeat)
+    return taken
 
 
 def explores(zone: CompiledZone, context: Context, rng: random.Random) -> bool:
@@ -234,8 +257,10 @@ def _nth(ads: int, number: int) -> int:
     return place
 
 
-def acceptable(ads: Iterable[Ad], read: ReadProfile, now: datetime, ahead: int) -> Iterator[Ad]:
-    """Yield the ads that the visitor's caps accept, in their order.
+def acceptable(
+    ads: Iterable[Ad], read: ReadProfile, now: datetime, ahead: int, taken: Sequence[Ad]
+) -> Iterator[Ad]:
+    """Yield the ads that the visitor's caps accept, in their order, beside those `taken` so far.
 
     A read of the profile is for the advertisers of the next `ahead` ads, and of more ads after
     each batch.
@@ -243,18 +268,20 @@ def acceptable(ads: Iterable[Ad], read: ReadProfile, now: datetime, ahead: int) 
     waiting = iter(ads)
     while batch := list(islice(waiting, ahead)):
         profile = read({ad.advertiser for ad in batch if ad.caps})
-        yield from (ad for ad in batch if refusing_cap(ad, profile, now) is None)
+        yield from (ad for ad in batch if refusing_cap(ad, profile, now, taken) is None)
         ahead *= _GROWTH
 
 
-def several(ads: Iterable[Ad], count: int, *, repeat: bool) -> Iterator[Ad]:
-    """Yield the first `count` ads; without `repeat`, no two of one campaign."""
-    taken: set[str] = set()
+def take(ads: Iterable[Ad], count: int, taken: list[Ad], *, repeat: bool) -> None:
+    """Add the first `count` ads to `taken`; without `repeat`, no two of one campaign.
+
+    Each is in the list before the next ad: the caps count it.
+    """
+    campaigns: set[str] = set()
     for ad in ads:
-        if not repeat and ad.campaign_id in taken:
+        if not repeat and ad.campaign_id in campaigns:
             continue
-        yield ad
-        taken.add(ad.campaign_id)
-        count -= 1
-        if not count:
+        taken.append(ad)
+        campaigns.add(ad.campaign_id)
+        if len(taken) == count:
             return

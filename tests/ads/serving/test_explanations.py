@@ -11,10 +11,19 @@ from chalicelib.ads.serving.decisions import seed_rng
 from chalicelib.ads.serving.explanations import choice_of
 from chalicelib.ads.serving.selection import Context, choose
 from chalicelib.runtime import Runtime
-from tests.ads.serving.support.zones import contexts, inventories, profiles, reference
+from tests.ads.serving.support.zones import (
+    NOBODY,
+    cap,
+    contexts,
+    inventories,
+    profiles,
+    reference,
+    row,
+    zone_document,
+)
 from tests.ads.support.events import ANN
 from tests.ads.support.factories import activate, ad_unit, add_zones, advertiser, cpm, put_campaign
-from tests.support.clock import Clock
+from tests.support.clock import START, Clock
 from tests.support.http_client import Client
 
 SPRING = "mercedes:spring"
@@ -195,12 +204,31 @@ def test_the_account_is_of_the_choice_itself_and_replays(
     ads = choose(CompiledZone(inventory), context, lambda _: visitor, seed_rng(seed))
     assert [ad["ad_unit_id"] for ad in explained["ads"]] == [ad.ad_unit_id for ad in ads]
     assert choice_of(zone, keywords, context, visitor, seed) == explained
-    allowed = {
-        ad["ad_unit_id"]: score
-        for score, ad in reference(inventory, context.keywords, visitor, context.now)
-    }
+    units = {ad.ad_unit_id for ad in ads}
+    taken = [each for each in inventory["ads"] if each["ad_unit_id"] in units]
+    seen, beside = (
+        {
+            ad["ad_unit_id"]: score
+            for score, ad in reference(inventory, context.keywords, visitor, context.now, others)
+        }
+        for others in ((), taken)
+    )
     for each in explained["candidates"]:
-        passes = each["verdict"] in ("chosen", "campaign_chosen", "outranked")
-        assert passes == (each["ad_unit_id"] in allowed)
+        # Only an ad left out has to pass beside the chosen ads.
+        is_in = each["verdict"] in ("chosen", "campaign_chosen")
+        passes = is_in or each["verdict"] == "outranked"
+        assert passes == (each["ad_unit_id"] in (seen if is_in else beside))
         if passes:
-            assert each["score"] == allowed[each["ad_unit_id"]]
+            assert each["score"] == seen[each["ad_unit_id"]]
+
+
+def test_an_ad_that_the_chosen_ads_keep_out_is_capped() -> None:
+    caps = [cap("advertiser")]
+    inventory = zone_document(*[row(f"x:{name}/{name}", caps=caps) for name in ("one", "two")])
+    asked = Context(START, count=2)
+
+    explained = choice_of(CompiledZone(inventory), [[], []], asked, NOBODY, "seed")
+
+    first, second = sorted(explained["candidates"], key=lambda each: each["verdict"])
+    assert (first["verdict"], second["verdict"]) == ("capped", "chosen")
+    assert first["cap"]["scope"] == "advertiser"

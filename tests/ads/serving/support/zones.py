@@ -105,42 +105,62 @@ def chosen(
 
 
 def reference(
-    zone: ServedZone, keywords: Sequence[str], visitor: VisitorProfile, now: datetime
+    zone: ServedZone,
+    keywords: Sequence[str],
+    visitor: VisitorProfile,
+    now: datetime,
+    taken: Sequence[AdRow] = (),
 ) -> list[tuple[float, AdRow]]:
-    """Every ad that may be shown, with its score, in no order."""
+    """Every ad that may be shown beside those taken, with its score, in no order."""
     return [
         (ad["ecpm_micros"] * math.log(1.1 + len(set(ad["keywords"]) & set(keywords))), ad)
         for ad in zone["ads"]
         if ad["ecpm_micros"] >= zone["floor_ecpm_micros"]
         and ad["start"] <= now < ad["end"]
-        and not any(reached(cap, ad, visitor, now) for cap in ad["caps"])
+        and ad not in taken
+        and not any(reached(cap, ad, visitor, now, taken) for cap in ad["caps"])
     ]
 
 
-def reached(cap: StoredCap, ad: AdRow, visitor: VisitorProfile, now: datetime) -> bool:
+def reached(
+    cap: StoredCap, ad: AdRow, visitor: VisitorProfile, now: datetime, taken: Sequence[AdRow] = ()
+) -> bool:
     advertiser, campaign = ad["campaign_id"].split(":")
-    if advertiser not in visitor.histories:
-        return visitor.advertiser_count >= MAX_ADVERTISERS
-    events = visitor.histories[advertiser].get(LISTS[cap["event"]], [])
+    if advertiser not in visitor.histories and visitor.advertiser_count >= MAX_ADVERTISERS:
+        return True
+    events = visitor.histories.get(advertiser, {}).get(LISTS[cap["event"]], [])
     within = [e for e in events if now - e["ts"] < timedelta(seconds=cap["window_seconds"])]
     same: dict[str, Mapping[str, Any]] = {
         "ad": {"campaign": campaign, "ad_unit_id": ad["ad_unit_id"]},
         "campaign": {"campaign": campaign},
         "advertiser": {},
     }
-    met = [e for e in within if same[cap["scope"]].items() <= e.items()]
+    shown: list[Any] = [
+        {"campaign": other["campaign_id"].split(":")[1], "ad_unit_id": other["ad_unit_id"]}
+        for other in taken
+        if cap["event"] == "impression" and other["campaign_id"].startswith(f"{advertiser}:")
+    ]
+    met = [e for e in [*within, *shown] if same[cap["scope"]].items() <= e.items()]
     return len(met) >= cap["limit"] or len(within) == len(events) >= MAX_EVENTS
 
 
-def assert_allowed(ads: list[Any], allowed: list[tuple[float, AdRow]], asked: Context) -> None:
+def assert_allowed(
+    ads: list[Any], zone: ServedZone, visitor: VisitorProfile, asked: Context
+) -> None:
     """Each ad is one of the best that were left, and none was left that should have come."""
-    left = {(ad["campaign_id"], ad["ad_unit_id"]): (score, ad) for score, ad in allowed}
+    taken: list[AdRow] = []
+
+    def left() -> list[tuple[float, AdRow]]:
+        campaigns = () if asked.repeat else {each["campaign_id"] for each in taken}
+        rest = reference(zone, asked.keywords, visitor, asked.now, taken)
+        return [each for each in rest if each[1]["campaign_id"] not in campaigns]
+
     for ad in ads:
-        score, _ = left.pop((ad.campaign_id, ad.ad_unit_id))
-        assert score == max([score, *(other for other, _ in left.values())])
-        if not asked.repeat:
-            left = {key: each for key, each in left.items() if key[0] != ad.campaign_id}
-    assert len(ads) == asked.count or not left
+        scores = {(row["campaign_id"], row["ad_unit_id"]): (score, row) for score, row in left()}
+        score, row = scores[ad.campaign_id, ad.ad_unit_id]
+        assert asked.explore_rate or score == max(other for other, _ in scores.values())
+        taken.append(row)
+    assert len(ads) == asked.count or not left()
 
 
 WORDS = ("a", "b", "c", "d", "e", "é", "новости")
