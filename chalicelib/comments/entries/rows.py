@@ -117,6 +117,8 @@ class CommentEntry(TypedDict):
 _RANKED = {"ranked": True}
 # The condition of the index that finds the participants of a node.
 TAKING_PART: Document = {"state": "visible"}
+# The filter of comments that anybody sees. The entry of a page is visible, and has no id.
+VISIBLE: Document = {**TAKING_PART, "id": {"$gt": ""}}
 _NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
 # The filter of comments by which their author alone sees that they take part.
 CONCEALED_PART: Document = {"shadow": {"$type": "string", "$eq": "visible"}}

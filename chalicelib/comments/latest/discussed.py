@@ -13,7 +13,7 @@ from typing_extensions import TypedDict as AnswerDict
 
 from chalicelib import deadlines
 from chalicelib.comments import nodes
-from chalicelib.comments.entries.rows import ENTRIES, TAKING_PART
+from chalicelib.comments.entries.rows import ENTRIES, VISIBLE
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import writable_filter
 from chalicelib.database import Collection, Document
@@ -156,7 +156,7 @@ def _stages(site: str, now: datetime) -> list[Document]:
     }
     recent = {"$gt": begins[30], "$lte": now}
     return [
-        {"$match": {"site": site, **TAKING_PART, "posted": recent}},
+        {"$match": {"site": site, **VISIBLE, "posted": recent}},
         {"$sort": {"posted": -1, "_id": 1}},
         {"$limit": _MOST_COMMENTS},
         {"$group": {"_id": "$node_id", **counts}},

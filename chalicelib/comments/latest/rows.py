@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chalicelib.comments import nodes
-from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.entries.rows import ENTRIES, VISIBLE
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import CONCEALED
 from chalicelib.comments.stores.collected import Place, collect
@@ -119,7 +119,7 @@ def _entries(
 
 def _states(where: Document, caller: Principal | None) -> Iterator[Document]:
     """Yield the filters of listed states; a person also sees their concealed comments."""
-    yield {**where, "state": "visible"}
+    yield {**where, **VISIBLE}
     if caller is not None and where.get("author_id", caller.id) == caller.id:
         for state in CONCEALED:
             yield {**where, "author_id": caller.id, "state": state, "shadow": "visible"}

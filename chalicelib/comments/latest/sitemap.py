@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.comments import nodes
-from chalicelib.comments.entries.rows import ENTRIES, TAKING_PART
+from chalicelib.comments.entries.rows import ENTRIES, VISIBLE
 from chalicelib.comments.page_urls import key_of, plain
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -68,7 +68,7 @@ def stages(site: str, part: str, most: int, now: datetime) -> list[Document]:
     """Return the stages that give public nodes, each with its latest visible comment, by keys."""
     keys: Document = {"$gt": "", "$gte": part, "$lt": f"{part}\x7f"}
     newest: list[Document] = [
-        {"$match": {"site": site, **TAKING_PART, "$expr": {"$eq": ["$node_id", "$$node"]}}},
+        {"$match": {"site": site, **VISIBLE, "$expr": {"$eq": ["$node_id", "$$node"]}}},
         {"$sort": {"posted": -1}},
         {"$limit": 1},
         {"$project": {"posted": 1}},

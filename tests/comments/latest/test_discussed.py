@@ -11,6 +11,7 @@ from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.latest import discussed
 from chalicelib.comments.latest.discussed import FRESH, MOST_NODES
 from chalicelib.runtime import Runtime
+from tests.comments.support.feeds import react_to_page
 from tests.support.clock import Clock
 from tests.support.commands import Commands
 from tests.support.http_client import Client
@@ -126,6 +127,15 @@ def test_comments_that_nobody_sees_do_not_count(
     assert kept
     assert listed(client) == [("Moon", 1)]
     assert listed(client.as_("pat")) == [("Moon", 1)]
+
+
+def test_a_reaction_to_a_page_is_no_comment(three: Client, runtime: Runtime) -> None:
+    react_to_page(three, "/nodes/blog:quiet")
+    react_to_page(three, "/nodes/blog:rain")
+
+    discussed.count(runtime, "blog")
+
+    assert listed(three) == [("Moon", 3), ("Sun", 2), ("Rain", 1)]
 
 
 @pytest.mark.parametrize("counted", [False, True])

@@ -11,6 +11,7 @@ from chalicelib.comments.latest.listing import LatestQuery
 from chalicelib.comments.people import changing
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion
+from tests.comments.support.feeds import react_to_page
 from tests.support.clock import Clock
 from tests.support.commands import Commands
 from tests.support.http_client import Client
@@ -173,6 +174,19 @@ def test_pages_are_full_while_the_newest_are_of_a_page_that_is_not_public(
     assert len(texts(staff)) == 10
 
 
+def test_a_reaction_to_a_page_takes_no_place_of_a_comment(
+    client: Client, nodes: list[str], clock: Clock
+) -> None:
+    post(client.as_("ann"), nodes[0], "hello", clock)
+    clock.advance(seconds=1)
+    react_to_page(client, nodes[1])
+
+    page = client.get(f"{LATEST}?limit=1").json
+
+    assert [each["comment"]["text"] for each in page["comments"]] == ["hello"]
+    assert page["next"] is None
+
+
 def test_a_page_that_reads_its_most_entries_goes_on(
     client: Client,
     nodes: list[str],
@@ -238,8 +252,8 @@ def test_a_list_is_read_by_an_index_of_its_own(
     after = runtime.database["comments.entry"].find().sort("posted", -1).skip(10).next()
 
     for place in (None, (after["posted"], after["_id"])):
-        ranges = rows._ranges(place)
-        branches = [{"site": "blog", **where, "state": "visible", **each} for each in ranges]
+        (state,) = rows._states({"site": "blog", **where}, None)
+        branches = [{**state, **each} for each in rows._ranges(place)]
         found: Any = ENTRIES.of(runtime.database).find({"$or": branches})
         told = found.sort([("posted", -1), ("_id", 1)]).limit(limit).explain()
 

@@ -12,6 +12,7 @@ from chalicelib.comments.nodes import NODES
 from chalicelib.comments.page_urls import key_of
 from chalicelib.comments.people import changing
 from chalicelib.runtime import Runtime
+from tests.comments.support.feeds import react_to_page
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 
@@ -79,6 +80,17 @@ def test_a_comment_that_nobody_sees_changes_no_time(
         assert staff.delete(path).status == 204
     elif state != "shadowed":
         assert staff.post(f"{path}/state", state=state).status == 200
+
+    assert client.get(SITEMAP).body == before
+
+
+def test_a_reaction_to_a_page_changes_no_time(client: Client, clock: Clock) -> None:
+    moon = put(client, "moon")
+    client.as_("ann").post(f"{moon}/comments", text="first")
+    before = client.get(SITEMAP).body
+    clock.advance(hours=1)
+
+    react_to_page(client, moon)
 
     assert client.get(SITEMAP).body == before
 

@@ -58,3 +58,10 @@ class Blog:
 def contents(reply: Reply) -> list[str]:
     root = check_atom(reply.body)
     return [entry.findtext(f"{ATOM}content") or "" for entry in root.findall(f"{ATOM}entry")]
+
+
+def react_to_page(client: Client, node: str) -> None:
+    """React to the page of a node of the site `blog`."""
+    root, heart = client.as_("root", roles=["admin"]), {"key": "heart", "emoji": "\u2764"}
+    assert root.put("/sites/blog/comments/settings", reactions=[heart]).status == 200
+    assert client.as_("bob").put(f"{node}/reactions/heart").status == 200
