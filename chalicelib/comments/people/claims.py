@@ -30,11 +30,12 @@ from chalicelib.comments.people.rows import (
 )
 from chalicelib.comments.shapes import MAX_BADGES, MAX_NOTE_CHARACTERS
 from chalicelib.database import Document, in_transaction
+from chalicelib.errors import Unavailable
 from chalicelib.identity import Principal
 from chalicelib.jobs import outbox
 from chalicelib.mail import addressing
 from chalicelib.people.ids import CLAIMED_PATTERN, ISSUED_ID
-from chalicelib.people.jobs import Join
+from chalicelib.people.jobs import Erase, EraseLate, Join
 from chalicelib.runtime import Runtime
 
 # People of one address whom one call takes.
@@ -68,7 +69,7 @@ def claim(runtime: Runtime, site: str, caller: Principal, people: Iterable[Claim
     """Give an account the pasts of these people of a site; a repeat changes nothing.
 
     The caller has checked the proof of each person. Raises PersonTaken for a person of another
-    account; the people before it are taken then.
+    account; the people before it are taken then. Raises Unavailable during an erasure.
     """
     for each in people:
         job = Join(site=site, person_id=each.id)
@@ -101,7 +102,10 @@ def verified_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
 
 
 def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, job: Join) -> bool:
-    """Take a person, in one transaction; return whether this call did. Raises PersonTaken."""
+    """Take a person, in one transaction; return whether this call did.
+
+    Raises PersonTaken, and Unavailable while an erasure of either has not ended.
+    """
     people = PEOPLE.of(runtime.database)
 
     def find(user_id: str, name: str, session: ClientSession) -> Person:
@@ -116,6 +120,7 @@ def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, job: J
             if theirs["joined"] != caller.id:
                 raise PersonTaken
             return False
+        _check_no_erasure(runtime, (caller.id, given.id), session)
         for row in (_mark(theirs, caller.id, runtime.now()), _merge(mine, theirs, runtime.now())):
             people.replace_one({"_id": row["_id"]}, row, upsert=True, session=session)
         # Their links would bring back a guest who is no more.
@@ -125,6 +130,16 @@ def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, job: J
         return True
 
     return in_transaction(runtime.database, work)
+
+
+def _check_no_erasure(runtime: Runtime, people: Sequence[str], session: ClientSession) -> None:
+    """Raise Unavailable while an erasure of somebody has not ended: it would erase the claim."""
+    now = runtime.now()
+    erasing = (Erase(user_id=each) for each in people)
+    looking = (EraseLate(user_id=each, until=now) for each in people)
+    running = outbox.filter_of(*erasing, *looking)
+    if outbox.JOBS.of(runtime.database).find_one(running, {"_id": 1}, session=session):
+        raise Unavailable("An erasure has not ended; try again later", retry_after_seconds=60)
 
 
 def _mark(person: Person, account: str, now: datetime) -> Person:

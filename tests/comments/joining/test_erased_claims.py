@@ -1,4 +1,4 @@
-"""An account claims a guest and erases itself, while a call of the guest is still running."""
+"""An account claims a guest and erases itself, in either order."""
 
 from typing import Any
 
@@ -7,10 +7,17 @@ import pytest
 from chalicelib.comments.writing import post
 from chalicelib.jobs import outbox
 from chalicelib.social.messages import JOB
-from tests.comments.support.guests import GuestSite
-from tests.comments.support.joining import account, authors, id_of, join, posted
+from tests.comments.support.guests import SITE, GuestSite
+from tests.comments.support.joining import ANN, account, authors, id_of, join, person, posted
 from tests.support.people import remaining
 from tests.support.workers import Workers
+
+
+def end_erasures(site: GuestSite, workers: Workers) -> None:
+    """Let the second look at who erased themselves run."""
+    site.clock.advance(minutes=21)
+    outbox.sweep(site.runtime, JOB)
+    workers.drain()
 
 
 def test_a_comment_that_a_guest_sends_meanwhile_does_not_stay(
@@ -34,9 +41,43 @@ def test_a_comment_that_a_guest_sends_meanwhile_does_not_stay(
     assert [each for each, _ in authors(site)] == [former]
 
     for _ in range(2):
-        site.clock.advance(minutes=21)
-        outbox.sweep(site.runtime, JOB)
-        workers.drain()
+        end_erasures(site, workers)
 
     assert authors(site) == []
     assert remaining(site.runtime, former) == 0
+
+
+def test_a_past_waits_for_the_end_of_an_erasure(site: GuestSite, workers: Workers) -> None:
+    site.decide(guests="name")
+    writer = site.guest("Passenger", email=None, return_to=None)
+    former, ann = id_of(writer), account(site)
+    posted(writer, "Early")
+    assert site.admin.patch(f"{SITE}/people/{former}", status="banned").status == 200
+    assert ann.delete("/users/me").status == 202
+
+    refused = [join(ann, writer).status]
+    workers.drain()
+    refused.append(join(ann, writer).status)
+    end_erasures(site, workers)
+
+    assert (refused, authors(site)) == ([503, 503], [(former, "Passenger")])
+    assert join(ann, writer).status == 202
+    assert authors(site) == [(ANN, "Ann")]
+    assert site.admin.get(f"{SITE}/people/{ANN}").json["status"] == "banned"
+
+
+def test_a_guest_who_is_being_erased_is_claimed_afterwards(
+    site: GuestSite, workers: Workers
+) -> None:
+    site.decide(guests="name")
+    writer = site.guest("Passenger", email=None, return_to=None)
+    former, ann = id_of(writer), account(site)
+    posted(writer, "Early")
+    assert writer.delete("/users/me").status == 202
+    workers.drain()
+
+    assert join(ann, writer).status == 503
+    end_erasures(site, workers)
+
+    assert join(ann, writer).status == 202
+    assert person(site, former)["joined"] == ANN
