@@ -274,24 +274,25 @@ def end(
 def end_expired(database: Database[Document], grace: timedelta, now: datetime) -> int:
     """End the leases whose beacons can no longer come; return the number ended here.
 
-    A lease that another transaction holds waits for the next run, without holding up the rest.
+    The leases of a campaign that another transaction holds wait for the next run, without holding
+    up the rest.
     """
     expired_by = now - grace
     expired = {"state": "open", "expires_at": {"$lte": expired_by}}
     found = LEASES.of(database).find(expired, {"campaign_id": 1}).limit(MAX_ENDED)
     keys = [LeaseKey(lease["campaign_id"], lease["_id"]) for lease in found]
-    return sum(_end_in_time(database, key, now, expired_by) for key in keys)
-
-
-def _end_in_time(
-    database: Database[Document], key: LeaseKey, now: datetime, expired_by: datetime
-) -> bool:
-    try:
-        with pymongo.timeout(END_TIMEOUT_SECONDS):
-            return end(database, key, now, expired_by)
-    except Unavailable:
-        log.warning("lease not ended", extra={"fields": key._asdict()})
-        return False
+    ended, busy = 0, set[str]()
+    for key in keys:
+        if key.campaign_id in busy:
+            continue
+        try:
+            with pymongo.timeout(END_TIMEOUT_SECONDS):
+                ended += end(database, key, now, expired_by)
+        except Unavailable:
+            # Each further lease of the campaign would wait as long.
+            busy.add(key.campaign_id)
+            log.warning("lease not ended", extra={"fields": key._asdict()})
+    return ended
 
 
 def _fold_in(

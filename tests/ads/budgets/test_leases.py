@@ -6,6 +6,7 @@ import pytest
 from pymongo.client_session import ClientSession
 
 from chalicelib.ads.budgets import exhaustion, leases
+from chalicelib.ads.budgets.leases import LeaseKey
 from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.ads.inventory import campaigns, placing
 from chalicelib.ads.inventory.campaigns import StoredCampaign
@@ -142,6 +143,37 @@ def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_other
     assert refresh(runtime) == 1
     assert leases.end_expired(database, GRACE, clock()) == 1
     assert money(runtime)["leased"] == 0
+
+
+@pytest.mark.timeout(30)
+def test_the_leases_of_a_campaign_that_another_holds_wait_for_it_once(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "END_TIMEOUT_SECONDS", 0.5)
+    funded(runtime, 500)
+    for _ in range(5):
+        assert acquire(runtime)
+    put_campaign(runtime, "bmw:summer")
+    activate(runtime, "bmw:summer")
+    database, end_one = runtime.database, leases.end
+    assert leases.acquire(database, "bmw:summer", TERMS, clock(), runtime.random)
+    clock.advance(hours=1)
+    tried: list[str] = []
+
+    def end_and_note(database: Any, key: LeaseKey, *times: Any) -> bool:
+        tried.append(key.campaign_id)
+        return end_one(database, key, *times)
+
+    monkeypatch.setattr(leases, "end", end_and_note)
+    with database.client.start_session() as session, session.start_transaction():
+        held: Document = {"$set": {"caps": []}}
+        database[campaigns.CAMPAIGNS.name].update_one({"_id": SPRING}, held, session=session)
+
+        assert leases.end_expired(database, GRACE, clock()) == 1
+
+        session.abort_transaction()
+    assert sorted(tried) == ["bmw:summer", SPRING]
+    assert leases.end_expired(database, GRACE, clock()) == 5
 
 
 def test_a_campaign_too_large_for_its_zones_does_not_keep_the_schedule_from_the_others(
