@@ -13,7 +13,7 @@ from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# The queries of entries for one page, where comments of pages that are not public are the newest.
+# The queries of entries for one page, where the newest are of many pages that are not public.
 _MOST_QUERIES = 5
 _ORDER = [("posted", -1), ("_id", 1)]
 # What decides the bytes that a comment has in a feed, as far as its entry has it.
@@ -78,7 +78,8 @@ def find(
     where, node = selection
     known: dict[str, Node | None] = {node["_id"]: node} if node else {}
     for _ in range(_MOST_QUERIES):
-        entries = _entries(runtime, where, reader.caller, after, limit + 1)
+        seen = _without_unseen(where, known)
+        entries = _entries(runtime, seen, reader.caller, after, limit + 1)
         _look_up(runtime, entries, reader.caller, known)
         for number, entry in enumerate(entries[:limit], 1):
             after = entry["posted"], entry["_id"]
@@ -123,6 +124,15 @@ def _states(where: Document, caller: Principal | None) -> Iterator[Document]:
     if caller is not None and where.get("author_id", caller.id) == caller.id:
         for state in CONCEALED:
             yield {**where, "author_id": caller.id, "state": state, "shadow": "visible"}
+
+
+def _without_unseen(where: Document, known: Mapping[str, Node | None]) -> Document:
+    """Return a filter that leaves out the known nodes that the reader does not see."""
+    unseen = [node_id for node_id, node in known.items() if node is None]
+    if not unseen:
+        return where
+    # By an expression: else an index by nodes may replace the one that has the order.
+    return {**where, "$expr": {"$not": [{"$in": ["$node_id", {"$literal": unseen}]}]}}
 
 
 def _ranges(after: Position | None) -> list[Document]:

@@ -187,6 +187,20 @@ def test_a_reaction_to_a_page_takes_no_place_of_a_comment(
     assert page["next"] is None
 
 
+def test_many_comments_of_one_page_that_is_not_public_hide_no_other(
+    client: Client, nodes: list[str], clock: Clock, runtime: Runtime
+) -> None:
+    post(client.as_("ann"), nodes[0], "public", clock)
+    for number in range(7):
+        post(client.as_("ann"), nodes[1], f"private {number}", clock)
+    close(runtime, nodes[1], clock)
+
+    page = client.get(f"{LATEST}?limit=1").json
+
+    assert [each["comment"]["text"] for each in page["comments"]] == ["public"]
+    assert page["next"] is None
+
+
 def test_a_page_that_reads_its_most_entries_goes_on(
     client: Client,
     nodes: list[str],
@@ -198,7 +212,7 @@ def test_a_page_that_reads_its_most_entries_goes_on(
     for number in range(7):
         post(client.as_("ann"), nodes[1], f"private {number}", clock)
     close(runtime, nodes[1], clock)
-    monkeypatch.setattr(rows, "_MOST_QUERIES", 2)
+    monkeypatch.setattr(rows, "_MOST_QUERIES", 1)
 
     first = client.get(f"{LATEST}?limit=2").json
 
@@ -250,9 +264,11 @@ def test_a_list_is_read_by_an_index_of_its_own(
         for who in ("ann", "bob"):
             post(client.as_(who), nodes[number % 3], f"hello {number}", clock)
     after = runtime.database["comments.entry"].find().sort("posted", -1).skip(10).next()
+    unseen = {nodes[1].removeprefix("/nodes/"): None}
 
-    for place in (None, (after["posted"], after["_id"])):
-        (state,) = rows._states({"site": "blog", **where}, None)
+    for place, known in ((None, {}), ((after["posted"], after["_id"]), unseen)):
+        asked = rows._without_unseen({"site": "blog", **where}, known)
+        (state,) = rows._states(asked, None)
         branches = [{**state, **each} for each in rows._ranges(place)]
         found: Any = ENTRIES.of(runtime.database).find({"$or": branches})
         told = found.sort([("posted", -1), ("_id", 1)]).limit(limit).explain()
