@@ -425,6 +425,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "analytics.logs.expiring.ExpiringLog.forget: delete hit.event",
         "analytics.logs.rotating.RotatingLog.forget: delete hit.event",
     ),
+    "the readers of a concealed action, for its actor alone": (
+        "social.activity.feed.action_fan_out.count_readers: aggregate feed.person",
+    ),
     "an action's audience by team or department, in the background": (
         "social.activity.feed.action_fan_out.readers_of: find feed.person",
         "social.activity.feed.refill.find_due: find feed.action",

@@ -31,6 +31,15 @@ def readers_of(database: Database[Document], action: AddressedAction, ids: IdRan
     return ids.cut({action["actor"]["id"], *members})
 
 
+def count_readers(database: Database[Document], action: AddressedAction) -> int:
+    """Return the number of an action's readers."""
+    unit, actor_id = action["scope"], action["actor"]["id"]
+    if unit == "restricted":
+        return len({actor_id, *action["audience"]})
+    others = {unit: action[unit], "_id": {"$ne": actor_id}}
+    return 1 + people.PEOPLE.of(database).count_documents(others)
+
+
 def select_eligible(
     database: Database[Document], action: AddressedAction, reader_ids: list[str]
 ) -> list[str]:

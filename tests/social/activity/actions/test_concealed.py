@@ -27,7 +27,6 @@ from tests.support.http_client import Client, Reply
 SITES = ("one", "two")
 STAFF = "only staff may call it"
 UNDRIVEN = {
-    "getActionFanOut": STAFF,
     "retryActionFanOut": STAFF,
     "listFailedActionFanOuts": STAFF,
     "renameRef": STAFF,
@@ -96,6 +95,7 @@ class Person:
             self.call(operation, "GET", path)
         for action in known:
             self.call("getAction", "GET", f"/actions/{action}")
+            self.call("getActionFanOut", "GET", f"/actions/{action}/fan-out")
             self.call("listActionComments", "GET", f"/actions/{action}/comments")
             self.call("listActionReactions", "GET", f"/actions/{action}/reactions")
 
@@ -233,6 +233,32 @@ def test_an_action_follows_the_concealment_of_its_comment(office: Office) -> Non
     assert root(office).post(f"{path}/state", state="hidden").status == 200
     office.workers.drain()
     assert (feed(person, person.id), feed(person, person.friend)) == ([], [])
+
+
+def test_only_staff_see_to_whom_a_concealed_action_went(office: Office) -> None:
+    _, person = people(office)
+    hidden = person.action_of(person.comment("So it is"))
+    office.workers.drain()
+    shadow(person, "ok")
+    later = person.action_of(person.comment("So it was"))
+    office.workers.drain()
+    actions.conceal(office.runtime, later)
+    office.place("newcomer", department=f"department-{person.site}", team="x")
+    office.workers.drain()
+    staff = office.client.as_("mod", roles=["social_moderator"])
+
+    numbers = {
+        (reader, action): client.get(f"/actions/{action}/fan-out").json["total"]
+        for reader, client in (("actor", person.me), ("staff", staff))
+        for action in (hidden, later)
+    }
+
+    assert numbers == {
+        ("actor", hidden): 3,
+        ("actor", later): 2,
+        ("staff", hidden): 1,
+        ("staff", later): 2,
+    }
 
 
 def test_a_worker_that_dies_before_it_takes_the_items_shows_them_to_no_reader(
