@@ -89,21 +89,23 @@ def id_of(kind: str, thing: str) -> str:
 def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None:
     """Report a thing once, or delete its action if `cause` is None.
 
-    A deleted action never comes back. If the author has no team, or department, the feed has no
-    action. Of a concealed thing, the action is for its author alone, with the look of any other.
+    A deleted action never comes back. If the author has no team, or department, the feed gets no
+    new action. The action of a concealed thing is for its author alone, with the look of any other.
     """
     action_id = id_of(kind, thing)
     if cause is None:
         if actions.bury(runtime, action_id):
             runtime.queues.send(Cascade(action_id=action_id))
         return
+    agree = actions.conceal if cause.is_concealed else actions.reveal
     action = _action(runtime, action_id, {"kind": kind, "thing": thing}, cause)
     if action is None:
+        # An action from before the author left the unit.
+        agree(runtime, action_id)
         return
     try:
         actions.ACTIONS.of(runtime.database).insert_one(action)
     except DuplicateKeyError:
-        agree = actions.conceal if cause.is_concealed else actions.reveal
         agree(runtime, action_id)
         return
     runtime.queues.send(DeliverAction(action_id=action_id))

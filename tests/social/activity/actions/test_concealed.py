@@ -235,6 +235,27 @@ def test_an_action_follows_the_concealment_of_its_comment(office: Office) -> Non
     assert (feed(person, person.id), feed(person, person.friend)) == ([], [])
 
 
+def test_an_action_follows_its_comment_after_its_author_has_left_the_department(
+    office: Office,
+) -> None:
+    _, person = people(office)
+    shadow(person, "ok")
+    comment = person.comment("So it is")
+    office.workers.drain()
+    action = person.action_of(comment)
+    office.place(person.id)
+    path = f"/nodes/{person.node}/comments/{comment}"
+
+    shadow(person)
+    assert person.me.patch(path, text="So it was").status == 200
+    office.workers.drain()
+    assert (feed(person, person.id), feed(person, person.friend)) == ([action], [])
+
+    assert root(office).post(f"{path}/state", state="visible").status == 200
+    office.workers.drain()
+    assert (feed(person, person.id), feed(person, person.friend)) == ([action], [action])
+
+
 def test_only_staff_see_to_whom_a_concealed_action_went(office: Office) -> None:
     _, person = people(office)
     hidden = person.action_of(person.comment("So it is"))
