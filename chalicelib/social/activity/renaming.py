@@ -70,7 +70,7 @@ def set_unregistered(
             f"descriptor.{field}": value
             for pair in named.items()
             for field, value in values(*pair).items()
-            if field in action["descriptor"]
+            if action["descriptor"].get(field, value) != value
         }
         if changed:
             rows.update_one({"_id": action["_id"]}, {"$set": changed})

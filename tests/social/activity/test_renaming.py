@@ -4,10 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pymongo import monitoring
 
 from chalicelib.jobs import outbox
-from chalicelib.social.activity.actions import types
+from chalicelib.social.activity import renaming
+from chalicelib.social.activity.actions import actions, types
 from tests.social.activity.support.office import APPLIED, ENGINEER, MARY, Office
+from tests.support.commands import listening
 from tests.support.http_client import Client
 
 RATED: dict[str, Any] = {
@@ -61,6 +64,41 @@ def test_a_user_is_renamed_in_actions_of_a_type_that_is_registered_no_more(
     left = office.stored(about_bob)["descriptor"]
     assert (left["rater_id"], left["rater_name"]) == ("bob", "Robert")
     assert left["applicant_name"] == APPLIED["applicant_name"]
+
+
+class Updates(monitoring.CommandListener):
+    """Counts the updates of actions that a client sends."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        self.count += event.command.get("update") == actions.ACTIONS.name
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        pass
+
+    def failed(self, event: monitoring.CommandFailedEvent) -> None:
+        pass
+
+
+def test_a_second_attempt_writes_none_of_the_renamed_actions_again(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.settle("bob")
+    for _ in range(3):
+        office.tell("ann", descriptor=RATED)
+    monkeypatch.delitem(types.DESCRIPTORS, "application_rating")
+    updates = Updates()
+    sent = []
+
+    with listening(office.runtime, updates) as heard:
+        for _ in range(2):
+            renaming.rename_user(heard.database, "bob", "Robert")
+            sent.append(updates.count)
+            updates.count = 0
+
+    assert sent[0] - sent[1] == 3
 
 
 def test_a_user_is_renamed_as_actor_in_descriptors_refs_and_comments(office: Office) -> None:
