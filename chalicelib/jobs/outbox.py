@@ -125,9 +125,9 @@ def filter_of(*jobs: Job) -> Document:
 
 def filter_from(first: Job) -> Document:
     """Return the filter of the jobs with the ids of `first` and any last id; its own is empty."""
-    # All keys that begin with this key.
-    key = _key(first)
-    return {"_id": {"$gte": key, "$lt": f"{key[:-1]};"}}
+    # All keys that begin with this key and a colon; the semicolon follows the colon.
+    key = _key(first).removesuffix(":")
+    return {"_id": {"$gte": f"{key}:", "$lt": f"{key};"}}
 
 
 def sweep(runtime: Runtime, kinds: TypeAdapter[Any], jobs: Collection[StoredJob] = JOBS) -> None:

@@ -120,7 +120,7 @@ def _run(runtime: Runtime, job: SocialJob) -> None:
         case Trim():
             repair.trim(runtime, job.user_id)
         case Refill():
-            refill.refill(runtime, job.user_id)
+            refill.refill(runtime, job.user_id, job.after)
         case RenameRef():
             activity_renaming.rename_ref(runtime, job.ref_id)
         case Rerank():

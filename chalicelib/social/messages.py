@@ -62,11 +62,16 @@ class Trim(Job):
 
 
 class Refill(Job):
-    """Refill a reader's activity feed by their present place and mutes."""
+    """Refill a reader's activity feed by their present place and mutes.
+
+    With `after`, only the removal of actions that are not due goes on, after that action's id.
+    """
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["refill"] = "refill"
     user_id: str
+    # A whole refill has no such field: jobs of earlier releases have the same key in the outbox.
+    after: str = Field(default="", exclude_if=lambda after: not after)
 
 
 class RenameRef(Job):

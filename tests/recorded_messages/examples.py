@@ -76,7 +76,7 @@ _EXAMPLES: tuple[Message, ...] = (
     people_jobs.Erase(user_id="ann"),
     people_jobs.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
     people_jobs.Join(site="harbour-post", person_id="g_AAECAwQFBgcICQoLDA0ODw"),
-    messages.Refill(user_id="ann"),
+    messages.Refill(user_id="ann", after="aaneGAECAwQFBgcI"),
     Notify(comment="harbour-post:ferry-timetable/0123456789"),
     Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),

@@ -276,6 +276,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "webhooks.personal_data.erase: update webhooks.hook",
         "ads.campaigns.personal_data.erase: update ad.campaign",
         "social.activity.personal_data._forget_event: delete social.errand",
+        "social.activity.personal_data.erase: delete social.errand",
         "social.graph.watches.erase: delete social.watch",
         "social.personal_data._erase: delete social.errand",
         "social.activity.personal_data._forget_mentions: update feed.action",

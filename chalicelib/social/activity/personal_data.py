@@ -53,7 +53,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     _forget_mentions(database, user_id, conducted)
     if until is None:
         items.ITEMS.of(database).delete_many({"user_id": user_id})
-        outbox.JOBS.of(database).delete_many(outbox.filter_of(Refill(user_id=user_id)))
+        outbox.JOBS.of(database).delete_many(_refills(user_id))
     return Step.DONE
 
 
@@ -77,8 +77,14 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("past reports", places, managed, report),
         Trace("assignees", persons, assigned, assignee),
         Trace("past assignees", places, assigned, assignee),
-        Trace("refill", jobs, outbox.filter_of(Refill(user_id=user_id)), job_entries),
+        Trace("refill", jobs, _refills(user_id), job_entries),
     ]
+
+
+def _refills(user_id: str) -> Document:
+    """Return the filter of a person's refills in the outbox: the whole, and rests."""
+    whole = Refill(user_id=user_id)
+    return {"$or": [outbox.filter_of(whole), outbox.filter_from(whole)]}
 
 
 def _forget_place(database: Database[Document], user_id: str) -> None:

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from pymongo import ASCENDING
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.database import Document
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.shapes import VisibleAction
@@ -15,22 +17,41 @@ from chalicelib.social.activity.feed.items import DeliveredAction
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.people import StoredPerson
 from chalicelib.social.activity.org.places import Org
+from chalicelib.social.messages import Refill
+
+# The fields that decide whether an action is due. Of the audience, `take_undue` reads the reader.
+_DECIDING = ("actor.id", "scope", "team", "department", "hidden", "deleted")
 
 
-def refill(runtime: Runtime, user_id: str) -> None:
+def refill(runtime: Runtime, user_id: str, after: str = "") -> None:
     """Add the missing actions to a reader's feed, and remove actions that are not due.
+
+    After half of the remaining time, another message goes on with the removal, from the action
+    `after` on.
 
     The ties at the time of an action decide its place. Two refills at once, for two changes, may
     overlap: neither removes an action that the refill of a later change has found due.
     """
+    has_time = deadlines.share(0.5)
+    if not after:
+        _add_due(runtime, user_id)
+    at_once = runtime.bounds.social.refill_checked_at_once
+    for action_ids in _action_ids(runtime.database, user_id, after, at_once):
+        take_undue(runtime.database, user_id, action_ids)
+        if not has_time():
+            rest = Refill(user_id=user_id, after=action_ids[-1])
+            outbox.note(runtime, rest)
+            runtime.queues.send(rest)
+            return
+
+
+def _add_due(runtime: Runtime, user_id: str) -> None:
     bounds = runtime.bounds.social
     person = people.find(runtime.database, user_id)
     found = find_due(runtime.database, person, bounds.refill_newest)
     for start in range(0, len(found), bounds.refill_added_at_once):
         some = found[start : start + bounds.refill_added_at_once]
         items.deliver(runtime, some, [user_id], person["version"])
-    for action_ids in _action_ids(runtime.database, user_id, bounds.refill_checked_at_once):
-        take_undue(runtime.database, user_id, action_ids)
 
 
 def find_due(
@@ -52,18 +73,20 @@ def find_due(
     return list({action["_id"]: action for rows in found for action in rows}.values())
 
 
-def _action_ids(database: Database[Document], user_id: str, at_once: int) -> Iterator[list[str]]:
-    """Yield the ids of the actions in a reader's feed, some at a time."""
+def _action_ids(
+    database: Database[Document], user_id: str, after: str, at_once: int
+) -> Iterator[list[str]]:
+    """Yield the ids of the actions in a reader's feed that follow an id, some at a time."""
     # An item's `_id` has the user's id and the action's, with a colon that no user id has.
-    after, end = f"{user_id}:", f"{user_id};"
+    begin, end = items.item_id(user_id, after), f"{user_id};"
     while True:
-        where = {"user_id": user_id, "_id": {"$gt": after, "$lt": end}}
+        where = {"user_id": user_id, "_id": {"$gt": begin, "$lt": end}}
         rows = items.ITEMS.of(database).find(where, {"action_id": 1}).sort("_id", ASCENDING)
         found = list(rows.limit(at_once))
         if not found:
             return
         yield [item["action_id"] for item in found]
-        after = found[-1]["_id"]
+        begin = found[-1]["_id"]
 
 
 def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[str]) -> None:
@@ -73,7 +96,9 @@ def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[
     """
     # The person is read after the items: the delivery of each item knew no more than this.
     person = people.find(database, user_id)
-    rows = actions.ACTIONS.of(database).find({"_id": {"$in": list(action_ids)}, "deleted": False})
+    own_part = {"audience": {"$elemMatch": {"$eq": user_id}}}
+    there = {"_id": {"$in": list(action_ids)}, "deleted": False}
+    rows = actions.ACTIONS.of(database).find(there, {**dict.fromkeys(_DECIDING, 1), **own_part})
     due = {row["_id"] for row in rows if _is_due(row, person)}
     items.ITEMS.of(database).delete_many(
         {

@@ -1,13 +1,18 @@
 """A feed is what its reader's place and mutes say today, however they came to be so."""
 
+import random
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from chalicelib import deadlines
+from chalicelib.jobs import outbox
 from chalicelib.social.activity.feed import items, refill
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.people import StoredPerson
+from chalicelib.social.jobs import handle
+from chalicelib.social.messages import Refill
 from tests.social.activity.support.office import Interrupt, Office
 from tests.support.people import erase, remaining
 
@@ -156,6 +161,45 @@ def test_many_actions_are_added_and_checked_in_batches(office: Office) -> None:
 
     assert feeds(office)["dan"] == []
     assert all("dan3" in office.readers(action) for action in actions)
+
+
+@pytest.mark.bounds(social={"refill_checked_at_once": 3})
+def test_a_refill_without_time_goes_on_by_another_message(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions = sorted(office.act("ann") for _ in range(7))
+    office.workers.drain()
+    runtime, courier = office.with_courier()
+    office.place("bob", team="web")
+    monkeypatch.setattr(deadlines, "share", lambda _part: lambda: False)
+
+    handle(runtime, Refill(user_id="bob"))
+
+    (rest,) = courier.take()
+    assert rest == Refill(user_id="bob", after=actions[2])
+    assert [action for action in actions if "bob" in office.readers(action)] == actions[3:]
+    courier.send(rest)
+    courier.deliver(runtime, random.Random(7), twice=True)
+    assert feeds(office)["bob"] == []
+    assert office.runtime.database["social.errand"].count_documents({}) == 0
+
+
+def test_an_erasure_deletes_what_is_left_of_a_refill(office: Office) -> None:
+    for job in (Refill(user_id="bob"), Refill(user_id="bob", after="x"), Refill(user_id="bobby")):
+        outbox.note(office.runtime, job)
+
+    erase(office.runtime, "bob")
+
+    noted = office.runtime.database["social.errand"].find({"errand.type": "refill"})
+    assert [job["errand"]["user_id"] for job in noted] == ["bobby"]
+
+
+def test_a_whole_refill_has_the_key_of_earlier_releases(office: Office) -> None:
+    outbox.note(office.runtime, Refill(user_id="bob"))
+
+    noted = office.runtime.database["social.errand"].find_one({"_id": "refill:bob"})
+    assert noted is not None
+    assert noted["errand"] == {"version": 1, "type": "refill", "user_id": "bob"}
 
 
 def test_a_late_refill_takes_nothing_that_a_later_one_has_found_due(
