@@ -16,8 +16,6 @@ from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.sitemaps import FILE_PAGES, sitemap, sitemap_index
 
-# More pages of a site than there are files for.
-_MOST_COUNTED = 5_000_000
 # The characters of keys, in the order of their codes.
 _CHARACTERS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 
@@ -49,11 +47,13 @@ def find_listed_pages(runtime: Runtime, site: str, urls: Collection[str]) -> set
 
 def _digits(runtime: Runtime, site: str) -> int:
     """Return how many characters of keys name a file; 0: all pages fit into one."""
+    most_of_one = FILE_PAGES * len(_CHARACTERS)
     where = {"site": site, "url_key": {"$gt": ""}}
-    counted = nodes.NODES.of(runtime.database).count_documents(where, limit=_MOST_COUNTED)
+    # Beyond that, no number makes a difference.
+    counted = nodes.NODES.of(runtime.database).count_documents(where, limit=most_of_one + 1)
     if counted <= FILE_PAGES:
         return 0
-    return 1 if counted <= FILE_PAGES * len(_CHARACTERS) else 2
+    return 1 if counted <= most_of_one else 2
 
 
 def files(runtime: Runtime, site: str) -> list[str]:

@@ -6,14 +6,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from pymongo.monitoring import CommandStartedEvent
 
 from chalicelib.comments.latest import sitemap
 from chalicelib.comments.nodes import NODES
 from chalicelib.comments.page_urls import key_of
 from chalicelib.comments.people import changing
 from chalicelib.runtime import Runtime
+from chalicelib.sitemaps import FILE_PAGES
 from tests.comments.support.feeds import react_to_page
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 from tests.support.http_client import Client
 
 SITEMAP = "/sites/blog/discussions.xml"
@@ -143,6 +146,20 @@ def test_a_site_with_many_pages_has_an_index(
         if each.query.removeprefix("part=") in keys:
             found += pages(client, f"{each.path}?{each.query}")
     assert sorted(found) == sorted(expected)
+
+
+def test_a_count_ends_where_more_pages_make_no_difference(runtime: Runtime) -> None:
+    limits: list[int] = []
+
+    class Limits(Commands):
+        def started(self, event: CommandStartedEvent) -> None:
+            stages = event.command.get("pipeline", ())
+            limits.extend(each["$limit"] for each in stages if "$limit" in each)
+
+    with listening(runtime, Limits()) as heard:
+        sitemap.files(heard, "blog")
+
+    assert limits == [64 * FILE_PAGES + 1]
 
 
 def test_a_file_is_read_by_indexes(client: Client, runtime: Runtime) -> None:
