@@ -4,7 +4,7 @@ from typing import cast
 
 from pymongo.client_session import ClientSession
 
-from chalicelib.database import in_transaction
+from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
 from chalicelib.marks.changes import delta
 from chalicelib.marks.shapes import (
@@ -30,10 +30,15 @@ def give(runtime: Runtime, kind: Kind, prefix: str, giver: str, to: str) -> None
     Opinions of the other person stay, and the given marks add to them. A step is one mark in one
     transaction, so that a repeat after a crash counts no mark twice.
     """
+    for mark in MARKS.of(runtime.database).find(filter_of(kind, prefix, giver), {"_id": 1}):
+        _give(runtime, kind, mark["_id"], to)
+
+
+def filter_of(kind: Kind, prefix: str, user_id: str) -> Document:
+    """Return the filter of a person's marks on things with a prefix, which ends with a slash."""
     # The successor of the slash ends the range.
     below = {"$gte": f"{kind.name}:{prefix}", "$lt": f"{kind.name}:{prefix[:-1]}0"}
-    for mark in MARKS.of(runtime.database).find({"user_id": giver, "_id": below}, {"_id": 1}):
-        _give(runtime, kind, mark["_id"], to)
+    return {"user_id": user_id, "_id": below}
 
 
 def withdraw(runtime: Runtime, kind: Kind, thing_id: str, user_id: str) -> None:

@@ -373,6 +373,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.joining.carrying._carry_rows: delete comments.confirmation",
         "comments.joining.carrying._carry_rows: update comments.batch",
         "comments.joining.carrying._carry_rows: update comments.origin",
+        "comments.joining.carrying._is_short: aggregate mark",
         "comments.joining.carrying._nodes_of: aggregate comments.comment",
         "comments.joining.carrying._nodes_of: aggregate comments.page",
         "comments.joining.carrying._nodes_of: find comments.node",

@@ -43,7 +43,7 @@ from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
 _AT_ONCE = 1_000
-# A past with more comments is carried by the worker alone.
+# A past with more comments or more marks is carried by the worker alone.
 _MOST_IN_A_CALL = 100
 
 
@@ -91,11 +91,19 @@ def carry_soon(runtime: Runtime, site: str, user_id: str) -> None:
 
     The noted job carries a long past, and the rest after a failure here.
     """
-    mine = {"site": site, "author_id": user_id}
-    number = ENTRIES.of(runtime.database).count_documents(mine, limit=_MOST_IN_A_CALL + 1)
-    if number <= _MOST_IN_A_CALL:
+    if _is_short(runtime.database, site, user_id):
         with contextlib.suppress(Unavailable):
             carry(runtime, site, user_id)
+
+
+def _is_short(database: Database[Document], site: str, user_id: str) -> bool:
+    comments = {"site": site, "author_id": user_id}
+    marks = giving.filter_of(KIND, f"{site}/", user_id)
+    numbers = (
+        rows.of(database).count_documents(mine, limit=_MOST_IN_A_CALL + 1)
+        for rows, mine in ((ENTRIES, comments), (MARKS, marks))
+    )
+    return all(number <= _MOST_IN_A_CALL for number in numbers)
 
 
 def carry_all(runtime: Runtime, account: str) -> None:

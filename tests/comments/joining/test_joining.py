@@ -320,6 +320,27 @@ def test_a_long_past_is_carried_by_the_worker(
     assert {each for each, _ in authors(talk)} == {ANN}
 
 
+def test_many_marks_are_carried_by_the_worker(
+    talk: GuestSite, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(carrying, "_MOST_IN_A_CALL", 2)
+    writer, ann, bob = guest(talk), account(talk), talk.client.as_("bob", name="Bob")
+    posted(writer)
+    liked = [posted(bob, text) for text in ("One", "Two", "Three")]
+    for each in liked:
+        vote(writer, each)
+
+    def mine() -> list[int]:
+        found = ann.get(f"{NODE}/marks?ids={','.join(liked)}").json["comments"]
+        return [found[each]["mine"]["vote"] for each in liked]
+
+    join(ann, writer)
+    assert mine() == [0, 0, 0]
+    workers.drain()
+
+    assert mine() == [1, 1, 1]
+
+
 def test_what_a_call_of_the_guest_stores_after_the_join_follows(
     talk: GuestSite, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
