@@ -12,6 +12,7 @@ from pymongo.database import Database
 from typing_extensions import TypedDict
 
 from chalicelib.database import Document
+from chalicelib.identity import Principal
 from chalicelib.jobs.outbox import StoredJob
 from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine, ShownName
@@ -99,11 +100,12 @@ class People:
     """Every feature with personal data, in the order of an erasure.
 
     `name_of` returns a person's present name; None: Plaza stores none. `join` carries the past of a
-    claimed person of a site to its account. `kept` are the places that no search by a person's id
-    finds.
+    claimed person of a site to its account. `check_token` raises Unauthenticated for a caller
+    whose past an account has. `kept` are the places that no search by a person's id finds.
     """
 
     name_of: Callable[[Database[Document], str], str | None]
     join: Callable[[Runtime, str, str], None]
+    check_token: Callable[[Runtime, Principal], None]
     features: tuple[PersonFeature, ...]
     kept: tuple[KeptText, ...] = ()

@@ -24,6 +24,7 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
         A worker does it in the background; `GET /users/me/erasure` counts what is left. A
         repeated call starts it again.
         """
+        people.check_token(request.runtime, caller)
         left = jobs.begin_erasure(request.runtime, people, caller.id)
         return Accepted({"remaining": left, "kept": list(people.kept)})
 

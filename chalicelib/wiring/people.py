@@ -5,6 +5,7 @@ from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.comments.joining import carrying
+from chalicelib.comments.people import guests
 from chalicelib.content import personal_data as content_personal_data
 from chalicelib.notifications import personal_data as notifications
 from chalicelib.people import blocks
@@ -21,6 +22,7 @@ from chalicelib.wiring.marks import marks
 PEOPLE = People(
     name_of=users.name_of,
     join=carrying.carry,
+    check_token=guests.check_token,
     features=(
         comments_personal_data,
         content_personal_data,

@@ -11,6 +11,7 @@ from pymongo import ASCENDING, ReturnDocument
 from pymongo.database import Database
 
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.people import guests
 from chalicelib.comments.people.rows import MAX_BLOCKED, PEOPLE, defaults, person_id
 from chalicelib.database import Document, upsert
 from chalicelib.errors import TooManyBlocked
@@ -49,7 +50,10 @@ def find_blockers(
 
 
 def block(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id: str) -> None:
-    """Block a person, as a person of one site there alone; idempotent. Raises TooManyBlocked."""
+    """Block a person, as a person of one site there alone; idempotent.
+
+    Raises TooManyBlocked, and Unauthenticated for a guest whose past an account has.
+    """
     if caller.site is None:
         apart.keep_apart(runtime, caller.id, user_id)
     else:
@@ -61,6 +65,7 @@ def _block_here(runtime: Runtime, site: str, caller: Principal, user_id: str) ->
     """Block a person at a site; a site without comments has no people, so it stores nothing."""
     if ENTRIES.of(runtime.database).find_one({"site": site}, {"_id": 1}) is None:
         return
+    guests.check_token(runtime, caller)
     had: Document = {"$ifNull": ["$blocked", []]}
     is_there, is_full = {"$in": [user_id, had]}, {"$gte": [{"$size": had}, MAX_BLOCKED]}
     added = {"$concatArrays": [had, [{"$literal": user_id}]]}

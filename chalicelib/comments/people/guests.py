@@ -6,7 +6,7 @@ from typing import Any
 from chalicelib import guest_tokens
 from chalicelib.comments.errors import GuestsOff, NameTaken
 from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.people.rows import PEOPLE, person_id, taken_key
+from chalicelib.comments.people.rows import PEOPLE, check_not_joined, person_id, taken_key
 from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.guest_tokens import Guest
@@ -69,6 +69,15 @@ def begin(runtime: Runtime, site: str, name: str, caller: Principal | None) -> G
         raise NameTaken
     made = guest_tokens.new_guest(site, shown, runtime.now(), runtime.random)
     return made._replace(id=own) if own is not None else made
+
+
+def check_token(runtime: Runtime, caller: Principal) -> None:
+    """Raise Unauthenticated for a guest whose past an account has: their token is over."""
+    if caller.is_guest and caller.site is not None:
+        key = {"_id": person_id(caller.site, caller.id)}
+        person = PEOPLE.of(runtime.database).find_one(key, {"joined": 1})
+        if person is not None:
+            check_not_joined(person)
 
 
 def _own_id(runtime: Runtime, site: str, caller: Principal | None) -> str | None:

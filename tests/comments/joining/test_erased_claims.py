@@ -7,7 +7,7 @@ import pytest
 from chalicelib.comments.writing import post
 from chalicelib.jobs import outbox
 from chalicelib.social.messages import JOB
-from tests.comments.support.guests import SITE, GuestSite
+from tests.comments.support.guests import COMMENTS, SITE, GuestSite
 from tests.comments.support.joining import ANN, account, authors, id_of, join, person, posted
 from tests.support.people import remaining
 from tests.support.workers import Workers
@@ -81,3 +81,21 @@ def test_a_guest_who_is_being_erased_is_claimed_afterwards(
 
     assert join(ann, writer).status == 202
     assert person(site, former)["joined"] == ANN
+
+
+def test_the_token_of_a_joined_guest_erases_and_blocks_nobody(
+    site: GuestSite, workers: Workers
+) -> None:
+    site.decide(guests="name")
+    writer = site.guest("Passenger", email=None, return_to=None)
+    former = id_of(writer)
+    posted(writer)
+    join(account(site), writer)
+    before = person(site, former)
+
+    for refused in (writer.delete("/users/me"), writer.put(f"{SITE}/blocked/bob")):
+        assert (refused.status, refused.code) == (401, "unauthenticated")
+    workers.drain()
+
+    assert person(site, former) == before
+    assert writer.post(COMMENTS, text="Late").status == 401
