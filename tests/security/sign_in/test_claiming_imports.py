@@ -65,6 +65,24 @@ def test_an_issuer_that_the_site_trusts_proves_an_address(old: GuestSite) -> Non
     assert [each["name"] for each in ann.post(JOINED).json["people"]] == ["Old Ann"]
 
 
+def test_the_deployments_issuer_proves_an_address(old: GuestSite) -> None:
+    ann = old.client.as_("ann", name="Ann", **VERIFIED)
+
+    assert [each["name"] for each in ann.get(JOINED).json["people"]] == ["Old Ann"]
+    assert ann.post(JOINED).status == 202
+    assert authors(old) == [("ann", "Ann")]
+
+
+@pytest.mark.parametrize("is_verified", [None, False, "true"])
+def test_an_address_that_the_deployments_issuer_has_not_verified_claims_nobody(
+    old: GuestSite, *, is_verified: Any
+) -> None:
+    ann = old.client.as_("ann", name="Ann", email=ADDRESS, email_verified=is_verified)
+
+    assert ann.get(JOINED).json == ann.post(JOINED).json == {"people": []}
+    assert [name for _, name in authors(old)] == ["Old Ann"]
+
+
 @pytest.mark.parametrize(
     ("said", "is_trusted"),
     [
