@@ -61,7 +61,7 @@ def tell(runtime: Runtime, site: str, thing_id: str, look: Look) -> None:
         seen = look(told["facts"], since)
         if seen is None or seen.facts == told["facts"]:
             return
-        noted = _note(runtime, told, seen)
+        noted = _note(runtime, site, told, seen)
         if noted is not None:
             _deliver(runtime, noted)
             return
@@ -87,10 +87,12 @@ def _told(runtime: Runtime, site: str, thing_id: str) -> ToldThing:
     return rows.find_one({"_id": thing_id}) or new
 
 
-def _note(runtime: Runtime, told: ToldThing, seen: SeenThing) -> ToldThing | None:
+def _note(runtime: Runtime, site: str, told: ToldThing, seen: SeenThing) -> ToldThing | None:
     """Note a thing with the events that it owes; None: another worker was faster."""
     owed = [{"kind": each.kind, "body": body_of(*each)} for each in seen.differences]
-    fields = {"facts": seen.facts, "owed": owed, "expires": runtime.now() + KEPT}
+    fields: Document = {"facts": seen.facts, "owed": owed, "expires": runtime.now() + KEPT}
+    # A thing may have moved to another site, whose hooks hear of it from now on.
+    fields["site"] = site
     return TOLD.of(runtime.database).find_one_and_update(
         {"_id": told["_id"], "version": told["version"], "owed": []},
         {"$set": fields, "$inc": {"version": 1}},

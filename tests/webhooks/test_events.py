@@ -12,7 +12,7 @@ from chalicelib.messaging import Queues
 from chalicelib.notifications.events import Notify
 from chalicelib.webhooks import deliveries, events
 from chalicelib.webhooks.rows import DELIVERIES, TOLD
-from tests.webhooks.conftest import COMMENTS, HOOKS, NODE, SITE, Desk
+from tests.webhooks.conftest import ALL, COMMENTS, HOOKS, NODE, SITE, Desk
 from tests.webhooks.support.receiver import Receiver
 
 WORKERS = 8
@@ -185,6 +185,53 @@ def test_a_crash_between_the_note_and_the_deliveries_loses_no_event(
     desk.workers.drain()
 
     assert receiver.kinds == ["comment.created"]
+
+
+def moved_elsewhere(desk: Desk, receiver: Receiver) -> None:
+    """Move the discussion to another site, which has a hook too."""
+    olga = desk.client.as_("olga", roles=["publisher"], sites=["elsewhere"])
+    url = f"{receiver.url}&at=elsewhere"
+    assert olga.post("/sites/elsewhere/webhooks", url=url, kinds=ALL).status == 201
+    desk.clock.advance(seconds=6)
+    admin = desk.client.as_("admin", roles=["admin"])
+    assert admin.post(f"/nodes/{NODE}/move", to="elsewhere:moon").status == 200
+
+
+def test_after_a_move_to_another_site_its_hooks_alone_hear_of_a_comment(
+    desk: Desk, receiver: Receiver
+) -> None:
+    desk.hook(receiver.url)
+    comment = desk.post()
+    desk.workers.drain()
+    moved_elsewhere(desk, receiver)
+    mo = desk.client.as_("mo", roles=["moderator"], sites=["elsewhere"])
+    for state in ("hidden", "visible"):
+        path = f"/nodes/elsewhere:moon/comments/{comment}/state"
+        assert mo.post(path, state=state).status == 200
+        desk.workers.drain()
+
+    first, *later = receiver.calls
+    assert (first.path, first.json["data"]["site"]) == ("/hook?of=plaza", SITE)
+    assert [each.path for each in later] == ["/hook?of=plaza&at=elsewhere"] * 2
+    assert {each.json["data"]["site"] for each in later} == {"elsewhere"}
+
+
+def test_what_a_comment_owes_before_a_move_goes_to_the_site_where_it_happened(
+    desk: Desk, receiver: Receiver
+) -> None:
+    desk.hook(receiver.url)
+    with pytest.MonkeyPatch.context() as patch:
+        silence(patch)
+        comment = desk.post()
+        patch.setattr(deliveries, "make", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            comment_webhooks.run(desk.runtime, Notify(comment=f"{NODE}/{comment}"))
+    moved_elsewhere(desk, receiver)
+    comment_webhooks.run(desk.runtime, Notify(comment=f"elsewhere:moon/{comment}"))
+    desk.workers.drain()
+
+    (call,) = receiver.calls
+    assert (call.path, call.json["type"]) == ("/hook?of=plaza", "comment.created")
 
 
 @pytest.mark.parametrize("change", ["post", "state", "flag"])
