@@ -12,13 +12,16 @@ from html import escape
 from chalicelib.languages import Language, direction
 from chalicelib.notifications.event_words import EVENT_WORDS
 from chalicelib.notifications.groups import MOST_COUNTED
-from chalicelib.notifications.inbox import InboxRow
+from chalicelib.notifications.inbox import TEXT_CHARACTERS, InboxRow
 from chalicelib.notifications.mailing import MailSetting
 from chalicelib.notifications.words import MAIL_WORDS
 
 # A letter lists so many; its subject counts all.
 MOST_LISTED = 20
 MAX_SUBJECT_CHARACTERS = 150
+# A letter shows so much of a name and of a title, and links to no longer address. Twenty things of
+# this length, each character escaped, are a letter that the mail room takes.
+_NAME_CHARACTERS, _TITLE_CHARACTERS, _URL_CHARACTERS = 100, 300, 2_048
 _STYLE = "font-family: sans-serif; line-height: 1.5; max-width: 40em"
 # The bounds that text gets around a name, so that its direction stays its own (UAX #9).
 _ISOLATED = "\u2068{}\u2069"
@@ -38,8 +41,7 @@ def headline(language: Language, shown: Sequence[InboxRow]) -> str:
         text = f"{head}: {title}" if title else head
     else:
         text = f"{words.notifications} ({_number(len(shown))})"
-    is_long = len(text) > MAX_SUBJECT_CHARACTERS
-    return f"{text[: MAX_SUBJECT_CHARACTERS - 1]}…" if is_long else text
+    return _cut(text, MAX_SUBJECT_CHARACTERS)
 
 
 def text_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
@@ -54,9 +56,9 @@ def text_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
 
 def _item_text(row: MailSetting, shown: InboxRow) -> str:
     lines = [event_line(row["language"], shown)]
-    if title := line(shown.thing.page_title):
+    if title := _title(shown):
         lines.append(_ISOLATED.format(title))
-    quoted = [f"> {line(each)}" for each in shown.thing.text.splitlines() if each.strip()]
+    quoted = [f"> {each}" for each in _lines(shown)]
     return "\n".join([*lines, *quoted, *_links(shown)])
 
 
@@ -80,8 +82,8 @@ def html_of(row: MailSetting, shown: Sequence[InboxRow], stop_url: str) -> str:
 def _item_html(row: MailSetting, shown: InboxRow) -> str:
     names = _names(shown, lambda name: f"<bdi>{escape(name)}</bdi>")
     head = escape(_sentence(row["language"], shown)).format(name=names)
-    title = escape(line(shown.thing.page_title))
-    lines = (escape(line(each)) for each in shown.thing.text.splitlines() if each.strip())
+    title = escape(_title(shown))
+    lines = (escape(each) for each in _lines(shown))
     opens = escape(MAIL_WORDS[row["language"]].open)
     links = (f'<p><a href="{escape(each)}">{opens}</a></p>' for each in _links(shown))
     page = f"<br><bdi>{title}</bdi>" if title else ""
@@ -90,6 +92,16 @@ def _item_html(row: MailSetting, shown: InboxRow) -> str:
         f'<p><b>{head}</b>{page}</p>\n<blockquote dir="auto">{quoted}</blockquote>\n'
         f"{''.join(links)}\n<hr>"
     )
+
+
+def _title(shown: InboxRow) -> str:
+    return _cut(line(shown.thing.page_title), _TITLE_CHARACTERS)
+
+
+def _lines(shown: InboxRow) -> list[str]:
+    """Return the lines of a thing that say anything."""
+    lines = shown.thing.text[:TEXT_CHARACTERS].splitlines()
+    return [line(each) for each in lines if each.strip()]
 
 
 def _sentence(language: Language, shown: InboxRow) -> str:
@@ -107,7 +119,7 @@ def _head(language: Language, shown: InboxRow, around: str) -> str:
 
 def _names(row: InboxRow, around: Callable[[str], str]) -> str:
     """Return the newest people of a group, and the number of all if there are more."""
-    names = ", ".join(around(line(each.name)) for each in row.actors)
+    names = ", ".join(around(_cut(line(each.name), _NAME_CHARACTERS)) for each in row.actors)
     if row.people == len(row.actors):
         return names
     return f"{names} ({_number(row.people)})"
@@ -120,8 +132,13 @@ def _number(counted: int) -> str:
 def _links(row: InboxRow) -> list[str]:
     """Return the address of a thing, if a browser opens it."""
     url = row.thing.permalink
-    is_link = url.startswith(_SCHEMES) and not re.search(r"\s", url)
+    is_of_web = url.startswith(_SCHEMES) and not re.search(r"\s", url)
+    is_link = is_of_web and len(url) <= _URL_CHARACTERS
     return [url] if is_link else []
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def line(text: str) -> str:

@@ -114,6 +114,23 @@ def test_a_long_text_is_shown_line_by_line() -> None:
     assert "One<br>two<br>three" in html
 
 
+@pytest.mark.parametrize(
+    "long", ['"' * 100_000, "&'" * 50_000, "x\n" * 50_000, "\U0001f319" * 100_000]
+)
+@pytest.mark.parametrize("path", ["", '"' * 2_000, '"' * 100_000])
+def test_however_long_its_things_are_a_letter_is_one_that_the_mail_room_takes(
+    long: str, path: str
+) -> None:
+    url = f"https://a.example/{path}"
+    one = row(by_name=long, page_title=long, text=long, permalink=url)
+    many = one._replace(actors=(GroupActor("ben", long),) * 3, people=100)
+    subject, text, html = made([many] * 100)
+
+    Draft("one", "notifications", ANN, subject, text, "en", html, URL)
+    assert text.count("replied to you") == html.count("replied to you") == 20
+    assert (f"{url}\n" in text) == (len(path) < 100_000), "a link is whole, or not there"
+
+
 @pytest.mark.parametrize("language", get_args(Language))
 def test_each_language_has_all_words_in_their_places(language: Language) -> None:
     words = MAIL_WORDS[language]

@@ -9,7 +9,7 @@ from typing import cast
 from chalicelib.identity import Principal
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent
-from chalicelib.notifications.inbox import ShownThing
+from chalicelib.notifications.inbox import TEXT_CHARACTERS, ShownThing
 from chalicelib.notifications.rows import NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
@@ -55,7 +55,8 @@ def show(
         if order is not None and order["user"] == reader.id:
             page = _page_of(runtime, order["site"], order["_id"]) or ""
             lines = ", ".join(f"{each['title']} ({each['qty']})" for each in order["lines"])
-            shown[item["_id"]] = ShownThing("", lines, order["_id"], "", "", page)
+            text = lines[:TEXT_CHARACTERS]
+            shown[item["_id"]] = ShownThing("", text, order["_id"], "", "", page)
     return shown
 
 

@@ -10,6 +10,7 @@ import pytest
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.notifications import digests, events
+from chalicelib.notifications.inbox import TEXT_CHARACTERS
 from chalicelib.notifications.rows import ITEMS, NotificationItem
 from chalicelib.people import jobs
 from chalicelib.people.jobs import EraseLate
@@ -321,3 +322,16 @@ def test_a_letter_tells_of_an_order_with_its_page(shop: Shop) -> None:
     (letter,) = written(shop.runtime)
     assert letter["subject"] == "Deine Bestellung ist bezahlt"
     assert PAGE.replace("{order}", order) in letter["text"]
+
+
+def test_an_order_of_many_lines_shows_their_beginning(shop: Shop) -> None:
+    order = stored_order(shop.runtime, shop.buy())
+    lines = [{**order["lines"][0], "title": f"{number} {'x' * 190}"} for number in range(100)]
+    ORDERS.of(shop.runtime.database).update_one({"_id": order["_id"]}, {"$set": {"lines": lines}})
+    shop.tend()
+
+    reader = Principal(id="ann", name="")
+    (shown,) = notifications.show(shop.runtime, reader, shop.items()).values()
+
+    assert len(shown.text) == TEXT_CHARACTERS
+    assert shown.text.startswith("0 xxx")
