@@ -168,12 +168,17 @@ def note_success(runtime: Runtime, hook: Hook) -> None:
 
 
 def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> None:
-    """Note a failure, with further fields, at a hook that the publisher left as it was."""
-    since = hook["failing_since"] or runtime.now()
+    """Note a failure, with further fields, at a hook that the publisher left as it was.
+
+    A failure whose try began before another's success says nothing, unless the receiver is gone.
+    """
+    where, since = _match_attempt(hook), hook["failing_since"] or runtime.now()
+    if fields.get("state") != "gone":
+        where["failing_since"] = hook["failing_since"]
     failed = {"failing_since": since, **fields}
     if "state" in fields:
         failed["stopped"] = runtime.now()
-    HOOKS.of(runtime.database).update_one(_match_attempt(hook), {"$set": failed})
+    HOOKS.of(runtime.database).update_one(where, {"$set": failed})
     if "state" in fields:
         listening.forget(runtime, hook["site"])
 

@@ -1,7 +1,7 @@
 """Receivers that fail, hang, lead astray or go away: each event comes at least once, and signed."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from typing import Any
 
@@ -9,11 +9,12 @@ import pytest
 from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from chalicelib.webhooks import deliveries, sending, signatures
+from chalicelib.webhooks import deliveries, hooks, sending, signatures
+from chalicelib.webhooks import rows as webhook_rows
 from chalicelib.webhooks.rows import DELIVERIES
 from tests.support.failing_server import FAILURES, Failure
 from tests.support.failing_server import running as running_failing
-from tests.webhooks.conftest import HOOKS, Desk
+from tests.webhooks.conftest import HOOKS, SITE, Desk
 from tests.webhooks.support.receiver import Receiver
 
 
@@ -27,6 +28,12 @@ def tend(desk: Desk) -> None:
     """Run the schedule, and the workers of its messages."""
     deliveries.WORK.sweep(desk.runtime)
     desk.workers.drain()
+
+
+def fail_since(desk: Desk, hook: str, since: datetime, quiet_until: datetime | None = None) -> None:
+    """Have a hook's receiver fail since a time; with `quiet_until` it answers nothing."""
+    failing = {"failing_since": since, "quiet_until": quiet_until}
+    webhook_rows.HOOKS.of(desk.runtime.database).update_one({"_id": hook}, {"$set": failing})
 
 
 def test_the_standards_own_library_verifies_an_event(desk: Desk, receiver: Receiver) -> None:
@@ -275,6 +282,27 @@ def test_a_receiver_that_takes_nothing_for_five_days_is_switched_off(
     desk.post("Later.", by="ben")
     desk.workers.drain()
     assert len(receiver.calls) == before
+
+
+@pytest.mark.parametrize(("status", "state"), [(500, "on"), (410, "gone")])
+def test_a_failure_that_began_before_a_success_ends_a_hook_only_if_its_receiver_is_gone(
+    desk: Desk, receiver: Receiver, status: int, state: str
+) -> None:
+    hook = desk.hook(receiver.url)["id"]
+    fail_since(desk, hook, desk.clock() - timedelta(days=6))
+
+    def fail_late() -> int:
+        # Meanwhile the receiver takes another event.
+        hooks.note_success(desk.runtime, hooks.find(desk.runtime, SITE, hook))
+        return status
+
+    receiver.status = fail_late
+    desk.post()
+    desk.workers.drain()
+
+    assert len(receiver.calls) == 1
+    (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
+    assert shown["state"] == state
 
 
 def test_a_success_forgets_earlier_failures(desk: Desk, receiver: Receiver) -> None:
