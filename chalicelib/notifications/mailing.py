@@ -194,10 +194,13 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
     if not people:
         return
     rows, now = MAILINGS.of(runtime.database), runtime.now()
-    for row in list(rows.find({"_id": {"$in": list(people)}, **_ON})):
-        due = due_after(rhythm_of(row), now)
+    # One write a time: rhythms lead many people to the same few.
+    due_at: dict[datetime, list[str]] = {}
+    for row in rows.find({"_id": {"$in": list(people)}, **_ON}):
+        due_at.setdefault(due_after(rhythm_of(row), now), []).append(row["_id"])
+    for due, woken in due_at.items():
         fields = {"wakes": {"$add": ["$wakes", 1]}, "next_due": {"$ifNull": ["$next_due", due]}}
-        rows.update_one({"_id": row["_id"], **_ON}, [{"$set": fields}])
+        rows.update_many({"_id": {"$in": woken}, **_ON}, [{"$set": fields}])
 
 
 def give(runtime: Runtime, giver: str, to: str) -> None:

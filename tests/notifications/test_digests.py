@@ -25,6 +25,7 @@ from tests.notifications.support.mailbox import (
     written,
 )
 from tests.support.clock import Clock
+from tests.support.commands import Commands
 
 
 def subjects(runtime: Runtime) -> list[str]:
@@ -81,6 +82,24 @@ def test_a_row_rests_until_there_is_news(runtime: Runtime, clock: Clock) -> None
     tell(runtime)
 
     assert state_of(runtime)["next_due"] > runtime.now()
+
+
+def test_people_whose_letters_come_at_one_time_are_woken_by_one_write(
+    listened: Runtime, commands: Commands
+) -> None:
+    people = [f"reader-{number}" for number in range(30)]
+    for number, who in enumerate(people):
+        turn_on(listened, who, every=("at_once", "hourly", "daily")[number % 3])
+    MAILINGS.of(listened.database).update_many({}, {"$unset": {"next_due": ""}})
+    commands.names.clear()
+
+    mailing.wake(listened, people)
+
+    assert commands.names == ["find"] + ["update"] * 3
+    for row in MAILINGS.of(listened.database).find():
+        assert row["wakes"] == 2
+        due = mailing.due_after(mailing.rhythm_of(row), listened.now())
+        assert row.get("next_due") == due
 
 
 def test_news_while_a_letter_is_written_are_in_the_next(runtime: Runtime, clock: Clock) -> None:
