@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from pymongo import ReturnDocument
+from pymongo.errors import PyMongoError
 
 from chalicelib import limits
 from chalicelib.database import Document, insert_missing
@@ -14,7 +15,7 @@ from chalicelib.jobs.resending import lease_end
 from chalicelib.limits import LETTERS as MAILBOX_LETTERS
 from chalicelib.mail import events
 from chalicelib.mail.addressing import address_keys
-from chalicelib.mail.couriers import Courier, courier_of
+from chalicelib.mail.couriers import courier_of
 from chalicelib.mail.errors import MailOff
 from chalicelib.mail.messages import SendLetter
 from chalicelib.mail.mime import PostedLetter
@@ -131,18 +132,27 @@ def queue(runtime: Runtime, draft: Draft, *, is_withheld: bool = False) -> None:
 def send(runtime: Runtime, letter_id: str) -> None:
     """Send a letter that waits, to an address that takes mail; otherwise do nothing.
 
-    Raises Unavailable while the provider takes no letters; the letter waits on.
+    Raises Unavailable while the provider takes no letters; the letter waits on, as it does if the
+    database fails before the call.
     """
     courier = courier_of(runtime.settings)
     letter = None if courier is None else _claim(runtime, letter_id)
     if courier is None or letter is None:
         return
-    is_wanted = events.takes_mail(runtime, letter["address_keys"])
-    _end(runtime, letter, _carry(runtime, courier, letter) if is_wanted else "unwanted")
+    try:
+        is_wanted = events.takes_mail(runtime, letter["address_keys"])
+        state: State = courier.carry(_compose(letter)) if is_wanted else "unwanted"
+    except (PyMongoError, Unavailable):
+        # The provider has certainly not taken it: a call asks nothing of the database.
+        rows, due = LETTERS.of(runtime.database), lease_end(runtime)
+        waiting: Document = {"$set": {"state": "waiting", "due": due}, "$unset": {"claimed": ""}}
+        rows.update_one({"_id": letter["_id"], "state": "sending"}, waiting)
+        raise
+    _end(runtime, letter, state)
 
 
-def _carry(runtime: Runtime, courier: Courier, letter: Letter) -> State:
-    written = PostedLetter(
+def _compose(letter: Letter) -> PostedLetter:
+    return PostedLetter(
         letter["_id"],
         letter["to"],
         letter["subject"],
@@ -152,13 +162,6 @@ def _carry(runtime: Runtime, courier: Courier, letter: Letter) -> State:
         letter.get("html", ""),
         letter.get("stop_url", ""),
     )
-    try:
-        return courier.carry(written)
-    except Unavailable:
-        rows, due = LETTERS.of(runtime.database), lease_end(runtime)
-        waiting: Document = {"$set": {"state": "waiting", "due": due}, "$unset": {"claimed": ""}}
-        rows.update_one({"_id": letter["_id"], "state": "sending"}, waiting)
-        raise
 
 
 def _claim(runtime: Runtime, letter_id: str) -> Letter | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from chalice.app import Chalice
+from pymongo.errors import AutoReconnect
 
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -124,6 +125,27 @@ def test_a_letter_that_was_certainly_not_taken_waits_and_is_sent_later(
     assert row_of(runtime)["state"] == "waiting"
 
     workers.drain()
+    clock.advance(minutes=2)
+    run_schedule(app, "tend_mail")
+    workers.drain()
+
+    assert row_of(runtime)["state"] == "sent"
+    assert len(courier.carried) == 1
+
+
+def test_a_letter_whose_address_cannot_be_looked_up_waits_and_is_sent_later(
+    app: Chalice, runtime: Runtime, workers: Workers, courier: StandIn, clock: Clock
+) -> None:
+    def fail(*_: Any) -> bool:
+        raise AutoReconnect
+
+    letters.queue(runtime, draft())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(events, "takes_mail", fail)
+        with pytest.raises(AutoReconnect):
+            letters.send(runtime, "letter-1")
+    assert row_of(runtime)["state"] == "waiting"
+
     clock.advance(minutes=2)
     run_schedule(app, "tend_mail")
     workers.drain()
