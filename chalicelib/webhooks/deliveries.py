@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from pymongo import DESCENDING
+from pymongo import ASCENDING, DESCENDING
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.http.paging import Position
@@ -30,6 +30,10 @@ PAUSES = (
 GIVEN_UP = timedelta(days=5)
 # A receiver that does not answer gets nothing for so long: its time-outs hold up no other site.
 QUIET = timedelta(minutes=1)
+# Its deliveries wait for an eighth of the time of its failures, so long at most, or until its first
+# answer: then so many come at once.
+LONGEST_WAIT = timedelta(hours=2)
+_WOKEN_AT_ONCE = 1_000
 # The schedule sends a lost or early message again after this.
 _RESENT = timedelta(minutes=1)
 
@@ -134,10 +138,18 @@ def run(runtime: Runtime, delivery_id: str) -> None:
         DELIVERIES.of(runtime.database).delete_one({"hook": hook_id, "_id": delivery_id})
     elif hook["state"] != "on" and row["kind"] != TRIAL:
         WORK.finish(runtime, row, {"state": "failed"})
-    elif hook["quiet_until"] is not None and hook["quiet_until"] > runtime.now():
-        _postpone(runtime, row, hook["quiet_until"], {})
+    elif not hooks.may_try(runtime, hook, QUIET):
+        _postpone(runtime, row, runtime.now() + _wait_of(runtime, hook, row), {})
     else:
         _settle(runtime, hook, row, sending.send(runtime, hook, row))
+
+
+def _wait_of(runtime: Runtime, hook: Hook, row: Delivery) -> timedelta:
+    """Return how long a delivery waits for a receiver that does not answer."""
+    if row["kind"] == TRIAL or hook["failing_since"] is None:
+        return QUIET
+    # Whatever waits costs a worker a turn each time: the longer the silence, the rarer.
+    return QUIET + min((runtime.now() - hook["failing_since"]) / 8, LONGEST_WAIT)
 
 
 def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> None:
@@ -150,12 +162,25 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
     if is_sent:
         WORK.finish(runtime, row, {**tried, "state": "sent"})
         hooks.note_success(runtime, hook)
+        if hook["quiet_until"] is not None and hook["failing_since"] is not None:
+            _wake(runtime, hook["_id"], hook["failing_since"])
         return
     hooks.note_failure(runtime, hook, _after_failure(hook, status, now))
     if status == HTTPStatus.GONE or tries > len(PAUSES):
         WORK.finish(runtime, row, {**tried, "state": "failed"})
     else:
         _postpone(runtime, row, now + PAUSES[tries - 1], tried)
+
+
+def _wake(runtime: Runtime, hook_id: str, since: datetime) -> None:
+    """Make deliveries due that wait for a receiver which failed since a time, the oldest first."""
+    rows, now = DELIVERIES.of(runtime.database), runtime.now()
+    # One that was tried has its own pauses. Events came while the first try hung.
+    waits: Document = {"hook": hook_id, **OWED, "tries": 0, "next": {"$gt": now}}
+    found = rows.find({**waits, "made": {"$gte": since - QUIET}}, {"_id": 1})
+    ids = [each["_id"] for each in found.sort("made", ASCENDING).limit(_WOKEN_AT_ONCE)]
+    if ids:
+        rows.update_many({**waits, "_id": {"$in": ids}}, {"$set": {"next": now, "due": now}})
 
 
 def _after_failure(hook: Hook, status: int | None, now: datetime) -> Mapping[str, Any]:

@@ -160,6 +160,19 @@ def is_hooked(runtime: Runtime, site: str) -> bool:
     return HOOKS.of(runtime.database).find_one({"site": site}, {"_id": 1}) is not None
 
 
+def may_try(runtime: Runtime, hook: Hook, quiet: timedelta) -> bool:
+    """Return whether a worker tries a receiver now.
+
+    One that did not answer gets a single try after each quiet: the next quiet begins with it.
+    """
+    until, now = hook["quiet_until"], runtime.now()
+    if until is None:
+        return True
+    as_read = {"site": hook["site"], "_id": hook["_id"], "quiet_until": until}
+    later = {"$set": {"quiet_until": now + quiet}}
+    return until <= now and HOOKS.of(runtime.database).update_one(as_read, later).matched_count > 0
+
+
 def note_success(runtime: Runtime, hook: Hook) -> None:
     """Forget the failures of a hook."""
     if hook["failing_since"] is not None or hook["quiet_until"] is not None:

@@ -216,6 +216,79 @@ def test_a_receiver_that_hangs_holds_up_no_other_site(
 
 
 @pytest.mark.usefixtures("_hasty")
+def test_of_workers_at_once_one_tries_a_receiver_after_its_quiet(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_failing("hangs", monkeypatch) as server:
+        hook = desk.hook(server.url)["id"]
+        now = desk.clock()
+        fail_since(desk, hook, now - timedelta(hours=8), now)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(deliveries, "run", lambda *_: None)
+            for number in range(8):
+                desk.post(f"Comment {number}.")
+            desk.workers.drain()
+        ids = [each["_id"] for each in desk.rows()]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda each: deliveries.run(desk.runtime, each), ids))
+
+        assert server.connections == 1
+    waits = [each["next"] - now for each in desk.rows() if not each["tries"]]
+    # An eighth of the time of its failures, after the quiet.
+    assert waits == [timedelta(hours=1, minutes=1)] * 7
+
+
+def test_what_waits_for_a_receiver_waits_two_hours_at_most_and_a_trial_a_minute(
+    desk: Desk, receiver: Receiver
+) -> None:
+    hook, now = desk.hook(receiver.url)["id"], desk.clock()
+    fail_since(desk, hook, now - timedelta(days=4), now + timedelta(seconds=30))
+    desk.post()
+    assert desk.publisher.post(f"{HOOKS}/{hook}/trials").status == 202
+    desk.workers.drain()
+
+    assert receiver.calls == []
+    waits = {each["kind"]: each["next"] - now for each in desk.rows()}
+    assert waits == {
+        "comment.created": timedelta(hours=2, minutes=1),
+        "webhook.trial": timedelta(minutes=1),
+    }
+
+
+def test_what_waits_for_a_receiver_comes_soon_after_its_first_answer(
+    desk: Desk, receiver: Receiver
+) -> None:
+    hook, now = desk.hook(receiver.url)["id"], desk.clock()
+    fail_since(desk, hook, now - timedelta(days=4), now + timedelta(seconds=30))
+    for number in range(8):
+        desk.post(f"Comment {number}.")
+    desk.workers.drain()
+    desk.clock.advance(minutes=1)
+    desk.post("Another.", by="ben")
+    desk.workers.drain()
+    assert len(receiver.calls) == 1
+    tend(desk)
+
+    assert [each["state"] for each in desk.rows()] == ["sent"] * 9
+
+
+def test_one_that_was_tried_keeps_its_pause_when_a_receiver_answers(
+    desk: Desk, receiver: Receiver
+) -> None:
+    hook, now = desk.hook(receiver.url)["id"], desk.clock()
+    answers = iter([500, 200])
+    receiver.status = lambda: next(answers)
+    desk.post()
+    desk.workers.drain()
+    fail_since(desk, hook, now - timedelta(days=4), now)
+    desk.post("Another.", by="ben")
+    desk.workers.drain()
+
+    waits = [each["next"] for each in desk.rows() if each["state"] == "due"]
+    assert waits == [now + deliveries.PAUSES[0]]
+
+
+@pytest.mark.usefixtures("_hasty")
 def test_an_endless_answer_ends_and_counts_as_none(desk: Desk, receiver: Receiver) -> None:
     def write_on(stream: Any) -> None:
         while True:
