@@ -63,6 +63,11 @@ MAILINGS = Collection(
     MailSetting,
     indexes=(
         IndexModel("next_due", partialFilterExpression={"next_due": {"$exists": True}}),
+        # Finds the letters at once behind a wave of others.
+        IndexModel(
+            [("every", ASCENDING), ("next_due", ASCENDING)],
+            partialFilterExpression={"next_due": {"$exists": True}},
+        ),
         IndexModel("lease", partialFilterExpression={"lease": {"$exists": True}}),
         # Finds the setting that a link names by a person of before.
         IndexModel("former", partialFilterExpression={"former": {"$exists": True}}),
@@ -237,11 +242,18 @@ _SETTLED = timedelta(minutes=1)
 
 
 def find_due(runtime: Runtime, most: int) -> list[MailSetting]:
-    """Return people with a letter that a worker left, or that is due, the longest waiting first."""
+    """Return people with a letter that a worker left, or that is due, the longest waiting first.
+
+    Up to half are letters at once, before all others: many daily ones are due at one hour.
+    """
     rows, now = MAILINGS.of(runtime.database), runtime.now()
     left = list(rows.find({"lease": {"$lte": now}}).sort("lease", ASCENDING).limit(most))
-    free = rows.find({"next_due": {"$lte": now}, "lease": None})
-    return [*left, *free.sort("next_due", ASCENDING).limit(most)][:most]
+    free: Document = {"next_due": {"$lte": now}, "lease": None}
+    urgent = rows.find({"every": "at_once", **free}).sort("next_due", ASCENDING)
+    first = list(urgent.limit(max(most // 2, 1)))
+    known = {row["_id"] for row in first}
+    others = rows.find(free).sort("next_due", ASCENDING).limit(most)
+    return [*left, *first, *(row for row in others if row["_id"] not in known)][:most]
 
 
 def lease(runtime: Runtime, row: MailSetting) -> MailSetting | None:

@@ -381,6 +381,36 @@ def test_who_is_due_is_found_by_an_index(runtime: Runtime, clock: Clock) -> None
         assert "'SORT'" not in chosen
 
 
+def test_letters_at_once_are_found_behind_a_wave_by_an_index(
+    runtime: Runtime, clock: Clock
+) -> None:
+    for number in range(150):
+        turn_on(runtime, f"reader-{number}", every="daily")
+    turn_on(runtime)
+    clock.advance(days=1)
+    where = {"every": "at_once", "next_due": {"$lte": clock()}, "lease": None}
+    plan: Any = MAILINGS.of(runtime.database).find(where).sort("next_due").explain()
+
+    assert plan["executionStats"]["totalDocsExamined"] == 1
+    assert "'SORT'" not in str(plan["queryPlanner"]["winningPlan"])
+
+
+def test_letters_at_once_wait_behind_no_wave_of_others(runtime: Runtime, clock: Clock) -> None:
+    for number in range(6):
+        turn_on(runtime, f"daily-{number}", every="daily")
+    clock.advance(days=1)
+    for number in range(3):
+        turn_on(runtime, f"at-once-{number}")
+        clock.advance(seconds=1)
+    clock.advance(minutes=5)
+
+    found = [each["_id"] for each in mailing.find_due(runtime, 4)]
+    assert found[:2] == ["at-once-0", "at-once-1"]
+    assert [each.partition("-")[0] for each in found[2:]] == ["daily"] * 2
+    assert len({each["_id"] for each in mailing.find_due(runtime, 20)}) == 9
+    assert len(mailing.find_due(runtime, 20)) == 9
+
+
 def test_letters_that_a_worker_left_come_first_and_then_the_longest_due(
     runtime: Runtime, clock: Clock
 ) -> None:
