@@ -10,7 +10,7 @@ from tests.shop.support.factories import PRICE, SITE, book, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import until
+from tests.web.support.browser import WITHOUT_STORAGE, until
 from tests.web.support.shop import CART, FAILED, answered_and_lost, available, buy
 from tests.web.support.site import Site
 
@@ -184,11 +184,11 @@ def test_a_cart_that_is_no_longer_there_is_begun_anew(page: Page) -> None:
     expect(page.get_by_role("listitem")).to_have_count(1)
 
 
-def test_a_browser_that_refuses_storage_has_a_cart_for_the_page(
-    site: Site, open_page: OpenPage
+@pytest.mark.parametrize("storage", WITHOUT_STORAGE)
+def test_a_browser_that_keeps_nothing_has_a_cart_for_the_page(
+    site: Site, open_page: OpenPage, storage: str
 ) -> None:
-    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no') } })"
-    page = open_page(site, before=lambda page: page.add_init_script(refuse))
+    page = open_page(site, before=lambda page: page.add_init_script(WITHOUT_STORAGE[storage]))
 
     buy(page, SKU)
     buy(page, SKU, 2)

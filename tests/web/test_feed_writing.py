@@ -9,7 +9,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import confirm
+from tests.web.support.browser import WITHOUT_STORAGE, confirm
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 
@@ -78,8 +78,11 @@ def test_another_reader_of_the_same_browser_gets_no_draft_of_the_first(
     expect(page.get_by_role("textbox", name="What is new?")).to_have_value("")
 
 
-def test_without_storage_a_draft_lives_as_long_as_the_page(site: Site, open_page: OpenPage) -> None:
-    none = "delete Window.prototype.sessionStorage"
+@pytest.mark.parametrize("storage", WITHOUT_STORAGE)
+def test_without_storage_a_draft_lives_as_long_as_the_page(
+    site: Site, open_page: OpenPage, storage: str
+) -> None:
+    none = WITHOUT_STORAGE[storage]
     page = composer(open_page(site, before=lambda page: page.add_init_script(none)))
     page.get_by_role("textbox", name="What is new?").fill("Half a thought")
 

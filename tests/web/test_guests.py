@@ -12,6 +12,7 @@ from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.browser import WITHOUT_STORAGE
 from tests.web.support.letters import link_in, links_in, with_mail
 from tests.web.support.two import Discussion, discussing
 
@@ -145,11 +146,14 @@ def test_a_guest_whose_token_ends_or_whose_site_has_no_guests_any_more_is_invite
     expect(page.get_by_role("button", name=WITHOUT_ACCOUNT)).to_have_count(0)
 
 
+@pytest.mark.parametrize("storage", WITHOUT_STORAGE)
 def test_a_browser_without_storage_has_a_guest_for_as_long_as_the_page(
-    talk: Discussion, open_page: OpenPage
+    talk: Discussion, open_page: OpenPage, storage: str
 ) -> None:
-    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } })"
-    page = open_page(talk.site_of(""), before=lambda page: page.add_init_script(refuse))
+    """Also where a guest has left before there was no more room."""
+    left = "localStorage.setItem('plaza:guest', '');"
+    none = f"{left}{WITHOUT_STORAGE[storage]}"
+    page = open_page(talk.site_of(""), before=lambda page: page.add_init_script(none))
 
     choose_name(page, "Passenger")
 

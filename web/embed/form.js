@@ -1,6 +1,7 @@
 // @ts-check
 /** A form for a text: a draft that survives, and failures that lose nothing. Loaded for readers who are signed in. */
 import { h, sheet } from "./element.js";
+import { keep, keptValue } from "./kept.js";
 import { newKey } from "./key.js";
 import { whenTyped } from "./keyboard.js";
 import forms from "./forms.css";
@@ -39,29 +40,11 @@ const MOST_MS = 2 ** 31 - 1;
 /** From this share of its length on, a text is counted. */
 const COUNTED_SHARE = 0.9;
 
-/** Drafts of this page, for browsers that refuse storage. @type {Map<string, Draft>} */
-const unstored = new Map();
 const drafts = {
   /** @param {string} place @returns {Draft | null} */
-  read(place) {
-    try {
-      return JSON.parse(sessionStorage.getItem(place) || "null");
-    } catch {
-      return unstored.get(place) || null;
-    }
-  },
+  read: (place) => keptValue("sessionStorage", place),
   /** @param {string} place @param {Draft | null} draft */
-  write(place, draft) {
-    const isText = draft && draft.text;
-    if (isText) unstored.set(place, draft);
-    else unstored.delete(place);
-    try {
-      if (isText) sessionStorage.setItem(place, JSON.stringify(draft));
-      else sessionStorage.removeItem(place);
-    } catch {
-      // A private window without storage.
-    }
-  },
+  write: (place, draft) => keep("sessionStorage", place, draft?.text ? JSON.stringify(draft) : null),
 };
 
 /** @param {FormOptions} options */
@@ -110,7 +93,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     key = newKey();
     signs = undefined;
     shown.hidden = true;
-    keep();
+    keepDraft();
     counted();
     if (area.value.includes("@")) completing();
   }
@@ -154,7 +137,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     module?.complete(area, find, (/** @type {Person} */ person) => { people = [...people.filter((each) => each.name !== person.name), person]; });
   }
 
-  function keep() {
+  function keepDraft() {
     const chosen = choice?.selectedOptions[0];
     drafts.write(stored, { text: area.value, key, signs, people, spentMs: Math.round(spent()), choice: chosen && [chosen.text, chosen.value] });
   }
@@ -171,7 +154,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     let wait = 0;
     if (!signs) {
       signs = { website: decoy.value, written_ms: Math.min(MOST_MS, Math.round(spent())), mentions: chosenOf() };
-      keep();
+      keepDraft();
     }
     try {
       await send(area.value, key, signs);

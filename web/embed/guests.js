@@ -3,12 +3,10 @@
 import { admitGuests } from "./api.js";
 import { keep, kept, KEPT_AS } from "./kept.js";
 
-/** For browsers that refuse storage. */
-let own = "";
-admitGuests(() => kept("localStorage", KEPT_AS) ?? own);
+admitGuests(() => kept("localStorage", KEPT_AS) || "");
 
 /** Write with a guest's token from now on, "" for none; all elements of the page start anew. @param {string} token */
 export function keepGuest(token) {
-  keep("localStorage", KEPT_AS, (own = token));
+  keep("localStorage", KEPT_AS, token);
   document.dispatchEvent(new CustomEvent("plaza:identity"));
 }

@@ -26,6 +26,13 @@ _FEATURES_OFF = (
     *("TcpPortRandomizationWin", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
     *("PreconnectToSearch", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
 )
+# Scripts that run before a page's own: a browser that keeps nothing, and one that has no more room.
+WITHOUT_STORAGE = {
+    "refused": "for (const kind of ['localStorage', 'sessionStorage'])"
+    " Object.defineProperty(window, kind, { get() { throw new Error('no'); } });",
+    "full": "Storage.prototype.setItem = () => {"
+    " throw new DOMException('no room', 'QuotaExceededError'); };",
+}
 # Chromium's sandbox needs rights that a container's root does not have.
 _ARGUMENTS = [
     "--no-sandbox",
