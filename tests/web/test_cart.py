@@ -3,14 +3,14 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.shop.support.buying import OTHER, SKU, agreement, check_out, put_line, stocked
 from tests.shop.support.factories import PRICE, SITE, book, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import WITHOUT_STORAGE, until
+from tests.web.support.browser import WITHOUT_STORAGE, answer_read, count_answers, until
 from tests.web.support.shop import CART, FAILED, answered_and_lost, available, buy
 from tests.web.support.site import Site
 
@@ -214,6 +214,31 @@ def test_a_script_of_the_page_puts_something_in(page: Page) -> None:
 def test_two_presses_before_an_answer_add_two(page: Page) -> None:
     expect(page.get_by_text("Your cart is empty.")).to_be_visible()
     page.get_by_role("button", name="Buy A whale").evaluate("each => (each.click(), each.click())")
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("2")
+
+
+def test_a_cart_that_was_read_before_a_press_is_not_shown_after_it(
+    site: Site, open_page: OpenPage
+) -> None:
+    page = open_page(site, before=count_answers)
+    buy(page, SKU)
+    held: list[tuple[Route, APIResponse]] = []
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    page.route(re.compile(r"/carts/[\w-]+$"), hold_first)
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    until(page, lambda: bool(held))
+    buy(page, SKU, 2)
+    route, answer = held[0]
+
+    with answer_read(page):
+        route.fulfill(response=answer)
 
     expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("2")
 

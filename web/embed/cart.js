@@ -42,6 +42,8 @@ export default class PlazaCart extends Live {
   #access = /** @type {Access} */ (/** @type {unknown} */ (null));
   /** What the reader does, one after the other. @type {Promise<void>} */
   #queue = Promise.resolve();
+  /** How often something was shown. */
+  #shows = 0;
   /** @type {Cart | null} */
   #cart = null;
   /** @type {Checkout | null} */
@@ -148,6 +150,7 @@ export default class PlazaCart extends Live {
 
   /** Show a cart, or the order that was made of it. @param {Cart | null} cart @param {Checkout | null} [checkout] */
   #show(cart, checkout = null) {
+    this.#shows++;
     if (!this.#list.isConnected) this.#render();
     const isOther = JSON.stringify(cart) !== JSON.stringify(this.#cart);
     if (isOther) this.#priced = null;
@@ -297,12 +300,15 @@ export default class PlazaCart extends Live {
     if (this.#cart && (isAsked || !this.#checkout)) await this.#readAgain();
   }
 
-  /** Show the cart as it is now. */
+  /** Show the cart as it is now, unless what was shown meanwhile is newer. */
   async #readAgain() {
     if (!this.#words) return;
+    const before = this.#shows;
     const cart = await this.#access.kept();
     const isSame = JSON.stringify(cart) === JSON.stringify(this.#cart);
-    if (!isSame || (cart?.order && !this.#checkout)) this.#show(cart, await this.#access.orderOf(cart));
+    if (isSame && (!cart?.order || this.#checkout)) return;
+    const checkout = await this.#access.orderOf(cart);
+    if (before === this.#shows) this.#show(cart, checkout);
   }
 
   /** Do something after what was asked for before, and say what came of it. @param {() => Promise<string | void>} act @param {string} [title] */
