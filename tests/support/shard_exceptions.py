@@ -90,7 +90,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "shop.carts.carts.expire_idle: update shop.cart",
         "shop.carts.carts.frozen_before: find shop.cart",
         "shop.catalogue.indexing.refresh: find shop.product",
-        "shop.stock.expiry._due: find shop.hold",
+        "shop.stock.expiry._due: distinct shop.hold",
         "shop.stock.expiry._due: find shop.stock",
     ),
     "a schedule that goes through what all have done since it last ran": (

@@ -6,9 +6,11 @@ run continues with the refunds that are owed for longest.
 """
 
 from datetime import datetime, timedelta
+from functools import cache
 
 from pymongo.errors import DuplicateKeyError
 
+from chalicelib import deadlines
 from chalicelib.errors import Problem
 from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.jobs.sweeping import Sweep
@@ -36,20 +38,23 @@ from chalicelib.webhooks import due
 _ASKING = timedelta(seconds=12)
 # The time for the provider's books, of their own: the other calls may use up theirs each minute.
 _READING = timedelta(seconds=3)
+# The part of the remaining time for all overdue entries of orders, and for each.
+_STRAYS, _STRAY = 0.3, 0.1
 _DUE = Sweep(ORDERS, "due", fields={"due": 1})
 
 
 def sweep(runtime: Runtime) -> dict[str, int]:
     """End overdue entries, resume stopped carts and orders, settle refunds; return the counts."""
-    until = runtime.now() + _ASKING
+    # The time for calls begins behind the entries, however long those take.
+    until = cache(lambda: runtime.now() + _ASKING)
     steps: dict[str, Step] = {
         "entries": _end_entries,
-        "carts_resumed": _resume_carts,
+        "carts_resumed": lambda _: _resume_carts(runtime, until()),
         "carts_expired": carts.expire_idle,
         "buyers_forgotten": personal_data.forget_buyers,
-        "refunds_made": lambda _: refunds.sweep(runtime, until),
+        "refunds_made": lambda _: refunds.sweep(runtime, until()),
         "orders_reconciled": _read_books,
-        "orders_resumed": lambda _: _resume_orders(runtime, until),
+        "orders_resumed": lambda _: _resume_orders(runtime, until()),
         # They take half of the time that is left, however many there are.
         "events_delivered": lambda _: sum(
             due.deliver(runtime, each, notifications.notify) for each in (ORDERS, PAYMENTS)
@@ -60,9 +65,14 @@ def sweep(runtime: Runtime) -> dict[str, int]:
 
 def _end_entries(runtime: Runtime) -> dict[str, int]:
     units, overdue = expiry.end_overdue(runtime)
+    has_time, ended = deadlines.share(_STRAYS), 0
     for stock_id, entry in overdue:
-        _end_stray(runtime, stock_id, entry["cart"], str(entry["order"]))
-    return {"units_freed": units, "entries_of_orders": len(overdue)}
+        if not has_time():
+            break
+        with deadlines.within(_STRAY):
+            _end_stray(runtime, stock_id, entry["cart"], str(entry["order"]))
+        ended += 1
+    return {"units_freed": units, "entries_of_orders": ended}
 
 
 def _read_books(runtime: Runtime) -> int:
@@ -87,20 +97,23 @@ def _resume_orders(runtime: Runtime, until: datetime) -> int:
     return resumed
 
 
-def _resume_carts(runtime: Runtime) -> int:
+def _resume_carts(runtime: Runtime, until: datetime) -> int:
     """Resume the orders of carts frozen for longer than a lease; return the number of carts.
 
     If the order is missing, insert it as refused: a late preparer can no longer insert it.
     """
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
-    frozen = carts.frozen_before(runtime, lease)
-    for cart in frozen:
+    resumed = 0
+    for cart in carts.frozen_before(runtime, lease):
+        if runtime.now() >= until:
+            break
+        resumed += 1
         order_id = str(cart["order"])
         order = find(runtime.database, order_id) or _refuse(runtime, cart, order_id)
         carts.stay_frozen(runtime, cart["_id"], order_id)
         if order["state"] != "paying":
             _resume(runtime, order_id)
-    return len(frozen)
+    return resumed
 
 
 def _refuse(runtime: Runtime, cart: Cart, order_id: str) -> Order:

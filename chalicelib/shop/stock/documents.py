@@ -130,20 +130,21 @@ class StockOfDocuments:
     def expire(self, database: Database[Document], stock_id: str, now: datetime) -> int:
         """Remove the carts' entries that have ended, and count their units."""
         ended = {"_id.stock": stock_id, "order": None, "until": {"$lte": now}}
+        this, risen = {"_id": stock_id, "store": "documents"}, {"$inc": {"version": 1}}
 
         def work(session: ClientSession) -> int:
-            _find(database, stock_id, session)
-            found = HOLDS.of(database).find(ended, session=session).limit(MAX_ENDED)
-            rows = list(found)
+            # First, so that other writers of the stock conflict with this, and not this with them.
+            if not STOCKS.of(database).update_one(this, risen, session=session).matched_count:
+                raise StockMoved
+            rows = list(HOLDS.of(database).find(ended, session=session).limit(MAX_ENDED))
+            which = {"_id.stock": stock_id, "_id": {"$in": [each["_id"] for each in rows]}}
+            HOLDS.of(database).delete_many(which, session=session)
             units = sum(each["qty"] for each in rows)
-            if rows:
-                ids = [each["_id"] for each in rows]
-                which = {"_id.stock": stock_id, "_id": {"$in": ids}}
-                HOLDS.of(database).delete_many(which, session=session)
-                _count(database, stock_id, session, available=units)
+            _count(database, stock_id, session, available=units)
             return units
 
-        return in_transaction(database, work)
+        _find(database, stock_id)
+        return in_transaction(database, work) if HOLDS.of(database).find_one(ended) else 0
 
     def entries(self, database: Database[Document], stock_id: str) -> list[StockEntry]:
         """Return all entries; raises StockMoved."""

@@ -2,9 +2,15 @@
 
 from typing import NamedTuple
 
+from chalicelib import deadlines
+from chalicelib.errors import Problem
+from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.stock import documents, shelf
 from chalicelib.shop.stock.shapes import HOLDS, STOCKS, StockEntry
+
+# The part of the remaining time for all stocks, and for each: other steps follow, other stocks too.
+_ALL, _EACH = 0.3, 0.1
 
 
 class Overdue(NamedTuple):
@@ -17,20 +23,30 @@ class Overdue(NamedTuple):
 def end_overdue(runtime: Runtime) -> tuple[int, list[Overdue]]:
     """End overdue entries of carts; return their units, and the overdue entries of orders.
 
-    A stock in the store `documents` without entries moves back to `embedded`.
+    A stock in the store `documents` without entries moves back to `embedded`. A stock that fails,
+    and a run out of time, leave the rest to the next run.
     """
-    units, overdue = 0, []
+    units, overdue, has_time = 0, list[Overdue](), deadlines.share(_ALL)
     for stock_id in _due(runtime):
-        units += shelf.expire(runtime, stock_id)
-        left = shelf.overdue(runtime, stock_id)
-        overdue += [Overdue(stock_id, each) for each in left]
-        documents.move_out(runtime.database, stock_id)
+        if not has_time():
+            break
+        try:
+            with deadlines.within(_EACH):
+                units += shelf.expire(runtime, stock_id)
+                left = shelf.overdue(runtime, stock_id)
+                overdue += [Overdue(stock_id, each) for each in left]
+                documents.move_out(runtime.database, stock_id)
+        except Problem as problem:
+            fields = {"stock": stock_id, "reason": problem.code}
+            log.warning("entries of a stock not ended", extra={"fields": fields})
     return units, overdue
 
 
 def _due(runtime: Runtime) -> list[str]:
-    """Return the stocks with an overdue entry."""
+    """Return the stocks with an overdue entry, in random order: each has its turn some time."""
     due, most = {"$lte": runtime.now()}, runtime.bounds.shop.tended_at_once
     embedded = STOCKS.of(runtime.database).find({"carted.until": due}, {"_id": 1}).limit(most)
-    apart = HOLDS.of(runtime.database).find({"until": due}, {"_id": 1}).limit(most)
-    return sorted({row["_id"] for row in embedded} | {row["_id"]["stock"] for row in apart})
+    apart = HOLDS.of(runtime.database).distinct("_id.stock", {"until": due})
+    stocks = sorted({*(row["_id"] for row in embedded), *apart})
+    runtime.random.shuffle(stocks)
+    return stocks

@@ -4,11 +4,16 @@ from typing import Any
 
 import pytest
 
+from chalicelib import deadlines
 from chalicelib.errors import Unavailable
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders import sweep
+from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.shapes import CARTS
+from chalicelib.shop.orders import resuming, strays, sweep
 from chalicelib.shop.payments.fake import FakeProvider
+from chalicelib.shop.stock import expiry
+from chalicelib.shop.stock.expiry import Overdue
 from tests.shop.support.buying import (
     OTHER,
     agreement,
@@ -18,6 +23,7 @@ from tests.shop.support.buying import (
     stocked,
     stored_order,
 )
+from tests.shop.support.factories import SITE, open_shop
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -146,3 +152,64 @@ def test_the_provider_is_asked_once_about_an_order_of_many_lines(
     sweep.sweep(runtime)
 
     assert len(asked) == 1
+
+
+def test_the_time_for_calls_begins_behind_the_overdue_entries(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client, 5)
+    ordered(client, cart_of(client, MOBY_HARD=1), agreement(email=SLOW))
+    clock.advance(minutes=1)
+    asked = slow_down(monkeypatch, clock, seconds=0)
+
+    def slow(_: Runtime) -> tuple[int, list[Overdue]]:
+        clock.advance(seconds=15)
+        return 0, []
+
+    monkeypatch.setattr(expiry, "end_overdue", slow)
+
+    sweep.sweep(runtime)
+
+    assert len(asked) == 1
+
+
+def test_overdue_entries_of_orders_leave_time_to_the_steps_behind_them(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, ended = 30.0, []
+    entry: Any = {"cart": "c", "qty": 1, "until": runtime.now(), "order": "o"}
+
+    def slow(_: Runtime, stock_id: str, *_others: str) -> None:
+        nonlocal left
+        ended.append(stock_id)
+        left -= 5
+
+    monkeypatch.setattr(deadlines, "remaining", lambda: left)
+    monkeypatch.setattr(strays, "end_stray", slow)
+    found = [Overdue(f"{SITE}:{number}", entry) for number in range(9)]
+    monkeypatch.setattr(expiry, "end_overdue", lambda _: (0, found))
+
+    done = sweep.sweep(runtime)
+
+    assert len(ended) == done["entries_of_orders"] == 2
+
+
+def test_frozen_carts_stop_with_the_time_for_calls(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_shop(client)
+    for number in range(5):
+        cart = carts.open_cart(runtime, SITE, None)
+        frozen = {"state": "checkout", "order": f"order{number}", "touched": clock()}
+        CARTS.of(runtime.database).update_one({"_id": cart["_id"]}, {"$set": frozen})
+    clock.advance(minutes=10)
+    resumed: list[str] = []
+
+    def slow(_: Runtime, order: str) -> None:
+        clock.advance(seconds=7)
+        resumed.append(order)
+
+    monkeypatch.setattr(resuming, "resume", slow)
+
+    assert [sweep.sweep(runtime)["carts_resumed"] for _ in range(3)] == [2, 2, 1]
+    assert len(set(resumed)) == 5
