@@ -31,11 +31,10 @@ def free(runtime: Runtime, site: str, sku: str | None, cart: str | None) -> Free
     """
     most = runtime.bounds.shop.tended_at_once
     found = list(islice(_holds(runtime, site, sku, cart), most + 1))
-    units = 0
-    for stock_id, cart_id in found[:most]:
-        units += shelf.release(runtime, stock_id, cart_id)
     ended = [(cart_id, name_of(stock_id)) for stock_id, cart_id in found[:most]]
+    # First, so that no cart holds its units again meanwhile, nor after a crash.
     carts.lapse(runtime, ended, for_good=True)
+    units = sum(shelf.release(runtime, stock_id, cart_id) for stock_id, cart_id in found[:most])
     return {"units": units, "holds": len(ended), "is_done": len(found) <= most}
 
 
