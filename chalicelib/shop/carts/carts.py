@@ -139,14 +139,16 @@ def lapse(runtime: Runtime, held: Iterable[tuple[str, str]], *, for_good: bool =
 
     `for_good`: these carts never hold these SKUs again.
     """
-    now, updates = runtime.now(), []
+    now, updates = runtime.now(), list[UpdateOne]()
     for cart_id, sku in held:
-        this = {"_id": cart_id, "state": "open", f"lines.{sku}": {"$exists": True}}
+        this = {"_id": cart_id, "state": "open"}
+        ended = {"$set": {f"first.{sku}": ENDED}} if for_good else {}
+        # Even without the line: another call may store it next, as if it still held the units.
+        updates.append(UpdateOne(this, {"$inc": {"version": 1}, **ended}))
         change = {f"lines.{sku}.until": now, f"lines.{sku}.held": 0}
-        ended = {f"first.{sku}": ENDED} if for_good else {}
-        updates.append(UpdateOne(this, {"$set": {**change, **ended}}))
+        updates.append(UpdateOne({**this, f"lines.{sku}": {"$exists": True}}, {"$set": change}))
     if updates:
-        CARTS.of(runtime.database).bulk_write(updates, ordered=False)
+        CARTS.of(runtime.database).bulk_write(updates)
 
 
 def close(runtime: Runtime, cart_id: str, order_id: str) -> None:

@@ -34,8 +34,8 @@ from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim
 
-# Tries of a call while others claim or change the cart.
-_ATTEMPTS = 5
+# Tries of a call while others claim or change the cart: a page may put ten lines at once.
+_ATTEMPTS = 10
 _CHANGES = "The cart changes at this moment"
 
 
@@ -81,6 +81,8 @@ def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Ca
         changed = _change(runtime, cart, {"$unset": {f"lines.{sku}": ""}})
         if changed is not None:
             shelf.release(runtime, key_of(cart["site"], sku), cart_id)
+            # Another call may have put the line again meanwhile, with the units released here.
+            carts.lapse(runtime, [(cart_id, sku)])
             return changed
     # A cart that was closed meanwhile can no longer be changed.
     _open(runtime, cart_id, buyer)
@@ -135,10 +137,8 @@ def _hold_lines(runtime: Runtime, cart: Cart, buyer: Buyer) -> Cart | None:
             missing = missing or refusal
     renewed = {f"lines.{sku}.until": hold.until for sku, hold in holds.items()}
     units = {f"lines.{sku}.held": hold.units for sku, hold in holds.items()}
-    # Another call may have removed a line: do not write it again.
-    still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in holds]} if holds else {}
     change = {"$set": {**renewed, **units}, **_note_first(holds)}
-    changed = _change(runtime, cart, change, still) if holds else cart
+    changed = _change(runtime, cart, change) if holds else cart
     if changed is not None and missing:
         raise missing
     return changed
@@ -212,11 +212,11 @@ def _note_first(holds: Mapping[str, _Hold]) -> Document:
 def _change(
     runtime: Runtime, cart: Cart, change: Document, condition: Document | None = None
 ) -> Cart | None:
-    """Change an open cart that meets the condition and has the user read, and return it.
+    """Change an open cart that still has the version read and meets the condition; return it.
 
-    None: it does not meet them.
+    None: it has another version, or does not meet the condition.
     """
-    this = {"_id": cart["_id"], "user": cart["user"], "state": "open", **(condition or {})}
+    this = {"_id": cart["_id"], "version": cart["version"], "state": "open", **(condition or {})}
     touched = {"touched": runtime.now()}
     change = {**change, "$set": {**change.get("$set", {}), **touched}, "$inc": {"version": 1}}
     return CARTS.of(runtime.database).find_one_and_update(

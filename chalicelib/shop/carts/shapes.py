@@ -49,7 +49,7 @@ class CheckoutAttempt(TypedDict):
 
 
 class Cart(TypedDict):
-    """A cart; `version` rises with each change of its lines or its user.
+    """A cart; `version` rises with each change of its lines, holds or user.
 
     `order` is its latest order. MongoDB deletes a cart 90 days after it `ended`. `first` has the
     first hold of each SKU the cart ever held, also of removed lines. `adjustments` are those of its

@@ -132,6 +132,7 @@ def test_a_cart_that_its_own_caller_claims_while_it_is_changed_is_changed(
     change = lines._change
 
     def claimed_first(*given: Any) -> Cart | None:
+        monkeypatch.setattr(lines, "_change", change)
         personal_data.claim(runtime, cart, "ann")
         return change(*given)
 
