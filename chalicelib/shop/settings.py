@@ -87,17 +87,19 @@ SITES = Collection("shop.site", ShopSite)
 
 def put(database: Database[Document], site: str, given: ShopSettings) -> ShopSite:
     """Store a shop's settings and return them; raises CurrencyFixed if its currency differs."""
-    stored = given.model_dump(exclude={"currency"})
+    this = {"_id": site, "currency": given.currency}
+    change = {
+        "$set": given.model_dump(exclude={"currency"}),
+        "$setOnInsert": {"layout": "details"},
+    }
+    rows, after = SITES.of(database), ReturnDocument.AFTER
     try:
-        found = SITES.of(database).find_one_and_update(
-            {"_id": site, "currency": given.currency},
-            {"$set": stored, "$setOnInsert": {"layout": "details"}},
-            upsert=True,
-            return_document=ReturnDocument.AFTER,
-        )
+        found = rows.find_one_and_update(this, change, upsert=True, return_document=after)
     except DuplicateKeyError:
-        raise CurrencyFixed from None
-    assert found is not None  # noqa: S101 - an upsert
+        # The shop has another currency, or another call has just opened it with this one.
+        found = rows.find_one_and_update(this, change, return_document=after)
+    if found is None:
+        raise CurrencyFixed
     return found
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from chalice.local import LocalChalice
+from pymongo.collection import Collection
+from pymongo.errors import DuplicateKeyError
 
 from app import create_app
 from chalicelib.memory import Memory
@@ -45,6 +47,25 @@ def test_a_shops_currency_never_changes(client: Client) -> None:
 
     assert paula.put(f"/shops/{SITE}", currency="JPY").code == "currency_fixed"
     assert paula.get(f"/shops/{SITE}").json["currency"] == "EUR"
+
+
+def test_of_two_calls_that_open_a_shop_at_once_both_are_served(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change, made = Collection.find_one_and_update, list[str]()
+
+    def another_first(self: Any, *given: Any, **options: Any) -> Any:
+        if options.get("upsert") and not made:
+            made.append(SITE)
+            assert change(self, *given, **options) is not None
+            raise DuplicateKeyError("E11000")
+        return change(self, *given, **options)
+
+    monkeypatch.setattr(Collection, "find_one_and_update", another_first)
+
+    opened = publisher(client).put(f"/shops/{SITE}", currency="EUR", hold_seconds=60)
+
+    assert (opened.status, opened.json["hold_seconds"]) == (200, 60)
 
 
 @pytest.mark.parametrize(
