@@ -3,7 +3,7 @@
 A cart's id is a secret: a keyed digest names the cart here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from chalicelib import signing
@@ -12,7 +12,7 @@ from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.hold_forms import MAX_HOLDERS, FreedAnswer, HeldSku, Holder
 from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.shapes import STOCKS, Stock, StockEntry
+from chalicelib.shop.stock.shapes import STOCKS, Stock, StockEntry, find
 
 _DIGEST_BYTES = 8
 # Stocks of one read.
@@ -48,19 +48,28 @@ def _holds(
     runtime: Runtime, site: str, sku: str | None, cart: str | None
 ) -> Iterator[tuple[str, str]]:
     """Yield (stock, cart) for each hold without an order."""
-    stocks = [key_of(site, sku)] if sku else (each["_id"] for each in _stocks(runtime, site, ""))
-    for stock_id in stocks:
-        for entry in shelf.entries(runtime, stock_id):
+    stocks: Iterable[Stock | None] = (
+        [find(runtime.database, key_of(site, sku))] if sku else _stocks(runtime, site, "")
+    )
+    for stock in filter(None, stocks):
+        for entry in _entries(runtime, stock):
             is_meant = cart is None or cart_digest(runtime, entry["cart"]) == cart
             if entry["order"] is None and is_meant:
-                yield stock_id, entry["cart"]
+                yield stock["_id"], entry["cart"]
 
 
 def _held_skus(runtime: Runtime, site: str, after: str) -> Iterator[HeldSku]:
     for stock in _stocks(runtime, site, after):
-        entries = shelf.entries(runtime, stock["_id"])
+        entries = _entries(runtime, stock)
         if entries:
             yield _held_sku(runtime, stock, entries)
+
+
+def _entries(runtime: Runtime, stock: Stock) -> list[StockEntry]:
+    """Return a stock's entries; those in its document came with it."""
+    if stock["store"] == "embedded":
+        return stock["carted"]
+    return shelf.entries(runtime, stock["_id"])
 
 
 def _stocks(runtime: Runtime, site: str, after: str) -> Iterator[Stock]:
