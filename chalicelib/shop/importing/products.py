@@ -85,10 +85,10 @@ class _ProductImport:
 
     def _bring(self, made: ConvertedProduct, where: str) -> None:
         self._check(made)
-        found = self._find(made)
+        found, kept = self._find(made), set[str]()
         if found is None:
             try:
-                self._store(made)
+                kept = self._store(made)
             except SkuTaken:
                 raise UnusableProduct("sku_taken") from None
             except VersionNeeded:
@@ -99,10 +99,12 @@ class _ProductImport:
             return
         for loss in made.losses:
             self.outcome.note(loss.reason, f"line {loss.line}, {made.id}")
+        for sku in sorted(kept):
+            self.outcome.note("stock_kept", f"{where}, {sku}")
         counts = self.outcome.counts
         counts["imported"] += 1
         counts["variants"] += len(made.new.skus)
-        counts["units"] += sum(made.units.values())
+        counts["units"] += sum(made.units[sku] for sku in made.units.keys() - kept)
 
     def _check(self, made: ConvertedProduct) -> None:
         """Raise UnusableProduct for a product that cannot be stored or shown."""
@@ -128,25 +130,35 @@ class _ProductImport:
             self.outcome.counts["changed"] += 1
             self.outcome.note("changed", where)
 
-    def _store(self, made: ConvertedProduct) -> None:
-        """Write a new product with its stock; raises SkuTaken and VersionNeeded."""
+    def _store(self, made: ConvertedProduct) -> set[str]:
+        """Write a new product with its stock; return the SKUs that keep the stock they had.
+
+        Raises SkuTaken and VersionNeeded.
+        """
         if self._is_dry_run:
             self._claim(made)
-            return
+            return self._skus_with_stock(made)
+        kept: set[str] = set()
 
         def put_on_shelf(session: ClientSession) -> None:
+            nonlocal kept
+            kept = self._skus_with_stock(made, session)
             for sku, units in made.units.items():
-                self._put_on_shelf(sku, units, session)
+                if units and sku not in kept:
+                    change = NewMovement(MOVEMENT, None, units, "import")
+                    movements.move_within(self._runtime, key_of(self._site, sku), change, session)
 
         writing.put(self._runtime, self._site, made.id, made.new, None, put_on_shelf)
+        return kept
 
-    def _put_on_shelf(self, sku: str, units: int, session: ClientSession) -> None:
-        """Put the units of a SKU on its shelf, unless it had a shelf before."""
-        key = key_of(self._site, sku)
-        shelf = shapes.STOCKS.of(self._runtime.database).find_one({"_id": key}, session=session)
-        if units and shelf is None:
-            change = NewMovement(MOVEMENT, None, units, "import")
-            movements.move_within(self._runtime, key, change, session)
+    def _skus_with_stock(
+        self, made: ConvertedProduct, session: ClientSession | None = None
+    ) -> set[str]:
+        """Return the SKUs of a product that have a stock."""
+        keys = [key_of(self._site, sku) for sku in made.units]
+        rows = shapes.STOCKS.of(self._runtime.database)
+        found = rows.find({"_id": {"$in": keys}}, {"_id": 1}, session=session)
+        return {name_of(row["_id"]) for row in found}
 
     def _claim(self, made: ConvertedProduct) -> None:
         """Claim the SKUs of a product for a dry run alone; raises SkuTaken."""

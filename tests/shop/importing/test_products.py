@@ -388,13 +388,26 @@ def test_units_that_a_sku_had_before_stay(shop: Client, runtime: Runtime) -> Non
     shop.post(f"/shops/{SITE}/stock/MUG-1", change=3, key="import")
     put(shop, "old", book("OTHER"), version=1)
 
+    rows = [mug(), variant("B", Variant_SKU="MUG-2", Variant_Price="1")]
+    rows[1]["Variant Inventory Qty"] = "4"
+
+    dry = bring(runtime, *rows, dry=True)
     try:
-        done = bring(runtime, mug())
+        done = bring(runtime, *rows)
     except IdempotencyKeyReused:
         pytest.fail("the shelf of a former product stopped the import")
 
-    assert numbers(done)["imported"] == 1
-    assert units(runtime)["MUG-1"] == 3
+    assert numbers(dry) == numbers(done)
+    assert numbers(done) == {
+        "products": 1,
+        "imported": 1,
+        "variants": 2,
+        "units": 4,
+        "pictures": 1,
+        "stock_kept": 1,
+    }
+    assert [each.where for each in done.places] == ["line 2, moon-mug, MUG-1"]
+    assert units(runtime) == {"MUG-1": 3, "MUG-2": 4}
 
 
 def test_there_has_to_be_a_shop(runtime: Runtime) -> None:
