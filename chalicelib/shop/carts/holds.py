@@ -66,7 +66,7 @@ def _held_skus(runtime: Runtime, site: str, after: str) -> Iterator[HeldSku]:
 
 
 def _entries(runtime: Runtime, stock: Stock) -> list[StockEntry]:
-    """Return a stock's entries; those in its document came with it."""
+    """Return a stock's entries, which most stocks have in their document."""
     if stock["store"] == "embedded":
         return stock["carted"]
     return shelf.entries(runtime, stock["_id"])
