@@ -58,7 +58,7 @@ def tend(runtime: Runtime) -> dict[str, int]:
     steps: dict[str, Step] = {
         "cut": lambda _: sum(each.truncate_comments() for each in copies),
         "away": lambda _: news.mark_away(database, runtime.now()),
-        "recounted": lambda _: memberships.recount(database),
+        "recounted": memberships.recount,
     }
     return run_steps(runtime, steps)
 

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.database import Document, in_transaction
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
@@ -25,6 +27,7 @@ from chalicelib.social.graph.stores.edges import EdgeGraph
 from chalicelib.social.graph.users import USERS, FollowCounts, User
 from chalicelib.social.messages import BackFill, NotifyFeed
 
+_RECOUNTED_AT_ONCE = 1_000
 _PERSON = {"name": 1, "graph_store": 1, "counts": 1}
 
 
@@ -233,14 +236,26 @@ def count_followers(database: Database[Document], user_ids: list[str], change: i
         USERS.of(database).update_many(promoted, {"$inc": {"counts.followers": change}})
 
 
-def recount(database: Database[Document]) -> int:
-    """Recount the followers of every promoted user; return the number of wrong counts."""
-    users, wrong = USERS.of(database), 0
-    for user in users.find({"graph_store": "edges"}, {"counts": 1}):
-        followers = EdgeGraph(database).count_followers(user["_id"])
-        counted = {"counts.followers": followers}
-        if user["counts"]["followers"] != followers:
-            # Only if no count of the user has changed since the read.
-            where = {"_id": user["_id"], "counts": user["counts"]}
-            wrong += users.update_one(where, {"$set": counted}).modified_count
+def recount(runtime: Runtime) -> int:
+    """Recount the followers of promoted users; return the number of wrong counts.
+
+    The users whose recount is the longest ago come first. Ends after half of the remaining time;
+    the next run goes on.
+    """
+    users, has_time, wrong = USERS.of(runtime.database), deadlines.share(0.5), 0
+    rows = users.find({"graph_store": "edges"}, {"counts": 1}).sort("recounted", ASCENDING)
+    for user in list(rows.limit(_RECOUNTED_AT_ONCE)):
+        wrong += _recount(runtime, user["_id"], user["counts"])
+        if not has_time():
+            break
     return wrong
+
+
+def _recount(runtime: Runtime, user_id: str, counts: FollowCounts) -> bool:
+    """Recount the followers of a user; return whether the count was wrong."""
+    followers = EdgeGraph(runtime.database).count_followers(user_id)
+    counted = {"counts.followers": followers, "recounted": runtime.now()}
+    # Only if no count of the user has changed since the read.
+    where = {"_id": user_id, "counts": counts}
+    written = USERS.of(runtime.database).update_one(where, {"$set": counted}).matched_count
+    return counts["followers"] != followers and written == 1

@@ -78,6 +78,7 @@ class User(TypedDict):
     While `graph_store` is `embedded`, `circles` (by the owner's ids) and `followers` (by the
     followers' ids) are the graph's two directions (MongoDB Applied Design Patterns, ch. 8).
 
+    - `recounted`: the last recount of the followers; missing before the first
     - `pulled`: readers read some posts of the user where the posts are
     - `away`: fan-outs skip the user
     - `stale`: the user's news need a rebuild
@@ -95,6 +96,7 @@ class User(TypedDict):
     blocked_by: Annotated[list[str], AtMost(MAX_BLOCKED_BY)]
     graph_store: StoreName
     counts: FollowCounts
+    recounted: NotRequired[datetime]
     last_seen: datetime
     away: bool
     pulled: bool
@@ -126,9 +128,9 @@ USERS = Collection(
             [("pulled", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"pulled": True},
         ),
-        # Finds the users for the recount of followers.
+        # Finds the users for the recount of followers, the longest not recounted first.
         IndexModel(
-            [("graph_store", ASCENDING), ("_id", ASCENDING)],
+            [("graph_store", ASCENDING), ("recounted", ASCENDING)],
             partialFilterExpression={"graph_store": "edges"},
         ),
         # These two serve the erasure of a user.

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from pymongo.collection import Collection
 
+from chalicelib import deadlines
 from chalicelib.runtime import Runtime
 from chalicelib.social import jobs
 from chalicelib.social.graph import circles, memberships, promotion
 from chalicelib.social.graph.stores.edges import EdgeGraph
 from tests.social.support.drivers import circle, follow, settle
 from tests.social.support.graphs import assert_directions_agree
+from tests.support.clock import Clock
 from tests.support.http_client import Client
 
 
@@ -111,16 +113,37 @@ def test_a_recount_does_not_undo_what_is_counted_meanwhile(
 
     monkeypatch.setattr(EdgeGraph, "count_followers", circled_meanwhile)
 
-    assert memberships.recount(runtime.database) == 0
+    assert memberships.recount(runtime) == 0
     assert client.get("/users/star").json["counts"]["followers"] == 7
-    assert memberships.recount(runtime.database) == 1
+    assert memberships.recount(runtime) == 1
+    assert_directions_agree(runtime)
+
+
+def test_a_recount_without_time_is_continued_by_the_next_run(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stars = ["star-1", "star-2", "star-3"]
+    follow(client, "ann", *stars)
+    for star in stars:
+        promotion.promote(runtime, star)
+    users = runtime.database["social.user"]
+    users.update_many({"_id": {"$in": stars}}, {"$inc": {"counts.followers": 5}})
+    monkeypatch.setattr(deadlines, "share", lambda _part: lambda: False)
+
+    for left in (2, 1, 0):
+        clock.advance(hours=1)
+        assert memberships.recount(runtime) == 1
+        assert users.count_documents({"counts.followers": 6}) == left
+    assert memberships.recount(runtime) == 0
     assert_directions_agree(runtime)
 
 
 def test_users_to_recount_are_found_by_an_index(runtime: Runtime) -> None:
-    promoted = runtime.database["social.user"].find({"graph_store": "edges"})
+    promoted = runtime.database["social.user"].find({"graph_store": "edges"}).sort("recounted")
 
-    assert "graph_store_1" in str(promoted.explain()["queryPlanner"]["winningPlan"])
+    plan = str(promoted.explain()["queryPlanner"]["winningPlan"])
+    assert "graph_store_1_recounted_1" in plan
+    assert "'SORT'" not in plan
 
 
 def test_members_of_a_circle_are_paged(client: Client) -> None:
