@@ -23,6 +23,8 @@ from chalicelib.social.timelines.view import NewsView, Part, StoredNews
 # The number of newest posts of each part for a rebuild or a verification.
 COMPLETE = 1_000
 _PAGE = 200
+# Of a part: posts that the reader may not see would lead a walk on for ever.
+_MOST_PAGES = 20
 _INSTANT = timedelta(milliseconds=1)
 _WHOLE: CompleteSince = {"news": users.EPOCH, "sent": users.EPOCH}
 
@@ -148,11 +150,15 @@ class _Walk(NamedTuple):
 
 
 def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
-    """Find the newest posts of a part, back to an instant or until `COMPLETE` posts."""
+    """Find the newest posts of a part, back to an instant or until `COMPLETE` posts.
+
+    Ends after `_MOST_PAGES` in any case: beyond, readers get the posts themselves.
+    """
     source = pull.PulledNews(runtime.database)
     fetch = source.newest if part == "news" else source.newest_sent
     wanted: dict[str, ReadPost] = {}
     after: ListPosition | None = None
+    pages = 0
     while True:
         entries = fetch(user_id, after, _PAGE)
         later = [entry for entry in entries if entry.position.ts >= since]
@@ -164,8 +170,8 @@ def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
         wanted |= {post["_id"]: post for post in _pushed_posts(runtime, user_id, due)}
         if len(later) < _PAGE:
             return _Walk(wanted, since)
-        after = later[-1].position
-        if len(wanted) >= COMPLETE:
+        after, pages = later[-1].position, pages + 1
+        if len(wanted) >= COMPLETE or pages == _MOST_PAGES:
             return _Walk(wanted, _next_instant(after.ts))
 
 
