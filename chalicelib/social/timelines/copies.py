@@ -78,18 +78,28 @@ def month_collection(name: str) -> Collection[Month]:
     )
 
 
+class LargeMonth(Exception):
+    """A month has more documents than a page may read."""
+
+
 class MonthCopies:
     """A view with copies of posts in documents of months.
 
     A first page begins with the copies since the month `since`. None: a query finds the last month.
+    With `most_documents`, a page of a larger month raises LargeMonth.
     """
 
     def __init__(
-        self, database: Database[Document], collection: Collection[Month], since: str | None = None
+        self,
+        database: Database[Document],
+        collection: Collection[Month],
+        since: str | None = None,
+        most_documents: int | None = None,
     ) -> None:
         self._documents = collection.of(database)
         self._rows = database[collection.name]
         self._since = since
+        self._most_documents = most_documents
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
         """Copy each post to each user who lacks it."""
@@ -236,26 +246,38 @@ class MonthCopies:
         count: int,
         begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[PostCopy]]:
-        """Return a user's copies, newest first, across months."""
+        """Return a user's copies, newest first, across months; raises LargeMonth."""
         where: Document = {"user_id": user_id}
         found: list[PostCopy] = []
         first = month_of(after.ts) if after else self._since
         if first:
+            if after and self._most_documents:
+                self._last_month({**where, "month": first})
             months = first if after else {"$gte": first}
             if begun is None:
                 begun = list(self._rows.aggregate(_copies(user_id, months, after, count)))
             found = _as_posts(begun)
             where["month"] = {"$lt": first}
         while len(found) < count:
-            last = self._documents.find_one(where, {"month": 1}, sort=[("month", DESCENDING)])
-            if last is None:
+            month = self._last_month(where)
+            if month is None:
                 break
-            rows = self._rows.aggregate(_copies(user_id, last["month"], None, count - len(found)))
+            rows = self._rows.aggregate(_copies(user_id, month, None, count - len(found)))
             found += _as_posts(rows)
-            where["month"] = {"$lt": last["month"]}
+            where["month"] = {"$lt": month}
         return [ListEntry(ListPosition(copy["ts"], copy["id"]), copy) for copy in found]
 
     newest_sent = newest
+
+    def _last_month(self, where: Document) -> str | None:
+        """Return the last month of some documents, from the index alone; raises LargeMonth."""
+        order = [("month", DESCENDING), ("seq", DESCENDING)]
+        last = self._documents.find_one(where, {"_id": 0, "month": 1, "seq": 1}, sort=order)
+        if last is None:
+            return None
+        if self._most_documents and last["seq"] >= self._most_documents:
+            raise LargeMonth
+        return last["month"]
 
     def truncate_comments(self) -> int:
         """Truncate every copy with too many comments; return the number of changed documents.

@@ -19,10 +19,12 @@ from chalicelib.social.posts import audiences, comments, posts, reactions, votes
 from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import is_on_wall, may_see
-from chalicelib.social.timelines.copies import MonthCopies, month_collection
+from chalicelib.social.timelines.copies import LargeMonth, MonthCopies, month_collection
 from chalicelib.social.timelines.view import StoredView, View
 
 WALLS = month_collection("social.wall")
+# Strangers may fill a wall, and each page of copies reads all copies of a month.
+_MOST_DOCUMENTS = 20
 
 
 class WallOfPosts:
@@ -46,14 +48,23 @@ class WallOfPosts:
         return sorted(entries, key=lambda entry: entry.position, reverse=True)[:count]
 
 
-def design(runtime: Runtime) -> View:
-    """Return the deployment's design of the walls."""
-    return stored_design(runtime) or WallOfPosts(runtime.database)
-
-
 def stored_design(runtime: Runtime) -> StoredView | None:
     """Return the deployment's design of the walls. None: it stores no copies."""
-    return None if runtime.settings.wall == "posts" else MonthCopies(runtime.database, WALLS)
+    if runtime.settings.wall == "posts":
+        return None
+    return MonthCopies(runtime.database, WALLS, most_documents=_MOST_DOCUMENTS)
+
+
+def _newest(
+    runtime: Runtime, owner_id: str, after: ListPosition | None, count: int
+) -> Sequence[ListEntry[ShownPost]]:
+    """Return the entries of a wall as of `View.newest`: of a large month from the posts."""
+    of_posts = WallOfPosts(runtime.database)
+    view: View = stored_design(runtime) or of_posts
+    try:
+        return view.newest(owner_id, after, count)
+    except LargeMonth:
+        return of_posts.newest(owner_id, after, count)
 
 
 def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuery) -> PostsAnswer:
@@ -63,10 +74,6 @@ def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuer
     the owner follows the author (docs/decisions/0092). If a block is between owner and author, the
     wall omits the post.
     """
-    view = design(runtime)
-
-    def fetch(after: ListPosition | None, count: int) -> Sequence[ListEntry[ShownPost]]:
-        return view.newest(owner_id, after, count)
 
     def show(found: list[ShownPost]) -> list[ShownPost | None]:
         database = runtime.database
@@ -83,6 +90,7 @@ def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuer
         return votes.with_results(database, reader_id, counted)
 
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
+    fetch = partial(_newest, runtime, owner_id)
     listing = paging.PageSource(f"wall:{owner_id}", fetch, show, answer)
     shown, further = paging.read_page(runtime, query, listing)
     return {"posts": shown, "next": further}

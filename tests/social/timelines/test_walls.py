@@ -2,16 +2,21 @@
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
+from pymongo import monitoring
 
 from chalicelib.database import Document
+from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts.shapes import PostBody
 from chalicelib.social.timelines import walls
 from chalicelib.social.timelines.copies import MonthCopies
+from tests.social.support.drivers import Town, publish, settle
+from tests.support.commands import listening
 
 
 def post(runtime: Runtime, number: int) -> PostBody:
@@ -73,6 +78,57 @@ def test_a_month_is_read_in_order_over_all_its_documents(runtime: Runtime) -> No
     assert [entry.position.post_id for entry in read] == [
         f"post-{number:04}" for number in range(249, -1, -1)
     ]
+
+
+class WallReads(monitoring.CommandListener):
+    """Remembers the reads of walls."""
+
+    def __init__(self) -> None:
+        self.sent: list[Mapping[str, Any]] = []
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        name = event.command_name
+        if name in {"find", "aggregate"} and event.command[name] == walls.WALLS.name:
+            self.sent.append(event.command)
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        """A read counts when it is sent."""
+
+    def failed(self, event: monitoring.CommandFailedEvent) -> None:
+        """A read counts when it is sent."""
+
+    def documents(self, runtime: Runtime) -> int:
+        """Return the number of documents that the reads examine."""
+        plain = ("find", "aggregate", "filter", "projection", "sort", "limit", "pipeline", "cursor")
+        found = 0
+        for each in self.sent:
+            again = {name: each[name] for name in plain if name in each}
+            plan = runtime.database.command("explain", again, verbosity="executionStats")
+            cursor = plan["stages"][0]["$cursor"] if "stages" in plan else plan
+            found += cursor["executionStats"]["totalDocsExamined"]
+        return found
+
+
+@pytest.mark.parametrize(("number", "read"), [(3, 3 + 3), (8, 0)])
+def test_a_large_month_is_read_from_the_posts(
+    town: Town, monkeypatch: pytest.MonkeyPatch, number: int, read: int
+) -> None:
+    monkeypatch.setattr("chalicelib.social.timelines.copies.POSTS_PER_DOCUMENT", 1)
+    monkeypatch.setattr(walls, "_MOST_DOCUMENTS", 3)
+    settle(town.client, "ann", "eve")
+    posts = []
+    for _ in range(number):
+        town.clock.advance(seconds=1)
+        posts.append(publish(town.client, "eve", wall_owner_id="ann"))
+    town.workers.drain()
+    reads = WallReads()
+
+    with listening(town.runtime, reads) as heard:
+        first = walls.read(heard, "ann", "ann", PageQuery(limit=2))
+        rest = walls.read(heard, "ann", "ann", PageQuery(limit=200, cursor=first["next"]))
+
+    assert [post["id"] for post in (*first["posts"], *rest["posts"])] == posts[::-1]
+    assert reads.documents(town.runtime) == read
 
 
 def test_a_document_that_was_full_stays_closed(runtime: Runtime) -> None:
