@@ -245,7 +245,7 @@ def test_the_keyboard_alone_is_enough(town: Town, site: Site, open_page: OpenPag
     assert len(town.wall("ann")) == 1
 
 
-def test_reading_goes_on_where_the_file_for_writing_does_not_come(
+def test_reading_goes_on_where_the_file_for_writing_does_not_come_yet(
     town: Town, site: Site, open_page: OpenPage
 ) -> None:
     town.post("Read me.")
@@ -257,3 +257,6 @@ def test_reading_goes_on_where_the_file_for_writing_does_not_come(
 
     expect(page.get_by_text("Read me.")).to_be_visible()
     expect(page.get_by_role("textbox")).to_have_count(0)
+    page.unroute_all()
+    page.evaluate("document.dispatchEvent(new CustomEvent('plaza:identity'))")
+    expect(page.get_by_role("textbox", name="What is new?")).to_be_visible()

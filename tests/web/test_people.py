@@ -234,7 +234,9 @@ def test_keys_alone_open_a_card_block_and_leave(talk: Discussion, open_page: Ope
     expect(page.get_by_role("listitem").filter(has=folded(page))).to_be_focused()
 
 
-def test_a_card_that_cannot_be_loaded_says_so(talk: Discussion, open_page: OpenPage) -> None:
+def test_a_card_that_cannot_be_loaded_says_so_and_comes_at_the_next_press(
+    talk: Discussion, open_page: OpenPage
+) -> None:
     page = open_page(talk.site_of("ben"), may_log="Failed to load")
     page.route("**/person.js", lambda route: route.abort())
 
@@ -242,6 +244,8 @@ def test_a_card_that_cannot_be_loaded_says_so(talk: Discussion, open_page: OpenP
 
     expect(page.get_by_role("status")).to_contain_text("reach")
     expect(card(page)).to_have_count(0)
+    page.unroute_all()
+    opened(page)
 
 
 def test_a_block_that_is_refused_folds_nothing(talk: Discussion, open_page: OpenPage) -> None:

@@ -3,6 +3,7 @@
 import { h } from "./element.js";
 import { ask, FORM_STYLES, FORM_WORDS, MOST_MENTIONS, textForm } from "./form.js";
 import { keep, kept, KEPT_AS } from "./kept.js";
+import { load } from "./load.js";
 import acts from "./words/en/acts.js";
 
 /** @typedef {import("./comment.js").Comment} Comment */
@@ -144,7 +145,7 @@ export class Acts {
     const article = this.#articleOf(comment);
     if (!article) return;
     /** @type {typeof import("./flag.js")} */
-    const flag = await import(FLAG).catch(() => { throw { code: "offline" }; });
+    const flag = await load(FLAG).catch(() => { throw { code: "offline" }; });
     await flag.openReport(article, `${reader}:${comment.id}`, words, (options) => call(`/${comment.id}/flag`, options), (told, back) => say(told, comment).append(" ", back || ""));
   }
 

@@ -3,6 +3,7 @@
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { Live } from "./live.js";
+import { load } from "./load.js";
 import { readPushMark } from "./push-mark.js";
 import { followReader, retry } from "./states.js";
 import { wordsFor } from "./words.js";
@@ -51,8 +52,6 @@ export default class PlazaBell extends Live {
   #tabs = null;
   /** @type {Promise<typeof import("./inbox.js")> | null} */
   #loading = null;
-  /** A browser asks for a file that has failed by another address alone. */
-  #again = "";
   /** @type {import("./inbox.js").Inbox | null} */
   #inbox = null;
   /** @type {import("./words.js").Words} */
@@ -131,7 +130,7 @@ export default class PlazaBell extends Live {
     const { alive } = this;
     const { language } = await wordsFor(this, { bell });
     // The form of push messages says what fails.
-    await import(PUSH).then(({ keepUp }) => keepUp(mark, {
+    await load(PUSH).then(({ keepUp }) => keepUp(mark, {
       inbox: this.#nameOf(reader),
       worker,
       call: (/** @type {string} */ path, /** @type {import("./api.js").Options} */ options) => call(apiOf(this), path, { signal: alive, as: reader, ...options }),
@@ -198,8 +197,7 @@ export default class PlazaBell extends Live {
 
   /** @returns {Promise<typeof import("./inbox.js")>} */
   #load() {
-    return (this.#loading ||= import(INBOX + this.#again).catch(() => {
-      this.#again += "?";
+    return (this.#loading ||= load(INBOX).catch(() => {
       this.#loading = null;
       throw new Problem({});
     }));

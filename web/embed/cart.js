@@ -10,6 +10,7 @@ import { markSoldOut } from "./cart-sold.js";
 import { cartWords } from "./cart-words.js";
 import { h, sheet, tell } from "./element.js";
 import { Live } from "./live.js";
+import { load } from "./load.js";
 import { failure, followReader } from "./states.js";
 import base from "./base.css";
 import css from "./cart.css";
@@ -199,7 +200,7 @@ export default class PlazaCart extends Live {
   #fillIn() {
     return this.#tried(async () => {
       /** @type {typeof import("./cart-form.js")} */
-      const { addressForm } = await import(ADDRESS).catch(() => {
+      const { addressForm } = await load(ADDRESS).catch(() => {
         throw new Problem({});
       });
       // Pressed twice, or emptied meanwhile.

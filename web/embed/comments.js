@@ -10,6 +10,7 @@ import { keepGuest } from "./guests.js";
 import { Head } from "./head.js";
 import { keep, kept } from "./kept.js";
 import { Live } from "./live.js";
+import { load } from "./load.js";
 import { commentBar, marksOf, pageBar } from "./marked.js";
 import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
 import { fill } from "./markup.js";
@@ -160,7 +161,7 @@ export default class PlazaComments extends Live {
     // A failure is met below, once the rest is there.
     asked.catch(() => {});
     /** @type {typeof import("./acts.js") | null} */
-    const acts = reader ? await import(OF_ACTS).catch(() => null) : null;
+    const acts = reader ? await load(OF_ACTS).catch(() => null) : null;
     const words = await wordsFor(this, { comments, ...acts?.ACT_WORDS });
     let page = await asked;
     // Words may have come later than an answer to what was written meanwhile.
@@ -222,7 +223,7 @@ export default class PlazaComments extends Live {
   async #visited(error) {
     if (error.code !== "unknown_node") throw error;
     /** @type {typeof import("./visit.js")} */
-    const { visit } = await import(VISIT).catch(() => { throw error; });
+    const { visit } = await load(VISIT).catch(() => { throw error; });
     const isMade = await visit(this.getAttribute("node") || "", (path, options) => this.#callNode(path, { ...options, as: "" }));
     if (!isMade) throw error;
     return this.#page({}, true);
@@ -265,17 +266,25 @@ export default class PlazaComments extends Live {
     this.#version = page.version;
     const words = this.#words;
     this.#head.show(page, words,
-      () => this.#can().write(),
-      () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.restart()) : this.#invitation(page, words));
+      () => this.#acts ? this.#acts.write() : this.#failed("offline", words),
+      () => this.#isUnknown ? this.#failed("sign_in_failed", words) : this.#invitation(page, words));
+  }
+
+  /** Why there is no form, and a button that starts the discussion anew. @param {string} code @param {import("./words.js").Words} words */
+  #failed(code, words) {
+    return retry(new Problem({ code }), words, () => this.restart());
   }
 
   /** @param {Page} page @param {import("./words.js").Words} words */
   #invitation({ node: { guests, providers = [] } }, words) {
     const invited = invitation(this, words, "signIn");
     if (guests === "off") return invited;
-    const there = import(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, call, keepGuest)).catch(() => () => { throw new Problem({}); });
+    const offered = () => load(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, call, keepGuest)).catch(() => { throw new Problem({}); });
+    let there = offered();
+    // Who presses the button is told of a failure.
+    there.catch(() => {});
     // At once: what comes later moves what stands below.
-    if (guests !== "accounts") invited.append(" ", h("button", { part: "button", onclick: () => this.#tried(async () => (await there)()) }, words.t("asGuest")));
+    if (guests !== "accounts") invited.append(" ", h("button", { part: "button", onclick: () => this.#tried(async () => (await (there = there.catch(offered)))()) }, words.t("asGuest")));
     const back = encodeURIComponent(location.href.split("#")[0]);
     // A cache may have a page of the release before, which names none.
     for (const { key, name } of providers) {
@@ -387,7 +396,7 @@ export default class PlazaComments extends Live {
   async #look() {
     if (!this.#node) return false;
     /** @type {typeof import("./changes.js")} */
-    const { look } = await import(CHANGES);
+    const { look } = await load(CHANGES);
     return look({
       thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
       viewer: this.#viewer, shown: () => this.#count, writes: () => this.#begun === this.#ended ? this.#begun : -1, readerId,

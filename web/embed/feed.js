@@ -4,6 +4,7 @@ import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
 import { Live } from "./live.js";
+import { load } from "./load.js";
 import { renewTimes } from "./renewal.js";
 import { failure, followReader, invitation } from "./states.js";
 import { wordsFor } from "./words.js";
@@ -111,7 +112,7 @@ export default class PlazaFeed extends Live {
     if (reader === null && !this.hasAttribute("user")) throw new Problem({ code: "sign_in_failed" });
     /** @type {[Writing | null, Page | null]} */
     const [writing, page] = await Promise.all([
-      reader ? import(WRITING).catch(() => null) : null,
+      reader ? load(WRITING).catch(() => null) : null,
       reader || this.hasAttribute("user") ? this.#page() : null,
     ]);
     const words = await wordsFor(this, { feed, ...writing?.MATTERS });

@@ -4,6 +4,7 @@ import { h, sheet } from "./element.js";
 import { keep, keptValue } from "./kept.js";
 import { newKey } from "./key.js";
 import { whenTyped } from "./keyboard.js";
+import { load } from "./load.js";
 import forms from "./forms.css";
 import form from "./words/en/form.js";
 
@@ -133,7 +134,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     if (!search) return;
     const find = search;
     search = undefined;
-    const module = await import(COMPLETION).catch(() => null);
+    const module = await load(COMPLETION).catch(() => null);
     module?.complete(area, find, (/** @type {Person} */ person) => { people = [...people.filter((each) => each.name !== person.name), person]; });
   }
 

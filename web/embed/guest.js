@@ -3,6 +3,7 @@
 import { apiOf, h, sheet } from "./element.js";
 import { keep, KEPT_AS } from "./kept.js";
 import { whenTyped } from "./keyboard.js";
+import { load } from "./load.js";
 import { withMatters } from "./matters.js";
 import guest from "./words/en/guest.js";
 import css from "./forms.css";
@@ -33,7 +34,7 @@ export async function offer(invitation, shared, guests, call, keepGuest) {
   const words = await withMatters(shared, { guest });
   const { api, site } = placeOf(invitation);
   const open = async (/** @type {Named} */ named) => (await call(api, `/sites/${site}/guests`, { method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
-  if (location.hash.startsWith("#plaza-sign-in=")) import(PROVIDERS).then((there) => there.sayFailure(invitation, shared)).catch(() => {});
+  if (location.hash.startsWith("#plaza-sign-in=")) load(PROVIDERS).then((there) => there.sayFailure(invitation, shared)).catch(() => {});
   comeBack(invitation, words, begin);
   return () => nameForm(invitation, words, guests === "email", open, begin);
 }
@@ -83,7 +84,7 @@ async function comeBack(invitation, words, begin) {
 /** What takes along what the reader wrote here before. @param {HTMLElement} invitation @param {Words} words @param {string} token @param {(token: string) => void} begin */
 async function alongOf(invitation, words, token, begin) {
   const { api, site } = placeOf(invitation);
-  return (await import(PROVIDERS)).takingAlong(words, `${api}/sites/${site}`, token, () => begin(token));
+  return (await load(PROVIDERS)).takingAlong(words, `${api}/sites/${site}`, token, () => begin(token));
 }
 
 /**

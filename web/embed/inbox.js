@@ -1,6 +1,7 @@
 // @ts-check
 /** What <plaza-bell> opens: a reader's notifications, the newest first. */
 import { h } from "./element.js";
+import { load } from "./load.js";
 import { renewTimes } from "./renewal.js";
 import { when } from "./times.js";
 
@@ -40,7 +41,6 @@ export class Inbox {
   #push = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(PUSH, this.#push)) });
   #choices = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(CHOICES, this.#choices)) });
   #more = h("button", { part: "button", class: "more", hidden: true, onclick: () => this.#tried(() => this.#nextPage()) });
-  #again = "";
   /** Counts the openings: an answer to an earlier one is out of date. */
   #turn = 0;
   /** The time of the first page, up to which marks are set. */
@@ -89,8 +89,7 @@ export class Inbox {
   /** Show a form in place of the list, unless the list was opened anew meanwhile. @param {string} file @param {HTMLElement} button */
   async #openForm(file, button) {
     const turn = this.#turn;
-    // A browser asks for a file that has failed by another address alone.
-    const { prepare } = await import(file + this.#again).catch(() => { this.#again += "?"; throw { code: "offline" }; });
+    const { prepare } = await load(file).catch(() => { throw { code: "offline" }; });
     const show = await prepare(this.#panel, this.#desk, button);
     if (turn !== this.#turn) return;
     this.#turn++;

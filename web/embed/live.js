@@ -1,5 +1,6 @@
 // @ts-check
 /** The base of all elements, shared by their files: an element starts once its page has given it all that it needs, and again when an attribute has another value. */
+import { load } from "./load.js";
 
 /** Ids as the API takes them. @type {Record<string, RegExp>} */
 const IDS = { node: /^[\w.~:-]{1,256}$/, site: /^[a-z\d_-]{1,64}$/, zone: /^[a-z\d_-]{1,64}$/ };
@@ -129,9 +130,8 @@ export class Live extends Adopted {
   /** Hear of a topic's changes. @param {import("./topics.js").Topic} topic */
   hear(topic) {
     const { alive } = this;
-    // A browser asks for a file that has failed by another address alone.
-    const load = () => import(TOPICS).catch(() => import(`${TOPICS}?`)).then(({ hear }) => hear(topic, alive)).catch(() => {});
-    const timer = setTimeout(load, STAYS_MS);
+    const begin = () => load(TOPICS).catch(() => load(TOPICS)).then(({ hear }) => hear(topic, alive)).catch(() => {});
+    const timer = setTimeout(begin, STAYS_MS);
     alive.addEventListener("abort", () => clearTimeout(timer));
   }
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** Where votes and reactions stand, and how what shows them comes there: later than the comments. */
 import { h } from "./element.js";
+import { load } from "./load.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
 /** @typedef {Promise<Awaited<ReturnType<typeof import("./marks.js").marksFor>> | null>} Later */
@@ -12,7 +13,7 @@ const MARKS = BUILT_MARKS;
 export async function marksOf(root, desk) {
   if (desk.node.votes === "off" && !desk.node.reactions.length) return null;
   /** @type {typeof import("./marks.js") | null} */
-  const marks = await import(MARKS).catch(() => null);
+  const marks = await load(MARKS).catch(() => null);
   if (!marks) return null;
   root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, ...marks.STYLES])];
   return marks.marksFor(desk);
