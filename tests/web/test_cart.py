@@ -310,6 +310,24 @@ def test_two_carts_of_a_shop_show_the_same_and_a_press_adds_one(
     expect(told).to_have_text(re.compile("^Now in your cart"))
 
 
+def test_a_press_adds_one_where_the_first_of_two_carts_is_not_loaded_yet(
+    site: Site, open_page: OpenPage, client: Client
+) -> None:
+    cart = f'<plaza-cart site="{SITE}"'
+    site.body = f'<button data-plaza-buy="{SKU}">Buy A whale</button>'
+    site.body += f'<div>{cart}></plaza-cart></div>{cart} loading="eager"></plaza-cart>'
+    site.css = "div { position: absolute; inset-block-start: 9000px; }"
+    page = open_page(site, may_log=FAILED)
+    expect(page.get_by_text("Your cart is empty.")).to_have_count(1)
+
+    page.get_by_role("button", name="Buy A whale").click()
+
+    units = page.get_by_label("Quantity of Moby-Dick")
+    expect(units).to_have_count(2)
+    expect(units.first).to_have_value("1")
+    assert available(client, SKU) == 2
+
+
 def test_a_press_before_the_cart_is_there_is_kept(
     site: Site, open_page: OpenPage, client: Client
 ) -> None:

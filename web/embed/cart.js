@@ -26,6 +26,8 @@ const ADDRESS = BUILT_ADDRESS;
 
 /** The carts of this document. @type {Set<PlazaCart>} */
 const carts = new Set();
+/** The presses that a cart has taken: one that is loaded for them, too, leaves them. @type {WeakSet<Event>} */
+const taken = new WeakSet();
 
 export default class PlazaCart extends Live {
   static needs = ["site"];
@@ -74,7 +76,7 @@ export default class PlazaCart extends Live {
     followReader(() => this.#access.reader, () => this.restart(), signal);
     document.addEventListener("click", (event) => {
       const button = event.composedPath().find((each) => each instanceof HTMLElement && each.dataset.plazaBuy);
-      if (button) this.buy(button);
+      if (button) this.buy(button, event);
     }, { signal });
     // Another tab has begun or ended a cart, or another element has changed this one.
     addEventListener("storage", ({ key }) => key === this.#access.place() && this.restart(), { signal });
@@ -96,13 +98,15 @@ export default class PlazaCart extends Live {
     }, title);
   }
 
-  /** Add what a button of the page names (`<button data-plaza-buy="SADDLE">`), unless another cart does. @param {EventTarget} button */
-  buy(button) {
-    if (!(button instanceof HTMLElement)) return;
+  /** Add what a button of the page names (`<button data-plaza-buy="SADDLE">`), unless another cart does. @param {EventTarget} button @param {Event} [press] A loader of before does not say it. */
+  buy(button, press) {
+    if (!(button instanceof HTMLElement) || (press && taken.has(press))) return;
     const { plazaBuy, plazaQty, plazaTitle, plazaSite } = button.dataset;
     const [first] = [...carts].filter((each) => !plazaSite || each.#site === plazaSite)
       .sort((one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
-    if (plazaBuy && first === this) this.add(plazaBuy, Number(plazaQty) || 1, plazaTitle);
+    if (!plazaBuy || first !== this) return;
+    if (press) taken.add(press);
+    this.add(plazaBuy, Number(plazaQty) || 1, plazaTitle);
   }
 
   /** @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>} */

@@ -118,6 +118,6 @@ addEventListener("hashchange", () => waiting.forEach(meet));
 // A press before the cart is there.
 addEventListener("click", (event) => {
   const button = event.composedPath().find((each) => each instanceof Element && each.matches("[data-plaza-buy]"));
-  if (button) waiting.forEach((each) => each.localName === "plaza-cart" && load(each).then(() => /** @type {any} */ (each).buy(button)));
+  if (button) waiting.forEach((each) => each.localName === "plaza-cart" && load(each).then(() => /** @type {any} */ (each).buy(button, event)));
 });
 for (const name in FILES) if (!customElements.get(name)) customElements.define(name, class extends Waiting {});
