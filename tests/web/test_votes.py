@@ -290,6 +290,32 @@ def test_the_link_to_a_comment_finds_it_in_an_order_by_votes(
     expect(page.get_by_role("combobox", name="Order")).to_have_value("oldest")
 
 
+def test_what_still_waits_is_not_sent_as_the_next_reader(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    comment = talk.posted()
+    site = talk.site_of("ben")
+    page = open_page(site)
+    held: list[Route] = []
+    sent: list[str] = []
+    page.route(MARKING, lambda route: hold(held, route))
+    up(page).click()
+    until(page, lambda: bool(held))
+    down(page).click()
+    site.token = lambda: talk.client.token("cleo", name="Cleo")
+    page.evaluate("document.dispatchEvent(new CustomEvent('plaza:identity'))")
+    expect(down(page)).to_have_attribute("aria-pressed", "false")
+    page.on("request", lambda each: sent.append(each.url))
+
+    with page.expect_response(MARKING):
+        held[0].continue_()
+
+    page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    assert [each for each in sent if MARKING.search(each)] == []
+    assert talk.marks(comment)["votes"] == {"up": 1, "down": 0}
+    assert talk.marks(comment, "ben")["mine"]["vote"] == 1
+
+
 def test_the_keyboard_alone_votes_and_reacts(talk: Discussion, open_page: OpenPage) -> None:
     comment = talk.posted()
     page = open_page(talk.site_of("ben"))

@@ -197,7 +197,8 @@ export default class PlazaFeed extends Live {
 
   /** @returns {import("./writing.js").Desk} */
   get #desk() {
-    return { words: this.#words, reader: this.#reader, viewer: this.#viewer, moderates: Boolean(this.#moderates), call: (path, options) => this.#call(path, options), tried: (act) => this.#tried(act) };
+    const reader = this.#reader;
+    return { words: this.#words, reader, viewer: this.#viewer, moderates: Boolean(this.#moderates), call: (path, options) => this.#call(path, { as: reader, ...options }), tried: (act) => this.#tried(act) };
   }
 
   /** @param {import("./item.js").Post} post */
