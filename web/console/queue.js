@@ -10,6 +10,7 @@ import { context } from "./queue-context.js";
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["PendingAnswer"]} Pending */
 /** @typedef {"visible" | "hidden" | "spam" | "pending"} State */
 /** @typedef {{item: Pending, element: HTMLElement, opened: boolean}} Entry */
+/** @typedef {{item: Pending, isAccepted: Promise<boolean>}} Decision */
 
 const REFRESH_MS = 30_000;
 /** Who only passes by with J and K claims nothing. */
@@ -25,8 +26,10 @@ class Queue extends HTMLElement {
   #at = 0;
   /** @type {string | null} */
   #next = null;
-  /** @type {Pending[]} */
+  /** What can be taken back. @type {Decision[]} */
   #decided = [];
+  /** When the last decision on each comment was answered; Infinity while one is on its way. @type {Map<string, number>} */
+  #answeredAt = new Map();
   #queue = "";
   #refreshing = 0;
   #claiming = 0;
@@ -67,10 +70,14 @@ class Queue extends HTMLElement {
   }
 
   /** @param {string | null} cursor @returns {Promise<{comments: Pending[], next: string | null}>} */
-  #page(cursor) {
+  async #page(cursor) {
     const query = new URLSearchParams(this.#queue ? { queue: this.#queue } : {});
     if (cursor) query.set("cursor", cursor);
-    return ask(`/moderation/comments?${query}`);
+    const askedAt = performance.now();
+    // Taken apart here, it would come before the time in the built file.
+    const page = await ask(`/moderation/comments?${query}`);
+    // A decision that was answered since is not in it.
+    return { ...page, comments: page.comments.filter((/** @type {Pending} */ item) => (this.#answeredAt.get(keyOf(item)) ?? -Infinity) < askedAt) };
   }
 
   async #load() {
@@ -96,7 +103,7 @@ class Queue extends HTMLElement {
       const page = await this.#page(null);
       if (queue !== this.#queue) return;
       for (const item of page.comments) this.#entry(item)?.element.dispatchEvent(new CustomEvent("claimed", { detail: item.claimed }));
-      if (!this.#next) this.#add(page.comments.filter((item) => !this.#decided.some((each) => keyOf(each) === keyOf(item))));
+      if (!this.#next) this.#add(page.comments);
       this.#shown();
     } catch {
       this.#say("Plaza does not answer: this list may be old.");
@@ -191,14 +198,25 @@ class Queue extends HTMLElement {
     clearTimeout(this.#claiming);
     this.#entries.splice(place, 1);
     entry.element.remove();
-    this.#decided.push(entry.item);
+    const { item } = entry;
+    const isAccepted = this.#send(item, { state, as_shown: { state: item.state, edited_at: item.edited_at }, reason }).then(() => true, async (problem) => {
+      this.#decided = this.#decided.filter((each) => each.item !== item);
+      await this.#comeBack(item, place, problem);
+      return false;
+    });
+    this.#decided.push({ item, isAccepted });
     this.#focus(place);
+    if (await isAccepted) this.#say(`${DONE[state]}. ${this.#entries.length} left.`);
+  }
+
+  /** @param {Pending} item @param {{state: State, as_shown?: {state: string, edited_at: string | null}, reason?: string}} body */
+  async #send(item, body) {
+    const key = keyOf(item);
+    this.#answeredAt.set(key, Infinity);
     try {
-      await ask(`${pathOf(entry.item)}/state`, { method: "POST", body: { state, as_shown: { state: entry.item.state, edited_at: entry.item.edited_at }, reason } });
-      this.#say(`${DONE[state]}. ${this.#entries.length} left.`);
-    } catch (problem) {
-      this.#decided = this.#decided.filter((each) => each !== entry.item);
-      await this.#comeBack(entry.item, place, problem);
+      await ask(`${pathOf(item)}/state`, { method: "POST", body });
+    } finally {
+      this.#answeredAt.set(key, performance.now());
     }
   }
 
@@ -233,17 +251,19 @@ class Queue extends HTMLElement {
     this.#focus(place);
   }
 
-  /** Put the comment that was decided last into the queue again. */
+  /** Put the comment that was decided last into the queue again, once its decision is answered: of two calls at once, either may come last. */
   async #takeBack() {
-    const item = this.#decided.pop();
-    if (!item) return this.#say("There is nothing to take back.");
+    const decision = this.#decided.pop();
+    if (!decision) return this.#say("There is nothing to take back.");
+    if (!(await decision.isAccepted)) return;
+    const { item } = decision;
     try {
-      await ask(`${pathOf(item)}/state`, { method: "POST", body: { state: item.queue === "spam" ? "spam" : "pending" } });
+      await this.#send(item, { state: item.queue === "spam" ? "spam" : "pending" });
       this.#insert(this.#at, item);
       this.#focus(this.#at);
       this.#say(DONE.pending);
     } catch (problem) {
-      this.#decided.push(item);
+      this.#decided.push(decision);
       this.#say(told(problem));
     }
   }
