@@ -169,6 +169,30 @@ def test_new_posts_are_told_and_move_nothing(town: Town, site: Site, open_page: 
     assert "The second." in page.evaluate(f"{FEED}.activeElement.textContent")
 
 
+@pytest.mark.usefixtures("ann")
+def test_new_posts_are_told_once_and_the_button_keeps_the_focus(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    page = open_page(site, before=lambda page: page.clock.install())
+    expect(page.get_by_role("status").first).to_be_attached()
+    town.post("The first.")
+    page.clock.fast_forward(31_000)
+    button = page.get_by_role("button", name="1 new post")
+    button.focus()
+    changed = "new MutationObserver(() => { window.told = true; }).observe("
+    page.evaluate(f"{changed}{FEED}.querySelector('.fresh'), {{ childList: true, subtree: true }})")
+
+    with page.expect_response("**/news*"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    expect(button).to_be_focused()
+    assert not page.evaluate("Boolean(window.told)")
+    town.post("The second.")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_role("button", name="2 new posts")).to_be_focused()
+
+
 def is_news(request: Request) -> bool:
     return request.method == "GET" and "/news" in request.url
 

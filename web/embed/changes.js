@@ -1,6 +1,7 @@
 // @ts-check
 /** What others have changed in a discussion since it was read: loaded by pages whose reader stays. */
 import { h } from "./element.js";
+import { tellFresh } from "./fresh.js";
 import { renewTimes } from "./renewal.js";
 
 /** @typedef {import("./marked.js").Page} Page */
@@ -73,7 +74,7 @@ export async function look(desk) {
   const among = placesAmong(desk, listed, visibly);
   const unshown = isAll ? visibly.length : Math.max(among, visible - Math.max(count, standing));
   const more = isAll ? fresh.length : unshown;
-  tellFresh(desk, more, () => reveal(desk, known, unshown, more, isLast || among === more));
+  tellFresh(desk.fresh, more, words.t("fresh", { n: more }), () => reveal(desk, known, unshown, more, isLast || among === more));
   desk.counted(visible - unshown);
   // Their reader may write while these are asked for: nothing of the page that was read is shown after them.
   const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
@@ -86,16 +87,6 @@ function placesAmong({ thread, isFirst, end }, listed, fresh) {
   const begin = isFirst ? 0 : listed.findIndex(({ id }) => thread.item(id));
   const until = thread.isByTime ? listed.findIndex(({ id }) => id === end) : 0;
   return listed.slice(begin, Math.max(begin, until)).filter((each) => fresh.includes(each)).length;
-}
-
-/** Tell of new comments; a button that is there stays, for who is about to press it. @param {Desk} desk @param {number} more How many. @param {() => void} press */
-function tellFresh({ fresh, words: { t } }, more, press) {
-  const button = /** @type {HTMLElement} */ (fresh.firstElementChild || h("button", { part: "button" }));
-  const told = t("fresh", { n: more });
-  button.onclick = press;
-  if (button.textContent !== told) button.textContent = told;
-  if (!more) button.remove();
-  else if (!button.isConnected) fresh.append(button);
 }
 
 /** Show and mark new comments where they stand, and go to the first. @param {Desk} desk @param {Comment[]} known @param {number} unshown How many comments are to be counted. @param {number} more How many are new. @param {boolean} isThere Whether all of them are known. */

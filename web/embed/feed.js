@@ -2,6 +2,7 @@
 /** <plaza-feed view="news">: what those whom the reader follows post, a wall, or an activity feed. */
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
+import { tellFresh } from "./fresh.js";
 import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
 import { Live } from "./live.js";
 import { load } from "./load.js";
@@ -191,7 +192,7 @@ export default class PlazaFeed extends Live {
     const { items } = await this.#page();
     for (const each of items) this.#renew(each);
     const n = items.filter((each) => !this.#shown.has(each.id)).length;
-    if (n) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#renewAll() }, this.#words.t("posts", { n })));
+    tellFresh(this.#fresh, n, this.#words.t("posts", { n }), () => this.#renewAll());
     return n > 0;
   }
 
