@@ -118,17 +118,25 @@ class Revision(PageWords):
     was_live: bool
 
 
+class FormerHolder(TypedDict):
+    """The page that had an address before, and since when."""
+
+    node: str
+    since: datetime
+
+
 class PageAddress(TypedDict):
     """An address of a site, `site:slug`, and its page.
 
     `current`: the page has it now, or will have it. Otherwise it leads to the page's current
-    address. Before `since` it leads nowhere.
+    address. Before `since` it leads to the page in `former`, or nowhere.
     """
 
     _id: str
     node: str
     current: bool
     since: datetime
+    former: NotRequired[FormerHolder]
 
 
 class RenderingFault(TypedDict):

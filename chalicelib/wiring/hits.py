@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from chalicelib.analytics.reports.days import Place
 from chalicelib.analytics.visitors import paths
 from chalicelib.comments.nodes import NODES
-from chalicelib.content.publishing.addresses import ADDRESSES, key
+from chalicelib.content.publishing.addresses import ADDRESSES, key, leads_somewhere
 from chalicelib.content.settings import SITES
 from chalicelib.runtime import Runtime
 
@@ -35,7 +35,7 @@ def _of_content(runtime: Runtime, asked: Iterable[Place]) -> set[Place]:
             places.setdefault(key(site, path.removeprefix(f"{root}/")), []).append(place)
     if not places:
         return set()
-    public = {"_id": {"$in": list(places)}, "since": {"$lte": runtime.now()}}
+    public = {"_id": {"$in": list(places)}, **leads_somewhere(runtime.now())}
     rows: Any = ADDRESSES.of(runtime.database).find(public, {"_id": 1})
     return {place for row in rows for place in places[row["_id"]]}
 

@@ -4,7 +4,9 @@ An old address leads to its page, not to the next address, so there are no chain
 document, and a claim is a write to that document: of two pages at once, one succeeds.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -26,16 +28,28 @@ def key(site: str, slug: str) -> str:
     return f"{site}:{slug}"
 
 
+def page_id(now: datetime) -> Document:
+    """Return the expression of the page that an address leads to now."""
+    return {"$cond": [{"$gt": ["$since", now]}, "$former.node", "$node"]}
+
+
+def leads_somewhere(now: datetime) -> Document:
+    """Return the filter of the addresses that lead to a page now."""
+    return {"$or": [{"since": {"$lte": now}}, {"former": {"$exists": True}}]}
+
+
 def claim(
     database: Database[Document],
     address: PageAddress,
+    now: datetime,
     session: ClientSession,
     *,
     take: bool = False,
 ) -> None:
     """Make an address the current address of its page.
 
-    `take`: take over a former address of another page. Raises AddressTaken.
+    `take`: take over a former address of another page, which keeps it until the instant. Raises
+    AddressTaken.
     """
     rows, where = ADDRESSES.of(database), {"_id": address["_id"]}
     held = rows.find_one(where, session=session)
@@ -45,16 +59,36 @@ def claim(
     if held["node"] != address["node"] and (held["current"] or not take):
         slug = address["_id"].partition(":")[2]
         raise AddressTaken(slug, held["node"], is_current=held["current"])
+    rows.replace_one(where, _after_claim(held, address, now), session=session)
+
+
+def _after_claim(held: PageAddress, address: PageAddress, now: datetime) -> PageAddress:
+    """Return an address as a claim leaves it."""
     is_own = held["node"] == address["node"]
-    since = min(held["since"], address["since"]) if is_own else address["since"]
-    stored = {"node": address["node"], "current": True, "since": since}
-    rows.update_one(where, {"$set": stored}, session=session)
+    if is_own and held["since"] <= now:
+        return {**address, "since": held["since"]}
+    former = held.get("former")
+    if not is_own:
+        former = {"node": held["node"], "since": held["since"]}
+    is_public = address["since"] <= now
+    return address if is_public or former is None else {**address, "former": former}
 
 
 def release(
-    database: Database[Document], address_id: str, now: datetime, session: ClientSession
+    database: Database[Document], ids: Sequence[str], now: datetime, session: ClientSession
 ) -> None:
-    """Make an address an old address of its page, or remove it if it was never public."""
-    rows = ADDRESSES.of(database)
-    rows.delete_one({"_id": address_id, "since": {"$gt": now}}, session=session)
-    rows.update_one({"_id": address_id}, {"$set": {"current": False}}, session=session)
+    """Make addresses old addresses of their page.
+
+    An address that was never public goes back to its former page; without one, it is removed.
+    """
+    rows, where = ADDRESSES.of(database), {"_id": {"$in": list(ids)}}
+    planned = {**where, "since": {"$gt": now}, "former": {"$exists": False}}
+    rows.delete_many(planned, session=session)
+    is_planned = {"$gt": ["$since", now]}
+    old: Any = {
+        "node": page_id(now),
+        "since": {"$cond": [is_planned, "$former.since", "$since"]},
+        "current": False,
+        "former": "$$REMOVE",
+    }
+    rows.update_many(where, [{"$set": old}], session=session)

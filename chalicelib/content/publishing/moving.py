@@ -59,7 +59,8 @@ class _Moving:
         self._claim({self._new(slug): each for slug, each in claimed.items()}, session)
         # A page may move to the address of its coming edition.
         left = {addresses.key(self._site, slug) for slug in claimed}
-        self._release(sorted(left - {each["_id"] for each in claimed.values()}), session)
+        left -= {each["_id"] for each in claimed.values()}
+        addresses.release(self._database, sorted(left), self._now, session)
         updates = [
             UpdateOne({"_id": node["_id"], "site": self._site}, self._update(node))
             for node in found
@@ -116,12 +117,6 @@ class _Moving:
             if each["_id"] in held:
                 change: Document = {"$set": {"current": True}, "$min": {"since": each["since"]}}
                 rows.update_one({"_id": each["_id"]}, change, session=session)
-
-    def _release(self, ids: list[str], session: ClientSession) -> None:
-        """Make the former addresses old addresses, or remove them if they were never public."""
-        rows, former = ADDRESSES.of(self._database), {"_id": {"$in": ids}}
-        rows.delete_many({**former, "since": {"$gt": self._now}}, session=session)
-        rows.update_many(former, {"$set": {"current": False}}, session=session)
 
     def _update(self, node: ContentNode) -> Document:
         parts = {"draft": node["draft"], "live": node["live"], "next": node["next"]}

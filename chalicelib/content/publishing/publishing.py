@@ -73,7 +73,7 @@ def publish(
             # Of a page that moves here, feeds tell no news of today.
             edition["updated"] = dated
         change = states.apply_edition(current, edition, until, now, dated)
-        _claim(runtime.database, current, edition, session, take=given.take)
+        _claim(runtime.database, current, edition, now, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
         begun = _discussion(runtime, discussions, current, change, session, arrival)
@@ -192,14 +192,16 @@ def release(
 ) -> None:
     """Release the addresses that a page loses by a change."""
     left = slugs(node["live"], node["next"]) - slugs(change["live"], change["next"])
-    for slug in left:
-        addresses.release(database, addresses.key(node["site"], slug), now, session)
+    if left:
+        ids = sorted(addresses.key(node["site"], slug) for slug in left)
+        addresses.release(database, ids, now, session)
 
 
-def _claim(
+def _claim(  # noqa: PLR0913 - a claim, in its transaction
     database: Database[Document],
     node: ContentNode,
     edition: Edition,
+    now: datetime,
     session: ClientSession,
     *,
     take: bool,
@@ -210,7 +212,7 @@ def _claim(
         "current": True,
         "since": edition["shown_from"],
     }
-    addresses.claim(database, claimed, session, take=take)
+    addresses.claim(database, claimed, now, session, take=take)
 
 
 def _edition(

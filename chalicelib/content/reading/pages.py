@@ -82,11 +82,11 @@ def _read(database: Database[Document], site: str, slug: str, now: datetime) -> 
     led_to = {"site": site, "$expr": {"$eq": ["$_id", "$$node"]}}
     page: Document = {
         "from": NODES.name,
-        "let": {"node": "$node"},
+        "let": {"node": addresses.page_id(now)},
         "pipeline": [{"$match": led_to}, {"$project": WITHOUT_DRAFT}],
         "as": "page",
     }
-    here = {"_id": addresses.key(site, slug), "since": {"$lte": now}}
+    here = {"_id": addresses.key(site, slug), **addresses.leads_somewhere(now)}
     stages: list[Document] = [{"$match": here}, {"$lookup": page}]
     rows: Any = addresses.ADDRESSES.of(database).aggregate(stages)
     found: list[ContentNode] = next(rows, {"page": []})["page"]

@@ -198,9 +198,12 @@ def test_pages_of_content_and_of_nodes_are_known(
     content = {"title": "Blog", "base_url": "https://blog.example/en", "language": "en"}
     told = {"author": "Blog", "changed": NOON, "comments": "off", "feed_host": "a", "feed_items": 9}
     blog.database["content.site"].insert_one({"_id": SITE, **content, **told, "version": 1})
-    addresses = [("ferry", -DAY), ("later", DAY), ("x/y", -DAY)]
+    addresses = [("ferry", -DAY), ("later", DAY), ("x/y", -DAY), ("old", DAY)]
+    # Another page's until the instant.
+    former = {"old": {"former": {"node": "ferry", "since": blog.now() - DAY}}}
     for slug, since in addresses:
         held: Any = {"node": slug, "current": True, "since": blog.now() + since}
+        held |= former.get(slug, {})
         blog.database["content.address"].insert_one({"_id": f"{SITE}:{slug}", **held})
     editor = client.as_("eve", roles=["admin"])
     node = {"title": "Moon", "url": "https://blog.example/moon", "site": SITE}
@@ -215,6 +218,7 @@ def test_pages_of_content_and_of_nodes_are_known(
 
     assert {name for name in named(blog) if not name.startswith("/f")} == {
         "/en/ferry",
+        "/en/old",
         "/en/x/y",
         "/moon",
         OTHER,

@@ -128,6 +128,71 @@ def test_an_old_address_is_taken_over_only_by_saying_so(site: Client) -> None:
     assert read(site, "old-moon").status == 200
 
 
+def plan_at_old_address(site: Client, at: str) -> tuple[str, str]:
+    """Plan a page at the old address of another; return the ids of both."""
+    first = published(site, "moon")
+    readdress(site, first, 1, "old-moon")
+    second = write(editor(site), "moon", title="New")
+    assert publish(site, second, take=True, at=at).status == 200
+    return first, second
+
+
+def test_an_old_address_leads_to_its_page_until_the_other_page_appears(
+    site: Client, runtime: Runtime, clock: Clock
+) -> None:
+    monday = clock() + timedelta(days=2)
+    _, second = plan_at_old_address(site, monday.isoformat())
+
+    assert read(site, "moon").json["facts"] == {"address": "old-moon"}
+    clock.time = monday - timedelta(milliseconds=1)
+    assert read(site, "moon").code == "page_moved"
+    clock.time = monday
+    assert read(site, "moon").json["id"] == second
+    assert read(site, "old-moon").status == 200
+
+    # From then on it is the second page's, also when that has another.
+    readdress(site, second, 1, "new-moon")
+    run_due(runtime)
+    assert read(site, "moon").json["facts"] == {"address": "new-moon"}
+    assert all("former" not in each for each in ADDRESSES.of(runtime.database).find())
+
+
+@pytest.mark.parametrize("end", ["unpublished", "deleted", "at another address"])
+def test_an_old_address_is_its_pages_again_when_the_other_page_is_called_off(
+    site: Client, runtime: Runtime, clock: Clock, end: str
+) -> None:
+    later = (clock() + timedelta(days=2)).isoformat()
+    first, second = plan_at_old_address(site, later)
+
+    if end == "unpublished":
+        publisher(site).post(f"{node(second)}/unpublish")
+    if end == "deleted":
+        publisher(site).delete(node(second))
+    if end == "at another address":
+        save(editor(site), second, 1, slug="new-moon")
+        assert publish(site, second, 2, at=later).status == 200
+
+    for _ in range(2):
+        assert read(site, "moon").json["facts"] == {"address": "old-moon"}
+        clock.advance(days=3)
+        run_due(runtime)
+    readdress(site, first, 2, "moon")
+    assert read(site, "moon").json["id"] == first
+
+
+def test_an_old_address_waits_for_the_instant_that_was_planned_last(
+    site: Client, clock: Clock
+) -> None:
+    monday, tuesday = (clock() + timedelta(days=days) for days in (2, 3))
+    _, second = plan_at_old_address(site, monday.isoformat())
+    assert publish(site, second, at=tuesday.isoformat()).status == 200
+
+    clock.time = tuesday - timedelta(milliseconds=1)
+    assert read(site, "moon").code == "page_moved"
+    clock.time = tuesday
+    assert read(site, "moon").json["id"] == second
+
+
 def test_the_address_of_a_page_that_was_taken_back_is_kept_for_it(site: Client) -> None:
     node_id = published(site, "moon")
     publisher(site).post(f"{node(node_id)}/unpublish")

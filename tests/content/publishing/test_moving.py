@@ -89,6 +89,24 @@ def test_a_page_moves_to_the_address_of_its_coming_edition(site: Client, clock: 
     assert read(site, "new/a").json["id"] == page
 
 
+def test_a_move_gives_back_an_old_address_that_a_planned_page_would_take(
+    site: Client, clock: Clock
+) -> None:
+    edda, tomorrow = editor(site), clock() + timedelta(days=1)
+    first = published(site, "old/moon")
+    save(edda, first, 1, slug="moon")
+    publish(site, first, 2)
+    second = write(edda, "old/moon")
+    assert publish(site, second, at=tomorrow.isoformat(), take=True).status == 200
+
+    assert move(site, "old/", "new/").json == {"moved": 1}
+
+    for _ in range(2):
+        assert read(site, "old/moon").json["facts"] == {"address": "moon"}
+        clock.time = tomorrow
+    assert read(site, "new/moon").json["id"] == second
+
+
 def test_a_page_moves_below_its_own_prefix_where_its_coming_edition_is(
     site: Client, clock: Clock
 ) -> None:
