@@ -154,8 +154,10 @@ class AssetBounds:
     unfinished_uploads: int = 100
     # Pictures of a person.
     of_person: int = 500
-    # Uploads, and blobs, that a run of the schedule removes.
-    swept_at_once: int = 100
+    # Uploads, and blobs, that a run of the schedule removes, if its time suffices.
+    swept_at_once: int = 2_000
+    # Assets that a step of a person's erasure deletes.
+    erased_at_once: int = 100
     # Seconds in which a message moves assets to another store; its worker has 15 minutes.
     move_seconds: int = 600
 

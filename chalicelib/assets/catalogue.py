@@ -14,9 +14,11 @@ from chalicelib.assets.shapes import (
     ASSETS,
     DEFAULT_STORE,
     LIBRARIES,
+    UPLOADS,
     WASTE,
     Asset,
     Library,
+    Upload,
     Version,
     Waste,
 )
@@ -137,6 +139,16 @@ def waste(asset_id: str, version: Version, due: datetime) -> Waste:
 def wastes(asset: Asset, due: datetime) -> list[Waste]:
     """Return the rows for all blobs of an asset; a removed version has its row already."""
     return [waste(asset["_id"], each, due) for each in asset["versions"] if "gone" not in each]
+
+
+def delete_upload(database: Database[Document], upload: Upload, due: datetime) -> None:
+    """Delete an upload; the blobs of an unfinished upload become waste, for removal at `due`."""
+    blobs = [upload["_id"], upload["clean"]] if upload["finished"] is None else []
+    for blob in blobs:
+        if blob is not None:
+            row = {"store": upload["store"], "asset": upload["asset"], "due": due}
+            WASTE.of(database).update_one({"_id": blob}, {"$set": row}, upsert=True)
+    UPLOADS.of(database).delete_one({"_id": upload["_id"]})
 
 
 def library_of(database: Database[Document], owner: str) -> Library:

@@ -91,7 +91,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     _end_uploads(runtime, user_id, until)
     written = {"made": {"$lte": until}} if until else {}
     owned = {"owner": owner_of_person(user_id), **written}
-    most = runtime.bounds.assets.swept_at_once
+    most = runtime.bounds.assets.erased_at_once
     found = list(ASSETS.of(runtime.database).find(owned).limit(most))
     for asset in found:
         _delete(runtime, asset)
@@ -114,17 +114,11 @@ def _forget(database: Database[Document], user_id: str, until: datetime | None) 
 
 
 def _end_uploads(runtime: Runtime, user_id: str, until: datetime | None) -> None:
-    """Delete a user's own uploads; the blobs of unfinished uploads are waste."""
-    rows = UPLOADS.of(runtime.database)
+    """Delete a user's own uploads."""
     begun = {"owner": owner_of_person(user_id), **({"at": {"$lte": until}} if until else {})}
     due = runtime.now() + LONGEST_RUN
-    for upload in rows.find(begun):
-        blobs = [upload["_id"], upload["clean"]]
-        for blob in blobs if upload["finished"] is None else ():
-            if blob is not None:
-                row = {"store": upload["store"], "asset": upload["asset"], "due": due}
-                WASTE.of(runtime.database).update_one({"_id": blob}, {"$set": row}, upsert=True)
-        rows.delete_one({"_id": upload["_id"]})
+    for upload in UPLOADS.of(runtime.database).find(begun):
+        catalogue.delete_upload(runtime.database, upload, due)
 
 
 def _delete(runtime: Runtime, asset: Asset) -> None:

@@ -1,44 +1,58 @@
 """Removal of unreachable data: unfinished uploads, and blobs without a version."""
 
+from datetime import timedelta
+from functools import partial
+
+from chalicelib.assets import catalogue
 from chalicelib.assets.blobs import store_of
-from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Upload
+from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Waste
+from chalicelib.jobs.schedules import run_all
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
-_ENDED = Sweep(UPLOADS, "expires_at", after=LONGEST_RUN)
+_BLOBS = dict.fromkeys(("expires_at", "finished", "clean", "store", "asset"), 1)
+_ENDED = Sweep(UPLOADS, "expires_at", after=LONGEST_RUN, fields=_BLOBS)
 _UNUSED = Sweep(WASTE, "due")
+_RETRY_AFTER = timedelta(hours=1)
 
 
 def sweep_uploads(runtime: Runtime) -> int:
-    """Remove uploads some time after their end, with the blobs of unfinished uploads.
+    """Delete uploads some time after their end; the blobs of unfinished uploads become waste.
 
-    Return the number of removed uploads. All calls that found an upload open have ended by then,
+    Return the number of deleted uploads. All calls that found an upload open have ended by then,
     so no write follows the removal.
     """
-    removed = 0
+    deleted = 0
     for upload in _ENDED.find(runtime, runtime.bounds.assets.swept_at_once):
-        if upload["finished"] is None:
-            _drop(runtime, upload)
-        UPLOADS.of(runtime.database).delete_one({"_id": upload["_id"]})
-        removed += 1
-    return removed
-
-
-def _drop(runtime: Runtime, upload: Upload) -> None:
-    blobs = store_of(runtime, upload["store"])
-    blobs.drop(upload["_id"])
-    if upload["clean"] is not None:
-        blobs.drop(upload["clean"])
+        catalogue.delete_upload(runtime.database, upload, runtime.now())
+        deleted += 1
+    return deleted
 
 
 def sweep_waste(runtime: Runtime) -> int:
-    """Remove due blobs that no version has; return their number."""
-    removed = 0
-    for row in _UNUSED.find(runtime, runtime.bounds.assets.swept_at_once):
-        holder = {"$elemMatch": {"blob": row["_id"], "gone": {"$exists": False}}}
-        in_use = {"_id": row["asset"], "versions": holder}
-        if ASSETS.of(runtime.database).find_one(in_use, {"_id": 1}) is None:
+    """Remove due blobs that no version has; return their number.
+
+    A blob whose store fails is due again in an hour, so that the others get their turn.
+    """
+    found = _UNUSED.find(runtime, runtime.bounds.assets.swept_at_once)
+    removed = run_all((row["_id"], partial(_remove, runtime, row)) for row in found)
+    return sum(is_removed for _, is_removed in removed)
+
+
+def _remove(runtime: Runtime, row: Waste) -> bool:
+    """Remove a blob that no version has, and its row; return whether no version had it."""
+    try:
+        is_unused = not _is_in_use(runtime, row)
+        if is_unused:
             store_of(runtime, row["store"]).drop(row["_id"])
-            removed += 1
-        WASTE.of(runtime.database).delete_one({"_id": row["_id"]})
-    return removed
+    except Exception:
+        _UNUSED.take(runtime, row, _RETRY_AFTER)
+        raise
+    WASTE.of(runtime.database).delete_one({"_id": row["_id"]})
+    return is_unused
+
+
+def _is_in_use(runtime: Runtime, row: Waste) -> bool:
+    holder = {"$elemMatch": {"blob": row["_id"], "gone": {"$exists": False}}}
+    in_use = {"_id": row["asset"], "versions": holder}
+    return ASSETS.of(runtime.database).find_one(in_use, {"_id": 1}) is not None

@@ -148,7 +148,7 @@ def test_a_refusal_is_final_and_costs_no_second_reading(
     # It holds no place of the owner's unfinished uploads.
     assert editor.begin(files.png(), "image/png").status == 201
     clock.advance(days=1, minutes=20)
-    assert (sweep_uploads(runtime), sweep_waste(runtime)) == (2, 2)
+    assert (sweep_uploads(runtime), sweep_waste(runtime)) == (2, 3)
     assert orphans(runtime) == set()
 
 

@@ -77,7 +77,7 @@ def test_a_person_has_a_bounded_number_of_pictures(ann: Uploader, client: Client
 
 
 @pytest.mark.parametrize("until", [timedelta(0), None])
-@pytest.mark.bounds(assets={"swept_at_once": 1})
+@pytest.mark.bounds(assets={"erased_at_once": 1})
 def test_an_erasure_takes_ones_own_and_leaves_the_sites(  # noqa: PLR0913, PLR0917 - fixtures
     ann: Uploader,
     editor: Uploader,

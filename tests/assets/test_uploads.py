@@ -408,8 +408,8 @@ def test_the_sweep_leaves_what_may_still_be_written(
 
     clock.advance(milliseconds=1)
 
-    assert sweep_uploads(runtime) == 2
-    assert sweep_uploads(runtime) == 0
+    assert (sweep_uploads(runtime), sweep_waste(runtime)) == (2, 2)
+    assert (sweep_uploads(runtime), sweep_waste(runtime)) == (0, 0)
     (file,) = FILES.of(runtime.database).find()
     assert set(CHUNKS.of(runtime.database).distinct("files_id")) == {file["_id"]}
     assert UPLOADS.of(runtime.database).count_documents({}) == 0
@@ -425,5 +425,6 @@ def test_the_sweep_removes_a_bounded_number_at_a_time(
     clock.advance(days=2)
 
     assert [sweep_uploads(runtime) for _ in range(3)] == [2, 1, 0]
+    assert [sweep_waste(runtime) for _ in range(3)] == [2, 1, 0]
     assert orphans(runtime) == set()
     assert CHUNKS.of(runtime.database).count_documents({}) == 0
