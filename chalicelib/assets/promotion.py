@@ -76,8 +76,8 @@ def move_pending(runtime: Runtime, owner: str) -> None:
                 continue
             if runtime.now() >= until:
                 return
-            _move(runtime, asset, version, target)
-            _note_progress(runtime, library)
+            if not _move(runtime, library, asset, version, target):
+                return
     _end(runtime, library, target)
 
 
@@ -101,8 +101,13 @@ def _elsewhere(owner: str, target: Blobs) -> Document:
     return {"owner": owner, "versions": {"$elemMatch": other}}
 
 
-def _move(runtime: Runtime, asset: Asset, version: Version, target: Blobs) -> None:
-    """Copy a version's blob and switch to the copy; a version may be deleted meanwhile."""
+def _move(
+    runtime: Runtime, library: Library, asset: Asset, version: Version, target: Blobs
+) -> bool:
+    """Copy a version's blob and switch to the copy; a version may be deleted meanwhile.
+
+    Return whether the move goes on.
+    """
     source, now = store_of(runtime, version["store"]), runtime.now()
     blob, length = new_id(now, runtime.random), version["length"]
     row: Waste = {
@@ -116,16 +121,19 @@ def _move(runtime: Runtime, asset: Asset, version: Version, target: Blobs) -> No
         write(target, blob, version["type"], pieces(source, version["blob"], length), length)
         copied = hash_of(pieces(target, blob, length))
     except BlobGone:
-        return
+        return _note_progress(runtime, library)
     if copied != version["sha256"]:
         fields = {"asset": asset["_id"], "version": version["n"], "store": version["store"]}
         log.error("asset not moved: its copy is different", extra={"fields": fields})
-        return
+        return _note_progress(runtime, library)
 
-    def switch(session: ClientSession) -> None:
-        _switch(runtime, session, asset["_id"], version, row)
+    def switch(session: ClientSession) -> bool:
+        goes_on = _note_progress(runtime, library, session)
+        if goes_on:
+            _switch(runtime, session, asset["_id"], version, row)
+        return goes_on
 
-    in_transaction(runtime.database, switch)
+    return in_transaction(runtime.database, switch)
 
 
 def _switch(
@@ -151,12 +159,17 @@ def _switch(
         rows.insert_one(old, session=session)
 
 
-def _note_progress(runtime: Runtime, library: Library) -> None:
-    """Keep the sweep from sending the message again for another lease."""
+def _note_progress(
+    runtime: Runtime, library: Library, session: ClientSession | None = None
+) -> bool:
+    """Keep the sweep from sending the message again for another lease.
+
+    Return whether the move goes on: False after its end, or the choice of another store.
+    """
     mine = {"_id": library["_id"], "store": library["store"], "due": {"$ne": None}}
-    LIBRARIES.of(runtime.database).update_one(
-        mine, {"$set": {"due": lease_end(runtime), "resends": 0}}
-    )
+    progress = {"$set": {"due": lease_end(runtime), "resends": 0}}
+    noted = LIBRARIES.of(runtime.database).update_one(mine, progress, session=session)
+    return noted.matched_count == 1
 
 
 def _end(runtime: Runtime, library: Library, target: Blobs) -> None:

@@ -219,6 +219,31 @@ def test_what_is_deleted_while_it_moves_stays_deleted(
     assert is_clean(runtime)
 
 
+def test_a_worker_of_a_former_choice_moves_nothing_more(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        uploaded(runtime)
+    written: list[object] = []
+
+    def corrected_first(*arguments: object) -> None:
+        write(*arguments)  # type: ignore[arg-type]
+        written.append(arguments)
+        promotion.choose(runtime, SITE, "gridfs")
+        promotion.move_pending(runtime, SITE)
+
+    monkeypatch.setattr(promotion, "write", corrected_first)
+    promotion.choose(runtime, SITE, "s3")
+    promotion.move_pending(runtime, SITE)
+
+    assert len(written) == 1
+    assert {version["store"] for version in versions(runtime)} == {"gridfs"}
+    library = catalogue.library_of(runtime.database, SITE)
+    assert (library["store"], library["due"]) == ("gridfs", None)
+    end_all(runtime, clock)
+    assert is_clean(runtime)
+
+
 def test_an_upload_that_was_begun_before_is_moved_when_it_is_finished(
     runtime: Runtime, clock: Clock
 ) -> None:
