@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from chalicelib.content import tag_counts, terms
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing import discussions as publishing_discussions
-from chalicelib.content.publishing import notifications, tending
+from chalicelib.content.publishing import new_addresses, notifications, tending
 from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
 from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.messaging import consume
@@ -24,6 +24,7 @@ _STEPS: Mapping[str, Step] = {
     ),
     "tags_counted": tag_counts.count_due,
     "tags_repaired": lambda run: len(tag_counts.repair(run)),
+    "addresses_noted": new_addresses.note_updates,
     "discussions_told": publishing_discussions.sweep,
     "pages_indexed": terms.index_due,
 }

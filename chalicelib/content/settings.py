@@ -2,25 +2,36 @@
 
 from urllib.parse import urlsplit
 
-from pymongo import ReturnDocument
+from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.content.errors import SiteNotSetUp, UnknownContentSite
 from chalicelib.content.settings_forms import ContentSettings
-from chalicelib.content.shapes import ContentSite
+from chalicelib.content.shapes import ContentSite, NewAddress
 from chalicelib.database import Collection, Document
+from chalicelib.jobs.resending import lease_end
 from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
-SITES = Collection("content.site", ContentSite)
+SITES = Collection(
+    "content.site",
+    ContentSite,
+    # For the schedule.
+    indexes=(IndexModel([("new_address.due", ASCENDING)], sparse=True),),
+)
 
 
 def put(runtime: Runtime, site: str, given: ContentSettings) -> ContentSite:
-    """Store a site's settings and return them."""
+    """Store a site's settings and return them; a new address has a note for the discussions."""
     changed = {"author": given.author or given.title, "changed": runtime.now()}
-    stored = {**given.model_dump(), **changed}
+    stored: Document = {**given.model_dump(), **changed}
     host = urlsplit(given.base_url).hostname or ""
+    before = SITES.of(runtime.database).find_one({"_id": site}, {"base_url": 1})
+    if before is not None and before["base_url"] != given.base_url:
+        # By then the publications that have read the address of before are over.
+        noted: NewAddress = {"after": "", "due": lease_end(runtime)}
+        stored["new_address"] = noted
     found = SITES.of(runtime.database).find_one_and_update(
         {"_id": site},
         {"$set": stored, "$setOnInsert": {"feed_host": host}, "$inc": {"version": 1}},

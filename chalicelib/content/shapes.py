@@ -160,6 +160,16 @@ class RenderedDraft(TypedDict):
     expires_at: datetime
 
 
+class NewAddress(TypedDict):
+    """A site's new address, which discussions of the pages behind the page `after` have to get.
+
+    From `due` on the schedule goes on with the next pages.
+    """
+
+    after: str
+    due: datetime
+
+
 class ContentSite(TypedDict):
     """A site's settings; the ids in its feeds begin with `feed_host`, which never changes."""
 
@@ -174,3 +184,4 @@ class ContentSite(TypedDict):
     version: int
     changed: datetime
     notifications: NotRequired[bool]
+    new_address: NotRequired[NewAddress]

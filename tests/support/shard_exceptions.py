@@ -17,6 +17,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
                 "comments.search",
                 "comments.transfer",
                 "content.node",
+                "content.site",
                 "content.upload",
                 "content.waste",
                 "shop.order",

@@ -1,5 +1,5 @@
 """Publication of pages at an instant, their addresses, and the end of both.
 
-Public face: `addresses`, `discussions`, `forms`, `notifications`, `publishing`, `routes`,
-`tending`.
+Public face: `addresses`, `discussions`, `forms`, `new_addresses`, `notifications`, `publishing`,
+`routes`, `tending`.
 """
