@@ -112,9 +112,14 @@ def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) ->
         return
     if node["telling"].get("resends"):
         resending.note_taken(runtime, rows, RESENDING, {**where, "site": message.site})
-    done = _tell(runtime, discussions, node)
+    changed = _tell(runtime, discussions, node)
     same = {**where, "telling.key": node["telling"]["key"]}
-    rows.update_one(same, {"$set": done, "$unset": {"telling": ""}})
+    done = {"is_closed": node["is_closed"], **changed}
+    ended = rows.update_one(same, {"$set": done, "$unset": {"telling": ""}})
+    if not ended.matched_count:
+        # The page has changed meanwhile. The worker of that change may have been faster, and this
+        # one has then put older words in the place of newer ones.
+        rows.update_one(where, {"$set": {**changed, "telling": note(runtime)}})
 
 
 def sweep(runtime: Runtime) -> None:
@@ -127,10 +132,10 @@ def _messages(rows: Iterable[ContentNode]) -> Iterator[TellDiscussion]:
 
 
 def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Document:
-    """Update a discussion; return the fields to set on its page."""
+    """Update a discussion; return the changed fields of its page."""
     discussion = node["discussion"]
     if discussion is None:
-        return {"is_closed": node["is_closed"]}
+        return {}
     if node["removed"] is not None:
         discussions.end(runtime, discussion)
         return {"discussion": None}
@@ -150,4 +155,4 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
     # A moderator's closing or opening stays, unless the page has appeared or gone.
     changed = close if close != node["is_closed"] else None
     discussions.tell(runtime, discussion, page, close=changed)
-    return {"is_closed": close}
+    return {} if changed is None else {"is_closed": changed}

@@ -1,10 +1,13 @@
 """Each page's discussion: begun with it, named as it, closed and deleted with it."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from chalicelib.content.jobs import run_due
+from chalicelib.content.publishing import discussions
+from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.pages import DISCUSSIONS
@@ -252,6 +255,52 @@ def test_a_note_that_was_written_while_its_page_was_told_is_kept(
     workers.drain()
 
     assert discussion(site, node_id)["title"] == "Three"
+
+
+def overtake(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, node_id: str, change: Callable[[], object]
+) -> None:
+    """Have the next worker wait before it writes, for a change and the worker of that change."""
+    tell, begun = type(DISCUSSIONS).tell, list[int]()
+
+    def slowly(*arguments: object, **named: object) -> None:
+        if not begun:
+            begun.append(1)
+            change()
+            following = TellDiscussion(site=SITE, node_id=node_id)
+            discussions.tell(runtime, DISCUSSIONS, following)
+        tell(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(DISCUSSIONS), "tell", slowly)
+
+
+def test_a_slow_worker_leaves_no_older_words(
+    site: Client, runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node_id = published(site)
+    save(editor(site), node_id, 1, title="Two")
+    publish(site, node_id, 2)
+
+    def change() -> None:
+        save(editor(site), node_id, 2, title="Three")
+        publish(site, node_id, 3)
+
+    overtake(runtime, monkeypatch, node_id, change)
+    workers.drain()
+
+    assert discussion(site, node_id)["title"] == "Three"
+
+
+def test_a_slow_worker_leaves_the_discussion_of_a_page_that_has_returned_open(
+    site: Client, runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node_id = published(site)
+    publisher(site).post(f"{node(node_id)}/unpublish")
+
+    overtake(runtime, monkeypatch, node_id, lambda: publish(site, node_id))
+    workers.drain()
+
+    assert discussion(site, node_id)["locked"] is False
 
 
 def test_a_site_without_comments_begins_none(client: Client) -> None:
