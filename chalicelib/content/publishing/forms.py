@@ -44,7 +44,9 @@ class Publication(Input):
         "first publication.",
     )
     until: Instant | None = Field(
-        None, description="Until when; left out, it stays as it was, and null means for good."
+        None,
+        description="Until when; left out, it stays as it was, and null means for good. Of a page "
+        "that ends before `at`, it has to be given.",
     )
     minor: bool = Field(
         default=False,

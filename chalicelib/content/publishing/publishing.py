@@ -67,7 +67,7 @@ def publish(
         if arrival is not None and current["edition"]:
             # Another run of the import has published it.
             return current
-        until, dated = _until(current, given, shown_from), _date(current, given, now)
+        until, dated = _until(current, given, shown_from, now), _date(current, given, now)
         edition = _edition(current, html, given, shown_from, now)
         if dated is not None and _is_first(current, now):
             # Of a page that moves here, feeds tell no news of today.
@@ -258,11 +258,22 @@ def _check_date(node: ContentNode, given: Publication, shown_from: datetime, now
         raise InvalidRequest(errors=[FieldError("dated", "dated", told)])
 
 
-def _until(node: ContentNode, given: Publication, shown_from: datetime) -> datetime | None:
-    """Return the end of a page. None: no end, also after a former end."""
+def _until(
+    node: ContentNode, given: Publication, shown_from: datetime, now: datetime
+) -> datetime | None:
+    """Return the end of a page. None: no end, also after a former end.
+
+    Raises InvalidRequest for an end that is not after the publication, and if a shown page has an
+    end before its next edition: it is unclear whether readers see it in between.
+    """
     if "until" not in given.model_fields_set:
         until = node["until"]
-        return until if until is not None and until > shown_from else None
+        if until is None or until > shown_from:
+            return until
+        if edition_at(node, now) is not None:
+            told = "the page ends before the publication: give another end, or null for none"
+            raise InvalidRequest(errors=[FieldError("until", "until", told)])
+        return None
     if given.until is not None and given.until <= shown_from:
         told = "the end must be after the publication"
         raise InvalidRequest(errors=[FieldError("until", "until", told)])

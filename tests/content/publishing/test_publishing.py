@@ -203,6 +203,35 @@ def test_the_end_stays_unless_another_is_given(site: Client, clock: Clock) -> No
     assert publish(site, node_id, until=None).json["until"] is None
 
 
+def test_an_end_before_the_next_edition_is_not_cancelled_silently(
+    site: Client, clock: Clock
+) -> None:
+    friday, monday = (clock() + timedelta(days=days) for days in (1, 4))
+    node_id = write(editor(site))
+    publish(site, node_id, until=friday.isoformat())
+
+    for at in (friday, monday):
+        refused = publish(site, node_id, at=at.isoformat())
+        assert (refused.status, refused.json["errors"][0]["field"]) == (422, "until")
+
+    assert editor(site).get(node(node_id)).json["next"] is None
+    assert publish(site, node_id, at=(friday - MS).isoformat()).json["until"] is not None
+    # By saying so the page stays, over its former end.
+    assert publish(site, node_id, at=monday.isoformat(), until=None).json["until"] is None
+    clock.time = friday
+    assert read(site, "moon").status == 200
+
+
+def test_a_page_that_has_ended_or_is_planned_begins_without_its_former_end(
+    site: Client, clock: Clock
+) -> None:
+    friday, monday = (clock() + timedelta(days=days) for days in (1, 4))
+    node_id = write(editor(site))
+    publish(site, node_id, at=(friday - MS).isoformat(), until=friday.isoformat())
+
+    assert publish(site, node_id, at=monday.isoformat()).json["until"] is None
+
+
 def test_an_ended_page_is_published_for_good(site: Client, clock: Clock) -> None:
     node_id = write(editor(site))
     publish(site, node_id, until=(clock() + timedelta(hours=2)).isoformat())
