@@ -18,6 +18,12 @@ from chalicelib.notifications.rows import NotificationItem
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks.rows import DueEvent
 
+# Notifications show a summary, and no text.
+_WITHOUT_TEXTS = {
+    "draft": 0,
+    **{f"{edition}.{name}": 0 for edition in ("live", "next") for name in ("html", "detail")},
+}
+
 
 def notify(runtime: Runtime, due: Sequence[DueEvent]) -> None:
     """Notify authors of due events; a repeat changes nothing."""
@@ -81,4 +87,5 @@ def _find(runtime: Runtime, named: set[tuple[str, str]]) -> dict[str, ContentNod
     if not named:
         return {}
     keys = [{"site": site, "_id": page_id} for site, page_id in sorted(named)]
-    return {each["_id"]: each for each in NODES.of(runtime.database).find({"$or": keys})}
+    found = NODES.of(runtime.database).find({"$or": keys}, _WITHOUT_TEXTS)
+    return {each["_id"]: each for each in found}

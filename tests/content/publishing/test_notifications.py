@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pymongo import monitoring
 
 from chalicelib.content import jobs
 from chalicelib.content.nodes import NODES
@@ -36,6 +37,7 @@ from tests.content.support.factories import (
 from tests.shop.support.knife import Cut, Edge, cut
 from tests.shop.support.threads import in_threads
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 from tests.support.http_client import Client
 
 
@@ -166,6 +168,32 @@ def test_a_notification_is_shown_to_its_author_alone(press: Press) -> None:
     for who, role in (("bob", "editor"), ("paula", "publisher"), ("admin", "admin")):
         reader = Principal(id=who, name="", roles=frozenset({role}), sites=frozenset({SITE}))
         assert notifications.show(press.runtime, reader, press.items()) == {}
+
+
+class Answers(Commands):
+    """Remembers the server's answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        self.texts.append(str(event.reply))
+
+
+def test_notifications_read_no_texts_of_pages(press: Press) -> None:
+    long = {"text": "It is quite long."}
+    published(press.client, detail=long, summary="It is short.")
+    press.clock.advance(seconds=6)
+    edda, answers = Principal(id="edda", name=""), Answers()
+
+    with listening(press.runtime, answers) as listened:
+        due.deliver(listened, NODES, notifications.notify, key=("site", "_id"))
+        (shown,) = notifications.show(listened, edda, press.items()).values()
+
+    assert shown.text == "It is short."
+    assert any("It is short." in each for each in answers.texts)
+    assert not any("quite long" in each for each in answers.texts)
 
 
 def test_an_author_who_is_erased_before_the_instant_leaves_nothing(press: Press) -> None:
