@@ -8,6 +8,7 @@ import pymongo
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import fitting, placing, waiting
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredTarget
@@ -22,6 +23,8 @@ from chalicelib.observability.logs import log
 # Zones that one run reads, and campaigns that it lets enter; the next run goes on.
 MAX_ZONES = 200
 MAX_ENTERED = 200
+# The part of the remaining time after which a run takes no further campaign.
+TIME_SHARE = 0.4
 # The longest that one campaign's entry may take.
 ENTER_TIMEOUT_SECONDS = 2
 _BY_COMPETITION = ("advertiser_share", "zone_full")
@@ -41,27 +44,32 @@ class ZoneState(Rules, BriefRows):
 def refill(database: Database[Document], rng: random.Random) -> int:
     """Let waiting campaigns enter zones that now have a place; return the number of entries.
 
-    The zones come in random order, so that a run that ends early starves none. Two runs at once
-    and a run that fails to start do no harm.
+    The zones come in random order, so that a run that ends early starves none. It ends after a part
+    of the invocation's remaining time, for the work behind it. Two runs at once and a run that
+    fails to start do no harm.
     """
-    awaited = waiting.awaited_zones(database)
-    rng.shuffle(awaited)
-    entered = 0
-    for zone in awaited[:MAX_ZONES]:
+    has_time, entered = deadlines.share(TIME_SHARE), 0
+    for zone in waiting.awaited_zones(database, rng, MAX_ZONES):
+        if not has_time():
+            break
         for campaign_id in _next(database, zone):
-            if entered >= MAX_ENTERED:
+            if entered >= MAX_ENTERED or not has_time():
                 return entered
             entered += _enter(database, zone, campaign_id)
     return entered
 
 
 def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
-    """Return the campaigns to enter a zone, the best-paying first."""
+    """Return the campaigns to enter a zone, the best-paying first.
+
+    Without the zone, correct the reason of its rows: a deletion may have left some to do.
+    """
     this = {"site_id": zone[0], "zone_id": zone[1]}
     state = ZONES.read_as(ZoneState, database).find_one(this, _STATE)
     if state is None:
+        waiting.rename(database, zone, "unknown_zone")
         return []
-    rows = waiting.in_zone(database, zone)
+    rows = waiting.best_in_zone(database, zone, fitting.MAX_ADS_OF_ADVERTISER)
     winners = [row["campaign_id"] for row in fitting_rows(state, rows)]
     # The settings have changed: these rows need their present reason.
     stale = [row["campaign_id"] for row in rows if _is_told_wrong(state, row)]

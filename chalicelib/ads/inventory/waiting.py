@@ -5,6 +5,7 @@ that row. Every change of a campaign's status or rows removes its documents in t
 transaction, so that two such changes at once conflict here if nowhere else.
 """
 
+import random
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypedDict
@@ -13,7 +14,7 @@ from pymongo import ASCENDING, IndexModel, ReplaceOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads.inventory.campaigns import GroupedZone, StoredPricing
+from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.fitting import Reason, Refused
 from chalicelib.ads.inventory.rows import creative_type
 from chalicelib.database import Collection, Document
@@ -97,13 +98,10 @@ def remove(
     WAITING.of(database).delete_many(wanted, session=session)
 
 
-def rename(
-    database: Database[Document], session: ClientSession, zone: ZoneKey, reason: Reason
-) -> None:
-    """Set the reason of every row that waits for a place in a zone."""
-    wanted = {"site_id": zone[0], "zone_id": zone[1]}
-    change = {"$set": {"reason": reason}}
-    WAITING.of(database).update_many(wanted, change, session=session)
+def rename(database: Database[Document], zone: ZoneKey, reason: Reason) -> None:
+    """Set the reason of every row that waits for a place in a zone; row by row, so repeat it."""
+    wanted = {"site_id": zone[0], "zone_id": zone[1], "reason": {"$ne": reason}}
+    WAITING.of(database).update_many(wanted, {"$set": {"reason": reason}})
 
 
 def list_unplaced_units(database: Database[Document], campaign_id: str) -> list[Unplaced]:
@@ -125,10 +123,39 @@ def in_zone(
     return list(WAITING.of(database).find(wanted, session=session))
 
 
-def awaited_zones(database: Database[Document]) -> list[ZoneKey]:
-    """Return the zones with waiting rows, as (site, zone)."""
-    zone = {"site_id": "$site_id", "zone_id": "$zone_id"}
-    found = WAITING.read_as(GroupedZone, database).aggregate(
-        [{"$sort": {"site_id": 1, "zone_id": 1}}, {"$group": {"_id": zone}}]
+def best_in_zone(database: Database[Document], zone: ZoneKey, most: int) -> list[WaitingRow]:
+    """Return the best-paying rows that wait for a place in a zone, at most `most` of a kind.
+
+    A kind: an advertiser's rows with one reason. As long as its best rows stay out for this reason,
+    so do its other rows.
+    """
+    kind = {"advertiser": {"$first": {"$split": ["$campaign_id", ":"]}}, "reason": "$reason"}
+    order = {"ecpm_micros": -1, "campaign_id": 1, "ad_unit_id": 1}
+    best = {"$topN": {"n": most, "sortBy": order, "output": "$$ROOT"}}
+    found = WAITING.of(database).aggregate(
+        [
+            {"$match": {"site_id": zone[0], "zone_id": zone[1]}},
+            {"$group": {"_id": kind, "rows": best}},
+            {"$unwind": "$rows"},
+            {"$replaceWith": "$rows"},
+        ]
     )
-    return [(each["_id"]["site_id"], each["_id"]["zone_id"]) for each in found]
+    return list(found)
+
+
+def awaited_zones(database: Database[Document], rng: random.Random, most: int) -> list[ZoneKey]:
+    """Return up to `most` zones with waiting rows, as (site, zone), in random order by site.
+
+    The index answers in a step for each site and zone, however many rows wait.
+    """
+    rows = WAITING.of(database)
+    sites = rows.distinct("site_id")
+    rng.shuffle(sites)
+    found: list[ZoneKey] = []
+    for site_id in sites:
+        zone_ids = rows.distinct("zone_id", {"site_id": site_id})
+        rng.shuffle(zone_ids)
+        found += [(site_id, zone_id) for zone_id in zone_ids]
+        if len(found) >= most:
+            break
+    return found[:most]

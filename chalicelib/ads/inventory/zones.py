@@ -155,21 +155,22 @@ def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) ->
 def delete(database: Database[Document], site_id: str, zone_id: str) -> None:
     """Delete a zone with its rows, in one transaction; a missing zone is no error.
 
-    The campaigns keep their targets, and the rows wait for a new zone of this name. Events of
-    ads that the zone has shown still count and cost.
+    The campaigns keep their targets, and the rows wait for a new zone of this name. Rows that
+    waited before learn the reason after that, here or in the next refill: any number may wait.
+    Events of ads that the zone has shown still count and cost.
     """
+    gone: Reason = "unknown_zone"
     this = {"site_id": site_id, "zone_id": zone_id}
 
     def work(session: ClientSession) -> None:
         rows = _brief_rows(database, session, site_id, zone_id)
         if rows is None:
             return
-        gone: Reason = "unknown_zone"
         _leave(database, session, (site_id, zone_id), ((row, gone) for row in rows))
-        waiting.rename(database, session, (site_id, zone_id), gone)
         ZONES.of(database).delete_one(this, session=session)
 
     in_transaction(database, work)
+    waiting.rename(database, (site_id, zone_id), gone)
 
 
 def _brief_rows(

@@ -1,13 +1,22 @@
 """Who has a place in a zone: its settings, an advertiser's share, and the weakest row's exit."""
 
+import random
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
+import pymongo
 import pytest
+from pymongo import _csot
 
+from chalicelib import deadlines
 from chalicelib.ads import jobs
 from chalicelib.ads.budgets import exhaustion
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.inventory import campaigns, fitting
+from chalicelib.ads.inventory import campaigns, fitting, placing, refilling, waiting
+from chalicelib.ads.inventory.refilling import ZoneState, fitting_rows
+from chalicelib.ads.inventory.rows import Ranked
+from chalicelib.ads.inventory.waiting import WaitingRow
 from chalicelib.runtime import Runtime
 from tests.ads.inventory.support.places import add, reasons, refill
 from tests.ads.support.factories import (
@@ -218,6 +227,84 @@ def test_an_advertiser_reads_which_of_its_ads_have_no_place(
     assert reply.json["unplaced"] == unplaced
     assert advertiser(client).get(f"/campaigns/{MINE}").json["unplaced"] == unplaced
     assert advertiser(client).post(f"/campaigns/{MINE}/deactivate").json["unplaced"] == []
+
+
+@pytest.mark.usefixtures("small")
+def test_an_advertiser_s_many_waiting_rows_are_not_read(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_zones(runtime, "blog/banner")
+    add(runtime, OTHER, 9_000)
+    for number in range(4):
+        add(runtime, f"rich:{number}", 8_000, ad_units=UNITS)
+    add(runtime, POOR, 1_000)
+    assert reasons(runtime, POOR) == {"blog/banner/one": "zone_full"}
+    lifecycle.deactivate(runtime.database, OTHER)
+    read: list[str] = []
+
+    def note(zone: ZoneState, rows: Sequence[WaitingRow]) -> list[Ranked]:
+        read.extend(row["campaign_id"] for row in rows)
+        return fitting_rows(zone, rows)
+
+    monkeypatch.setattr(refilling, "fitting_rows", note)
+
+    assert refill(runtime) == 1
+
+    assert placed(runtime, "blog/banner") == ["rich:0", "rich:0", "rich:1", POOR]
+    assert sorted(read) == [POOR, "rich:1", "rich:2", "rich:2"]
+
+
+def test_a_run_of_slow_entries_leaves_the_others_to_the_next(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_zones(runtime, "blog/banner", "blog/side", floor_ecpm_micros=2_000)
+    for number in range(3):
+        add(runtime, f"poor:{number}", 1_000, "blog/banner", "blog/side")
+    add_zones(runtime, "blog/banner", "blog/side")
+    enter, left = placing.enter, [30.0]
+    monkeypatch.setattr(deadlines, "remaining", lambda: left[0])
+
+    def be_slow(*given: Any) -> None:
+        left[0] -= 5
+        enter(*given)
+
+    def run() -> int:
+        left[0] = 30
+        return refill(runtime)
+
+    monkeypatch.setattr(placing, "enter", be_slow)
+
+    assert [run() for _ in range(3)] == [3, 3, 0]
+
+
+def test_the_refill_has_a_part_of_the_minute_alone(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[float] = []
+
+    def note(*_: Any) -> int:
+        left.append(_csot.remaining() or 0)
+        return 0
+
+    monkeypatch.setattr(refilling, "refill", note)
+    with deadlines.bound(10), pymongo.timeout(10):
+        jobs.run_minute(runtime)
+
+    assert 4 < left[0] <= 5
+
+
+def test_a_bounded_number_of_zones_is_awaited(runtime: Runtime) -> None:
+    names = ["blog/a", "blog/b", "news/a", "news/b", "news/c"]
+    add_zones(runtime, *names, floor_ecpm_micros=2_000)
+    add(runtime, POOR, 1_000, *names)
+
+    def awaited(most: int, seed: int) -> set[str]:
+        found = waiting.awaited_zones(runtime.database, random.Random(seed), most)
+        return {"/".join(zone) for zone in found}
+
+    assert awaited(9, 1) == set(names)
+    assert {len(awaited(2, seed)) for seed in range(9)} == {2}
+    assert set().union(*(awaited(1, seed) for seed in range(99))) == set(names)
 
 
 def test_the_schedule_refills_zones(runtime: Runtime, clock: Clock) -> None:

@@ -11,6 +11,7 @@ from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import waiting, zones
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.support.removal import Crash
+from tests.ads.inventory.support.places import reasons, refill
 from tests.ads.support.events import count, impression, stored
 from tests.ads.support.factories import (
     BANNER,
@@ -104,12 +105,35 @@ def test_a_zone_deletion_that_dies_has_done_nothing(
         raise Crash
 
     with monkeypatch.context() as patch:
-        patch.setattr(waiting, "rename", dies)
+        patch.setattr(waiting, "add", dies)
         with pytest.raises(Crash):
             zones.delete(runtime.database, "blog", "banner")
 
     assert placed(runtime, "blog/banner") == [SPRING]
     assert waiting.list_unplaced_units(runtime.database, SPRING) == []
+
+
+def test_rows_that_waited_for_a_deleted_zone_learn_it_from_the_schedule(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_zones(runtime, "blog/banner", floor_ecpm_micros=10**9)
+    put_campaign(runtime, SPRING)
+    activate(runtime, SPRING)
+
+    def dies(*_: Any) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(waiting, "rename", dies)
+        with pytest.raises(Crash):
+            zones.delete(runtime.database, "blog", "banner")
+    with pytest.raises(UnknownZone):
+        zones.get(runtime.database, "blog", "banner")
+    assert reasons(runtime, SPRING) == {"blog/banner/one": "below_floor"}
+
+    assert refill(runtime) == 0
+
+    assert reasons(runtime, SPRING) == {"blog/banner/one": "unknown_zone"}
 
 
 def test_deleting_a_zone_among_activations_loses_no_campaign(runtime: Runtime) -> None:

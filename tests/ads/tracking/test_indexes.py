@@ -10,6 +10,7 @@ from chalicelib.ads.billing import transfers
 from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.budgets.leases import Terms
 from chalicelib.ads.inventory import click_rates
+from chalicelib.ads.inventory.waiting import WAITING, awaited_zones
 from chalicelib.ads.reports import roll_ups
 from chalicelib.ads.reports.queries import Owner, ReportScope, read
 from chalicelib.ads.tracking import reconciliation
@@ -74,6 +75,21 @@ def test_counting_and_the_movements_of_money_read_by_index(profiled: Runtime, cl
     leases.end_expired(database, timedelta(0), now + timedelta(hours=2))
 
     assert scans(profiled) == []
+
+
+def test_the_zones_that_rows_wait_for_are_found_in_steps_of_the_index(profiled: Runtime) -> None:
+    database = profiled.database
+    zone_ids = ["a", "b"] * 250
+    rows = [{"_id": str(n), "site_id": "news", "zone_id": zone} for n, zone in enumerate(zone_ids)]
+    database[WAITING.name].insert_many(rows, bypass_document_validation=True)
+
+    found = awaited_zones(database, Random(1), 9)
+
+    assert sorted(found) == [("news", "a"), ("news", "b")]
+    database.command("profile", 0)
+    reads = list(database["system.profile"].find({"command.distinct": WAITING.name}))
+    assert {read["planSummary"] for read in reads} == {"DISTINCT_SCAN { site_id: 1, zone_id: 1 }"}
+    assert sum(read["keysExamined"] for read in reads) < 10
 
 
 def test_the_schedules_read_by_index(profiled: Runtime, clock: Clock) -> None:
