@@ -64,6 +64,10 @@ _IMPORT = re.compile(
     r'^import (?:(?P<one>\w+)|\{ (?P<some>[\w, ]+) \}) from "\./(?P<file>[\w./-]+)";$', re.MULTILINE
 )
 _TOP_LEVEL = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)
+_DESTRUCTURING = re.compile(r"^(\s*)const (?=[\[{])", re.MULTILINE)
+_LET_BEFORE = re.compile(
+    r"^\s*(?P<let>let \w+[^;]*;)\n(?:\s*(?:/\*\*|//)[^\n]*\n)*\s*(?:const|let) [\[{]", re.MULTILINE
+)
 # What no source may do: each would break a page's policy, or render a text as markup.
 _FORBIDDEN = re.compile(
     r"\beval\(|new Function|\.outerHTML|insertAdjacentHTML|\bstyle=|document\.write"
@@ -104,8 +108,8 @@ def _console_file(file: Path) -> str:
     if found := _FORBIDDEN.search(text):
         raise CannotJoin(f"{file.name} uses {found[0]}")
     if file.suffix == ".css":
-        return _small(text, "text/css")
-    return _small(text.replace('"./../embed/', '"./')) if file.suffix == ".js" else text
+        return small(text, "text/css")
+    return small(text.replace('"./../embed/', '"./')) if file.suffix == ".js" else text
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
@@ -137,14 +141,14 @@ def built(sources: Path) -> dict[str, str]:
     constants["BUILT_LANGUAGES"] = json.dumps(languages, separators=(",", ":"))
     files = {name: text for each in languages for name, text in _words(sources, each).items()}
     for entry in (*ELEMENTS.values(), *LATER.values(), *OF_LOADER.values()):
-        files[entry] = _small(joined(sources, entry, constants))
-    files[WORKER] = _small((sources / WORKER).read_text())
-    files[PAGE_STYLES] = _small((sources / PAGE_STYLES).read_text(), "text/css")
+        files[entry] = small(joined(sources, entry, constants))
+    files[WORKER] = small((sources / WORKER).read_text())
+    files[PAGE_STYLES] = small((sources / PAGE_STYLES).read_text(), "text/css")
     release = f"{__version__}-{_hash(files)}"
     addresses = {name: f"../{release}/{entry}" for name, entry in ELEMENTS.items()}
     constants = {name: json.dumps(f"../{release}/{entry}") for name, entry in OF_LOADER.items()}
     constants["BUILT_FILES"] = json.dumps(addresses, separators=(",", ":"))
-    files[LOADER] = _small(joined(sources, LOADER, constants))
+    files[LOADER] = small(joined(sources, LOADER, constants))
     files[MANIFEST] = json.dumps({"release": release, "files": sorted(files)})
     return files
 
@@ -152,16 +156,24 @@ def built(sources: Path) -> dict[str, str]:
 def _words(sources: Path, language: str) -> dict[str, str]:
     """Return a language's files of words, one for each matter, by name."""
     matters = sorted((sources / "words" / language).glob("*.js"))
-    return {f"words-{language}-{file.stem}.js": _small(file.read_text()) for file in matters}
+    return {f"words-{language}-{file.stem}.js": small(file.read_text()) for file in matters}
 
 
 def _hash(files: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:_HASH_CHARACTERS]
 
 
-def _small(text: str, kind: str = "text/javascript") -> str:
-    """Return a script or a style sheet without all that a browser does not need."""
-    return f"{minify.string(kind, text)}\n"
+def small(text: str, kind: str = "text/javascript") -> str:
+    """Return a script or a style sheet without all that a browser does not need.
+
+    The minifier moves a destructuring in front of the declaration before it, and what the
+    declaration reads is then read too late. It does not join `const` and `let`, so each
+    destructuring becomes a `let`. Raises CannotJoin for a `let` directly before a destructuring.
+    """
+    if found := _LET_BEFORE.search(text):
+        raise CannotJoin(f"a let stands directly before a destructuring: {found['let']}")
+    ordered = _DESTRUCTURING.sub(r"\1let ", text)
+    return f"{minify.string(kind, ordered)}\n"
 
 
 def joined(sources: Path, entry: str, constants: Mapping[str, str]) -> str:
@@ -194,7 +206,7 @@ def _read(sources: Path, file: str, texts: dict[str, str]) -> None:
 def _part(file: str, text: str, *, is_entry: bool) -> str:
     """Return a file as a part of one module: its exports are names, its imports are there."""
     if file.endswith(".css"):
-        style = json.dumps(_small(text, "text/css"), ensure_ascii=False)
+        style = json.dumps(small(text, "text/css"), ensure_ascii=False)
         return f"const {_name(file)} = {style};"
     text = _IMPORT.sub(_local, text)
     lines = re.findall(r"^import .*$", text, re.MULTILINE)

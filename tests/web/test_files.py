@@ -14,7 +14,7 @@ from app import create_app
 from chalicelib.comments import rendering
 from chalicelib.runtime import Runtime
 from chalicelib.web.files import EMBED
-from deploy.web import SOURCES, CannotJoin, build, built, joined
+from deploy.web import SOURCES, CannotJoin, build, built, joined, small
 from tests.support.http_client import Client
 
 # What was built once, and is still in pages that were opened then.
@@ -123,6 +123,23 @@ def test_sources_that_do_not_fit_into_one_file_are_refused(
         joined(tmp_path, "a.js", {})
 
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("destructuring", ["const { told } = await ask()", "const [told] = ask()"])
+def test_a_declaration_stays_before_the_destructuring_behind_it(destructuring: str) -> None:
+    text = f"async function f() {{\n  const at = now();\n  {destructuring};\n  g(at, told);\n}}"
+
+    made = small(text)
+
+    assert made.index("now()") < made.index("ask()")
+
+
+@pytest.mark.parametrize("between", ["", "  /** The answer. */\n", "  // It comes late.\n"])
+def test_a_let_directly_before_a_destructuring_is_refused(between: str) -> None:
+    text = f"function f() {{\n  let at = now();\n{between}  const {{ told }} = ask();\n}}"
+
+    with pytest.raises(CannotJoin, match=re.escape("let at = now();")):
+        small(text)
 
 
 def test_the_browsers_sanitiser_lets_through_what_the_renderer_does() -> None:

@@ -123,11 +123,11 @@ function lines(...texts) {
 
 /** Call back once, when the element was seen. @param {Element} element @param {AbortSignal} signal @param {() => void} told */
 function whenSeen(element, signal, told) {
+  const { width, height } = element.getBoundingClientRect();
+  const needed = width * height > LARGE_PIXELS ? SHARE_OF_LARGE : SHARE;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let share = 0;
-  const { width, height } = element.getBoundingClientRect();
-  const needed = width * height > LARGE_PIXELS ? SHARE_OF_LARGE : SHARE;
   const observer = new IntersectionObserver((entries) => {
     share = entries[entries.length - 1].intersectionRatio;
     look();

@@ -26,7 +26,7 @@ _FEATURES_OFF = (
     *("TcpPortRandomizationWin", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
     *("PreconnectToSearch", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
 )
-# Scripts that run before a page's own: a browser that keeps nothing, and one that has no more room.
+# Scripts that run before a page's own: a browser that keeps nothing, or has no more room.
 WITHOUT_STORAGE = {
     "refused": "for (const kind of ['localStorage', 'sessionStorage'])"
     " Object.defineProperty(window, kind, { get() { throw new Error('no'); } });",
