@@ -100,7 +100,7 @@ PostalCode = Annotated[
 
 
 def needs_city(country: str) -> bool:
-    """Return whether a country's addresses have a city, unlike those of Hong Kong."""
+    """Return whether a country's addresses have a city; Hong Kong's have none."""
     rules = _rules(country)
     return rules is not None and "city" in rules.required_fields
 

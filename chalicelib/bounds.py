@@ -35,8 +35,8 @@ class ContentBounds:
     html_bytes: int = 1024 * 1024
     # Newest revisions of a page to keep, beside all revisions that were live.
     kept_revisions: int = 50
-    # Pages whose addresses a call moves, in one transaction, and those of a site that moves as a
-    # whole, of which a step notes that their discussions follow.
+    # Pages whose addresses a call moves, in one transaction. After a move of the whole site, a
+    # step notes for as many pages that their discussions follow.
     moved_at_once: int = 1_000
     # Pages that a run of the schedule makes live, ends, or stores the words of.
     tended_at_once: int = 500

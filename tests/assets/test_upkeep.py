@@ -1,4 +1,4 @@
-"""The removal of uploads and blobs while one of the stores fails."""
+"""The removal of uploads and blobs while a store fails."""
 
 import dataclasses
 from datetime import timedelta

@@ -26,7 +26,7 @@ const ADDRESS = BUILT_ADDRESS;
 
 /** The carts of this document. @type {Set<PlazaCart>} */
 const carts = new Set();
-/** The presses that a cart has taken: one that is loaded for them, too, leaves them. @type {WeakSet<Event>} */
+/** The presses that a cart has taken: a cart that the press loads leaves them. @type {WeakSet<Event>} */
 const taken = new WeakSet();
 
 export default class PlazaCart extends Live {

@@ -164,7 +164,7 @@ def _promise_again(
 ) -> StoredLease | None:
     """Take over an open lease of the campaign's day with unseen promises.
 
-    One write, guarded by `promised_at`: one of two containers gets the lease. No money moves.
+    One write, guarded by `promised_at`: of two containers, one gets the lease. No money moves.
     """
     unseen = {"$subtract": ["$amount_micros", "$promised_from_micros"]}
     seen = {"$subtract": ["$spent_micros", "$promised_from_micros"]}

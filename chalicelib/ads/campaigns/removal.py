@@ -24,7 +24,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
-# Deletions that one run finishes, and the longest that one of them may take.
+# Deletions that one run finishes, and the longest time of a deletion.
 MAX_FINISHED = 500
 FINISH_TIMEOUT_SECONDS = 2
 

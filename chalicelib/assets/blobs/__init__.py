@@ -36,7 +36,7 @@ __all__ = [
 
 
 def store_of(runtime: Runtime, name: StoreName) -> Blobs:
-    """Return a store by its name; raises StoreUnavailable for one that the deployment lacks."""
+    """Return a store by its name; raises StoreUnavailable if the deployment lacks it."""
     if name == "gridfs":
         return GridFsBlobs(runtime.database, runtime.now)
     if not runtime.settings.asset_bucket:

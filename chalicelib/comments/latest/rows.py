@@ -131,7 +131,7 @@ def _without_unseen(where: Document, known: Mapping[str, Node | None]) -> Docume
     unseen = [node_id for node_id, node in known.items() if node is None]
     if not unseen:
         return where
-    # By an expression: else an index by nodes may replace the one that has the order.
+    # By an expression: else MongoDB may choose an index by nodes, without the order.
     return {**where, "$expr": {"$not": [{"$in": ["$node_id", {"$literal": unseen}]}]}}
 
 

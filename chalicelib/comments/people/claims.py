@@ -90,7 +90,7 @@ def follow(runtime: Runtime, site: str, user_ids: Sequence[str]) -> None:
 def verified_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
     """Return the keyed hashes of a person's verified address at a site; none: it has none.
 
-    A token has the address itself if the deployment's issuer or one that the site trusts made it.
+    A token has the address itself if the deployment or an issuer that the site trusts made it.
     """
     if caller.site is None or ISSUED_ID.fullmatch(caller.id):
         address = addressing.ascii_form(caller.email) if caller.email else None
