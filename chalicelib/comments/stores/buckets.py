@@ -62,6 +62,7 @@ class _Comments(TypedDict):
     comments: list[Comment]
 
 
+BY_COMMENT = [("node_id", ASCENDING), ("comments.id", ASCENDING)]
 # The generation comes after the page, so that the shard key is a prefix of the unique index.
 PAGES = Collection(
     "comments.page",
@@ -76,7 +77,7 @@ PAGES = Collection(
             ],
             unique=True,
         ),
-        IndexModel([("node_id", ASCENDING), ("comments.id", ASCENDING)]),
+        IndexModel(BY_COMMENT),
         # Finds a person's comments for a rename or an erasure.
         IndexModel([("comments.author.id", ASCENDING)]),
     ),
@@ -129,7 +130,7 @@ class BucketStore:
         some = {"$filter": {"input": "$comments", "as": "comment", "cond": wanted}}
         rows: Iterable[_Comments] = self._pages.find(
             {**_of(node), "comments.id": {"$in": list(comment_ids)}}, {"_id": 0, "comments": some}
-        )
+        ).hint(BY_COMMENT)
         return [comment for row in rows for comment in row["comments"]]
 
     def thread(self, node: Node, path: str, page: Page) -> list[Comment]:

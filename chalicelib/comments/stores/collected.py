@@ -7,7 +7,8 @@ from pymongo.database import Database
 
 from chalicelib.comments import nodes
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.comments.stores.buckets import PAGES
+from chalicelib.comments.stores.buckets import BY_COMMENT, PAGES
+from chalicelib.comments.stores.document_ranges import BY_ID
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import every_comment
 from chalicelib.database import Document
@@ -43,7 +44,7 @@ def _read_documents(
     database: Database[Document], found: Iterable[Node], wanted: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, Comment]]:
     branches = [{**_of(node), "id": {"$in": list(wanted[node["_id"]])}} for node in found]
-    rows: Any = COMMENTS.of(database).find({"$or": branches}, _COMMENT)
+    rows: Any = COMMENTS.of(database).find({"$or": branches}, _COMMENT).hint(BY_ID)
     for row in rows:
         yield row.pop("node_id"), row
 
@@ -55,7 +56,7 @@ def _read_pages(
     ids = sorted({each for of_node in wanted.values() for each in of_node})
     shown = {"$filter": {"input": "$comments", "cond": {"$in": ["$$this.id", ids]}}}
     rows: Any = PAGES.of(database).find({"$or": branches}, {"node_id": 1, "comments": shown})
-    for row in rows:
+    for row in rows.hint(BY_COMMENT):
         for comment in row["comments"]:
             yield row["node_id"], comment
 

@@ -155,7 +155,9 @@ class DocumentStore:
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
         """Return the comments with these ids."""
         where = {**_of(node), "id": {"$in": list(comment_ids)}}
-        return list(self._comments.find(where, _COMMENT))
+        # An order's index finds the newest comments as fast. The server would keep that plan for
+        # other comments, and scan up to a thousand for a few.
+        return list(self._comments.find(where, _COMMENT).hint(BY_ID))
 
     def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
         """Return a comment and its descendants: an exact range of paths."""
@@ -166,13 +168,12 @@ class DocumentStore:
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
         """Return the threads of roots by their numbers; roots alone, by id, if flat."""
         if not node["threaded"]:
-            ids = {"id": {"$in": [root.id for root in roots]}}
-            rows = self._comments.find({**_of(node), **ids}, _COMMENT)
-            return order_threads(filter(viewer.lists, rows), roots)
+            found = self.get_many(node, [root.id for root in roots])
+            return order_threads(filter(viewer.lists, found), roots)
         seqs = {"root_seq": {"$in": [root.seq for root in roots]}}
         branches = [{**_of(node), **seqs, **state} for state in seen_by(viewer)]
-        found = self._comments.find({"$or": branches}, _COMMENT)
-        return order_threads(found.hint(by_state(BY_NEWEST_ROOT)), roots)
+        rows = self._comments.find({"$or": branches}, _COMMENT)
+        return order_threads(rows.hint(by_state(BY_NEWEST_ROOT)), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
@@ -273,7 +274,7 @@ class DocumentStore:
         rows = self._comments.find(_of(node), {"_id": 0, "id": 1}).sort("id").limit(most)
         ids = [row["id"] for row in rows]
         if ids:
-            self._comments.delete_many({**_of(node), "id": {"$in": ids}})
+            self._comments.delete_many({**_of(node), "id": {"$in": ids}}, hint=BY_ID)
         return len(ids) == most
 
     def _find(

@@ -21,8 +21,9 @@ from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import Node, RankedOrder
 from chalicelib.comments.store import Order, Page, Root, Viewer, position
-from chalicelib.comments.stores import promotion, store_of
-from chalicelib.comments.stores.documents import DocumentStore
+from chalicelib.comments.stores import collected, promotion, store_of
+from chalicelib.comments.stores.buckets import PAGES
+from chalicelib.comments.stores.documents import COMMENTS, DocumentStore
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
 from chalicelib.identity import Principal
@@ -243,6 +244,39 @@ def test_a_page_of_what_is_featured_reads_what_it_returns(seeded: Runtime, layou
     assert "COLLSCAN" not in query["planSummary"]
     assert query["keysExamined"] <= 4 * len(found) + 5
     assert len(read) == len(found)
+
+
+@pytest.mark.parametrize("layout", [each for each in LAYOUTS if each.store != "embedded"], ids=str)
+def test_a_few_comments_are_read_by_their_ids_after_a_read_of_many(
+    seeded: Runtime, layout: Layout
+) -> None:
+    """The server keeps the plan of the newest comments, for which an order's index does as well."""
+    node, store = large_node(seeded, layout), store_of(seeded, large_node(seeded, layout))
+    upkeep.compare_node(seeded, node)
+    where = {"site": node["site"], "node_id": node["_id"], "depth": 0, "state": "pending"}
+    rows = list(ENTRIES.of(seeded.database).find(where, {"id": 1, "seq": 1}).sort("seq", -1))
+    roots = [Root(row["id"], row["seq"]) for row in rows]
+
+    def by_id(some: list[Root]) -> int:
+        return len(store.get_many(node, [each.id for each in some]))
+
+    def of_nodes(some: list[Root]) -> int:
+        wanted = {node["_id"]: [each.id for each in some]}
+        return len(collected.collect(seeded.database, [node], wanted))
+
+    def of_roots(some: list[Root]) -> int:
+        return len(store.gather(node, some, Viewer("mo", moderator=True)))
+
+    for read in (by_id, of_nodes, of_roots):
+        for collection in (COMMENTS, PAGES):
+            seeded.database.command("planCacheClear", collection.name)
+        for some in (roots[:500], roots[:500], roots[:5]):
+            with Explained(seeded.database) as explained:
+                found = read(some)
+        query = explained.queries[-1]
+        assert found >= 5
+        assert not query.get("replanned"), read.__name__
+        assert query["keysExamined"] <= 4 * found + 5, read.__name__
 
 
 def test_the_marks_of_a_page_are_read_by_their_ids(seeded: Runtime, layout: Layout) -> None:
