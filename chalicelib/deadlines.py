@@ -68,7 +68,8 @@ def within(part: float) -> contextlib.AbstractContextManager[None]:
     An invocation has one time-out for all its work: a query that takes too long would use up the
     time of the work behind it.
     """
-    seconds = remaining() * part
+    # The driver reads zero as no time-out.
+    seconds = max(remaining() * part, 0.000_001)
     return contextlib.nullcontext() if seconds == math.inf else pymongo.timeout(seconds)
 
 

@@ -13,12 +13,14 @@ MOST_AGAIN = 10_000
 class Progress(TypedDict):
     """The time up to which a schedule has seen everything.
 
-    again: days before it that the schedule has yet to see once more.
+    again: days before it that the schedule has yet to see once more, with what they have counted
+    from `again_since` on.
     """
 
     _id: str
     until: datetime
     again: NotRequired[Annotated[list[datetime], AtMost(MOST_AGAIN)]]
+    again_since: NotRequired[datetime]
 
 
 # One document for each schedule that reads new days.

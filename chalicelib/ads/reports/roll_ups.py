@@ -9,6 +9,7 @@ nothing, and a run reads the days that have changed, not the weeks and months ar
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from pymongo.database import Database
@@ -34,6 +35,8 @@ _STATE, _FORMER_STATE = "parts", "days"
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 _LARGEST = 2**63 - 1
+# The part of a run's time after which it begins no further day.
+_TIME_SHARE = 0.8
 
 
 class _Period(NamedTuple):
@@ -43,38 +46,56 @@ class _Period(NamedTuple):
     start: datetime
 
 
+class _Progress(NamedTuple):
+    """The time since which reports are read, the days that are left, and the time of those."""
+
+    until: datetime
+    again: list[datetime]
+    again_since: datetime
+
+
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     """Roll changed days up into weeks, months and years; return the number of each.
 
-    A day that cannot be rolled up keeps no other from it, and the next run tries it again.
+    A day that cannot be rolled up keeps no other from it. The next runs do that day, and all days
+    that this run has no time for.
     """
-    since, again = _progress(database)
-    changed = DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})
+    progress, has_time = _progress(database), deadlines.share(_TIME_SHARE)
+    since = progress.until
+    # All days are found by their index in a step each, however many reports they have.
+    changed = {} if since == _FIRST else {"updated_at": {"$gte": since}}
     # The newest first: readers look at them.
-    days = sorted({*changed, *again}, reverse=True)
+    found = DAYS.of(database).distinct("period", changed)
+    days = sorted({*found, *progress.again}, reverse=True)
     left = list(days)
 
     def roll(day: datetime) -> None:
+        begun = progress.again_since if day in progress.again else since
         with deadlines.within(0.5):
-            _roll_day_up(database, day, _FIRST if day in again else since, now)
+            _roll_day_up(database, day, begun, now)
         left.remove(day)
 
+    begun_in_time = takewhile(lambda _: has_time(), days)
     try:
-        run_all((f"{day:%Y-%m-%d}", partial(roll, day)) for day in days)
+        run_all((f"{day:%Y-%m-%d}", partial(roll, day)) for day in begun_in_time)
     finally:
         if days:
-            seen = {"$max": {"until": now - OVERLAP}, "$set": {"again": left}}
+            # A day may be left from an earlier run.
+            earliest = min(since, progress.again_since) if progress.again else since
+            kept = {"again": left, "again_since": earliest}
+            seen = {"$max": {"until": now - OVERLAP}, "$set": kept}
             PROGRESS.of(database).update_one({"_id": _STATE}, seen, upsert=True)
-    months = {month_of(day) for day in days}
+    done = set(days) - set(left)
+    months = {month_of(day) for day in done}
     return {
-        "weeks": len({week_of(day) for day in days}),
+        "weeks": len({week_of(day) for day in done}),
         "months": len(months),
         "years": len({year_of(month) for month in months}),
     }
 
 
-def _progress(database: Database[Document]) -> tuple[datetime, list[datetime]]:
-    """Return the time since which days are read, and the days that failed before.
+def _progress(database: Database[Document]) -> _Progress:
+    """Return what earlier runs have done.
 
     Where a former release has run since, its reports have no parts: all days make them.
     """
@@ -82,8 +103,8 @@ def _progress(database: Database[Document]) -> tuple[datetime, list[datetime]]:
     states = {row["_id"]: row for row in PROGRESS.of(database).find({"_id": {"$in": ids}})}
     state, former = states.get(_STATE), states.get(_FORMER_STATE)
     if not state or (former and former["until"] > state["until"]):
-        return _FIRST, []
-    return state["until"], state.get("again", [])
+        return _Progress(_FIRST, [], _FIRST)
+    return _Progress(state["until"], state.get("again", []), state.get("again_since", _FIRST))
 
 
 def _roll_day_up(

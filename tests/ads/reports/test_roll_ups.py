@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pymongo.errors import ExecutionTimeout
 
+from chalicelib import deadlines
 from chalicelib.ads.inventory import click_rates
 from chalicelib.ads.reports import counters, roll_ups
 from chalicelib.ads.reports.progress import PROGRESS
@@ -116,6 +117,67 @@ def test_a_day_that_cannot_be_rolled_up_keeps_no_other_from_it(
     assert sums(reported) == wanted
     clock.advance(hours=1)
     assert not any(roll_ups.roll_up(reported.database, clock()).values())
+
+
+def test_a_run_begins_no_day_without_time_and_the_next_runs_go_on(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, roll, left = sums(reported), roll_ups._roll_day_up, [0.0]
+    for each in (PROGRESS, counters.WEEKS, counters.MONTHS, counters.YEARS):
+        reported.database[each.name].delete_many({})
+    clock.advance(hours=1)
+
+    def be_slow(*given: Any) -> None:
+        left[0] -= 13
+        roll(*given)
+
+    def run() -> int:
+        left[0] = 30
+        return roll_ups.roll_up(reported.database, clock())["months"]
+
+    monkeypatch.setattr(deadlines, "remaining", lambda: left[0])
+    monkeypatch.setattr(roll_ups, "_roll_day_up", be_slow)
+
+    assert [run() for _ in range(4)] == [2, 2, 1, 0]
+    assert sums(reported) == wanted
+
+
+def test_a_day_that_is_left_is_read_from_where_it_was_left(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(hours=1)
+    roll_ups.roll_up(reported.database, clock())
+    until = reported.database[PROGRESS.name].find_one({"_id": "parts"})["until"]  # type: ignore[index]
+    clock.advance(hours=1)
+    count(reported, impression(100, None, DAY))
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            failing(patch, RuntimeError(), is_of_the_day)
+            with pytest.raises(RuntimeError):
+                roll_ups.roll_up(reported.database, clock())
+        clock.advance(hours=1)
+    read: list[datetime] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            roll_ups, "_roll_day_up", lambda _database, _day, since, _now: read.append(since)
+        )
+        roll_ups.roll_up(reported.database, clock())
+
+    assert read == [until]
+
+
+def test_the_first_run_finds_its_days_in_a_step_each(reported: Runtime, clock: Clock) -> None:
+    reported.database[PROGRESS.name].delete_many({})
+    reported.database.command("profile", 2)
+
+    roll_ups.roll_up(reported.database, clock())
+
+    reported.database.command("profile", 0)
+    (read,) = reported.database["system.profile"].find({"command.distinct": counters.DAYS.name})
+    reported.database["system.profile"].drop()
+    days = len(reported.database[counters.DAYS.name].distinct("period"))
+    assert read["planSummary"].startswith("DISTINCT_SCAN { period: 1")
+    assert read["keysExamined"] <= days + 1
 
 
 def sums(runtime: Runtime) -> dict[str, dict[str, int]]:
