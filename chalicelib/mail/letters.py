@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from pymongo import ReturnDocument
-from pymongo.errors import PyMongoError
 
 from chalicelib import limits
 from chalicelib.database import Document, insert_missing
@@ -136,14 +135,18 @@ def send(runtime: Runtime, letter_id: str) -> None:
     database fails before the call.
     """
     courier = courier_of(runtime.settings)
-    letter = None if courier is None else _claim(runtime, letter_id)
-    if courier is None or letter is None:
+    waits = {"_id": letter_id, "state": "waiting"}
+    found = courier and LETTERS.of(runtime.database).find_one(waits, {"address_keys": 1})
+    if courier is None or not found:
+        return
+    # Before the claim: a database that fails here may fail as well at taking a claim back.
+    is_wanted = events.takes_mail(runtime, found["address_keys"])
+    letter = _claim(runtime, letter_id)
+    if letter is None:
         return
     try:
-        is_wanted = events.takes_mail(runtime, letter["address_keys"])
         state: State = courier.carry(_compose(letter)) if is_wanted else "unwanted"
-    except (PyMongoError, Unavailable):
-        # The provider has certainly not taken it: a call asks nothing of the database.
+    except Unavailable:
         rows, due = LETTERS.of(runtime.database), lease_end(runtime)
         waiting: Document = {"$set": {"state": "waiting", "due": due}, "$unset": {"claimed": ""}}
         rows.update_one({"_id": letter["_id"], "state": "sending"}, waiting)

@@ -142,9 +142,12 @@ def test_a_letter_whose_address_cannot_be_looked_up_waits_and_is_sent_later(
     letters.queue(runtime, draft())
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(events, "takes_mail", fail)
+        before = row_of(runtime)
         with pytest.raises(AutoReconnect):
             letters.send(runtime, "letter-1")
-    assert row_of(runtime)["state"] == "waiting"
+    # No claim to take back, which a failing database may not take.
+    assert row_of(runtime) == before
+    assert before["state"] == "waiting"
 
     clock.advance(minutes=2)
     run_schedule(app, "tend_mail")
