@@ -139,9 +139,20 @@ def run(runtime: Runtime, delivery_id: str) -> None:
     elif hook["state"] != "on" and row["kind"] != TRIAL:
         WORK.finish(runtime, row, {"state": "failed"})
     elif not hooks.may_try(runtime, hook, QUIET):
-        _postpone(runtime, row, runtime.now() + _wait_of(runtime, hook, row), {})
+        _wait(runtime, hook, row)
     else:
         _settle(runtime, hook, row, sending.send(runtime, hook, row))
+
+
+def _wait(runtime: Runtime, hook: Hook, row: Delivery) -> None:
+    """Postpone a delivery to a receiver that does not answer, unless it has answered meanwhile."""
+    until = runtime.now() + _wait_of(runtime, hook, row)
+    _postpone(runtime, row, until, {})
+    present = HOOKS.of(runtime.database).find_one({"site": hook["site"], "_id": hook["_id"]})
+    if present is not None and present["quiet_until"] is None:
+        # Whoever noted the answer may have looked for what waits before.
+        key = {"hook": hook["_id"], "_id": row["_id"], **OWED, "next": until}
+        DELIVERIES.of(runtime.database).update_one(key, _be_due(runtime.now()))
 
 
 def _wait_of(runtime: Runtime, hook: Hook, row: Delivery) -> timedelta:
@@ -161,9 +172,10 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
     log.info("webhook", extra={"fields": fields})
     if is_sent:
         WORK.finish(runtime, row, {**tried, "state": "sent"})
+        # Before the failures are forgotten, for a crash; after, for what begins to wait until then.
+        wake(runtime, hook)
         hooks.note_success(runtime, hook)
-        if hook["quiet_until"] is not None and hook["failing_since"] is not None:
-            _wake(runtime, hook["_id"], hook["failing_since"])
+        wake(runtime, hook)
         return
     hooks.note_failure(runtime, hook, _after_failure(hook, status, now))
     if status == HTTPStatus.GONE or tries > len(PAUSES):
@@ -172,15 +184,22 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
         _postpone(runtime, row, now + PAUSES[tries - 1], tried)
 
 
-def _wake(runtime: Runtime, hook_id: str, since: datetime) -> None:
-    """Make deliveries due that wait for a receiver which failed since a time, the oldest first."""
-    rows, now = DELIVERIES.of(runtime.database), runtime.now()
+def wake(runtime: Runtime, hook: Hook) -> None:
+    """Make deliveries due that wait for a failing receiver, the oldest first."""
+    since, now = hook["failing_since"], runtime.now()
+    if since is None:
+        return
     # One that was tried has its own pauses. Events came while the first try hung.
-    waits: Document = {"hook": hook_id, **OWED, "tries": 0, "next": {"$gt": now}}
+    waits: Document = {"hook": hook["_id"], **OWED, "tries": 0, "next": {"$gt": now}}
+    rows = DELIVERIES.of(runtime.database)
     found = rows.find({**waits, "made": {"$gte": since - QUIET}}, {"_id": 1})
     ids = [each["_id"] for each in found.sort("made", ASCENDING).limit(_WOKEN_AT_ONCE)]
     if ids:
-        rows.update_many({**waits, "_id": {"$in": ids}}, {"$set": {"next": now, "due": now}})
+        rows.update_many({**waits, "_id": {"$in": ids}}, _be_due(now))
+
+
+def _be_due(now: datetime) -> Document:
+    return {"$set": {"next": now, "due": now}}
 
 
 def _after_failure(hook: Hook, status: int | None, now: datetime) -> Mapping[str, Any]:

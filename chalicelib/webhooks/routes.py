@@ -122,8 +122,13 @@ def _declare_changes(route: Route) -> None:
         While it is off, it gets no events, and its due deliveries fail.
         """
         check_publisher(publisher, site)
-        given = body.model_dump(include=body.model_fields_set)
-        return Ok(hook_answer(hooks.change(request.runtime, site, webhook, given)))
+        here, given = request.runtime, body.model_dump(include=body.model_fields_set)
+        before = hooks.find(here, site, webhook)
+        changed = hooks.change(here, site, webhook, given)
+        if changed["failing_since"] is None:
+            # What waited for the receiver of before does not wait for this one.
+            deliveries.wake(here, before)
+        return Ok(hook_answer(changed))
 
     @route("POST", "/sites/{site}/webhooks/{webhook}/secret", limit=NODES, raises=(UnknownHook,))
     def rotate_webhook_secret(

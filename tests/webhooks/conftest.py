@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from chalicelib.webhooks import deliveries, rows
 from chalicelib.webhooks.rows import DELIVERIES, Delivery
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -64,6 +66,16 @@ class Desk:
 
     def set_state(self, comment: str, state: str) -> None:
         assert self.moderator.post(f"{COMMENTS}/{comment}/state", state=state).status == 200
+
+    def fail_since(self, hook: str, since: datetime, quiet_until: datetime | None = None) -> None:
+        """Have a hook's receiver fail since a time; with `quiet_until` it answers nothing."""
+        failing = {"failing_since": since, "quiet_until": quiet_until}
+        rows.HOOKS.of(self.runtime.database).update_one({"_id": hook}, {"$set": failing})
+
+    def sweep(self) -> None:
+        """Run the schedule of deliveries, and the workers of its messages."""
+        deliveries.WORK.sweep(self.runtime)
+        self.workers.drain()
 
     def rows(self) -> list[Delivery]:
         return list(DELIVERIES.of(self.runtime.database).find().sort("_id"))

@@ -10,7 +10,6 @@ from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from chalicelib.webhooks import deliveries, hooks, sending, signatures
-from chalicelib.webhooks import rows as webhook_rows
 from chalicelib.webhooks.rows import DELIVERIES
 from tests.support.failing_server import FAILURES, Failure
 from tests.support.failing_server import running as running_failing
@@ -22,18 +21,6 @@ from tests.webhooks.support.receiver import Receiver
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait for a receiver that never answers."""
     monkeypatch.setattr(sending, "SECONDS", 0.3)
-
-
-def tend(desk: Desk) -> None:
-    """Run the schedule, and the workers of its messages."""
-    deliveries.WORK.sweep(desk.runtime)
-    desk.workers.drain()
-
-
-def fail_since(desk: Desk, hook: str, since: datetime, quiet_until: datetime | None = None) -> None:
-    """Have a hook's receiver fail since a time; with `quiet_until` it answers nothing."""
-    failing = {"failing_since": since, "quiet_until": quiet_until}
-    webhook_rows.HOOKS.of(desk.runtime.database).update_one({"_id": hook}, {"$set": failing})
 
 
 def test_the_standards_own_library_verifies_an_event(desk: Desk, receiver: Receiver) -> None:
@@ -82,9 +69,9 @@ def test_both_secrets_sign_for_a_day_after_a_rotation_even_what_was_due_before(
     rotated = desk.publisher.post(f"{HOOKS}/{hook['id']}/secret")
     assert rotated.status == 200
     desk.clock.advance(minutes=2)
-    tend(desk)
+    desk.sweep()
     desk.clock.advance(days=1)
-    tend(desk)
+    desk.sweep()
 
     _, both, one = receiver.calls
     assert both.is_signed_with(hook["secret"])
@@ -104,7 +91,7 @@ def test_a_receiver_that_fails_half_the_time_gets_every_event_with_the_same_id_a
     desk.workers.drain()
     for _ in range(6):
         desk.clock.advance(hours=3)
-        tend(desk)
+        desk.sweep()
 
     assert {each["state"] for each in desk.rows()} == {"sent"}
     bodies: dict[str, set[bytes]] = {}
@@ -175,7 +162,7 @@ def test_a_crash_between_the_post_and_its_note_sends_the_event_again(
     assert row["state"] == "due"
 
     desk.clock.advance(minutes=20)
-    tend(desk)
+    desk.sweep()
 
     assert [each["state"] for each in desk.rows()] == ["sent"]
     assert len({each.event for each in receiver.calls}) == 1
@@ -222,7 +209,7 @@ def test_of_workers_at_once_one_tries_a_receiver_after_its_quiet(
     with running_failing("hangs", monkeypatch) as server:
         hook = desk.hook(server.url)["id"]
         now = desk.clock()
-        fail_since(desk, hook, now - timedelta(hours=8), now)
+        desk.fail_since(hook, now - timedelta(hours=8), now)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(deliveries, "run", lambda *_: None)
             for number in range(8):
@@ -242,7 +229,7 @@ def test_what_waits_for_a_receiver_waits_two_hours_at_most_and_a_trial_a_minute(
     desk: Desk, receiver: Receiver
 ) -> None:
     hook, now = desk.hook(receiver.url)["id"], desk.clock()
-    fail_since(desk, hook, now - timedelta(days=4), now + timedelta(seconds=30))
+    desk.fail_since(hook, now - timedelta(days=4), now + timedelta(seconds=30))
     desk.post()
     assert desk.publisher.post(f"{HOOKS}/{hook}/trials").status == 202
     desk.workers.drain()
@@ -259,7 +246,7 @@ def test_what_waits_for_a_receiver_comes_soon_after_its_first_answer(
     desk: Desk, receiver: Receiver
 ) -> None:
     hook, now = desk.hook(receiver.url)["id"], desk.clock()
-    fail_since(desk, hook, now - timedelta(days=4), now + timedelta(seconds=30))
+    desk.fail_since(hook, now - timedelta(days=4), now + timedelta(seconds=30))
     for number in range(8):
         desk.post(f"Comment {number}.")
     desk.workers.drain()
@@ -267,7 +254,7 @@ def test_what_waits_for_a_receiver_comes_soon_after_its_first_answer(
     desk.post("Another.", by="ben")
     desk.workers.drain()
     assert len(receiver.calls) == 1
-    tend(desk)
+    desk.sweep()
 
     assert [each["state"] for each in desk.rows()] == ["sent"] * 9
 
@@ -280,7 +267,7 @@ def test_one_that_was_tried_keeps_its_pause_when_a_receiver_answers(
     receiver.status = lambda: next(answers)
     desk.post()
     desk.workers.drain()
-    fail_since(desk, hook, now - timedelta(days=4), now)
+    desk.fail_since(hook, now - timedelta(days=4), now)
     desk.post("Another.", by="ben")
     desk.workers.drain()
 
@@ -346,7 +333,7 @@ def test_a_receiver_that_takes_nothing_for_five_days_is_switched_off(
         desk.post(f"Day {day}.")
         desk.workers.drain()
         desk.clock.advance(days=1)
-        tend(desk)
+        desk.sweep()
 
     (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
     assert shown["state"] == "failing"
@@ -362,7 +349,7 @@ def test_a_failure_that_began_before_a_success_ends_a_hook_only_if_its_receiver_
     desk: Desk, receiver: Receiver, status: int, state: str
 ) -> None:
     hook = desk.hook(receiver.url)["id"]
-    fail_since(desk, hook, desk.clock() - timedelta(days=6))
+    desk.fail_since(hook, desk.clock() - timedelta(days=6))
 
     def fail_late() -> int:
         # Meanwhile the receiver takes another event.
@@ -387,7 +374,7 @@ def test_a_success_forgets_earlier_failures(desk: Desk, receiver: Receiver) -> N
     assert failing["failing_since"] is not None
     receiver.status = lambda: 200
     desk.clock.advance(minutes=6)
-    tend(desk)
+    desk.sweep()
 
     (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
     assert shown["failing_since"] is None
@@ -406,7 +393,7 @@ def test_another_address_begins_without_the_failures_of_the_former_one(
 
     moved = desk.publisher.patch(path, url=f"{receiver.url}/new").json
     assert moved["failing_since"] is None
-    tend(desk)
+    desk.sweep()
     (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
     assert shown["state"] == "on", "one failure of a receiver ends no hook"
     assert shown["failing_since"] is not None
@@ -455,7 +442,7 @@ def test_what_is_due_while_a_hook_is_off_fails_and_can_be_replayed(
     desk.workers.drain()
     assert desk.publisher.patch(path, state="off").status == 200
     desk.clock.advance(minutes=6)
-    tend(desk)
+    desk.sweep()
     (shown,) = desk.publisher.get(f"{path}/deliveries").json["deliveries"]
     assert (shown["state"], shown["next"]) == ("failed", None)
 

@@ -222,7 +222,11 @@ def test_events_agree_with_what_readers_see_whatever_editors_and_schedules_do(
                 at = rng.choice([{}, {"at": stamp(desk, minutes=rng.randint(1, 30))}])
                 later = {"until": stamp(desk, minutes=rng.randint(31, 60))}
                 given = {**at, **rng.choice([{}, later])}
-                assert publish(site, page, version, **given).status == 200
+                reply = publish(site, page, version, **given)
+                if reply.status == 422:
+                    # The page that readers see ends before: null says that it stays.
+                    reply = publish(site, page, version, **given, until=None)
+                assert reply.status == 200
             case "save":
                 version += 1
                 texts[version] = f"Text {number}."
