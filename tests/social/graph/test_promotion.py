@@ -138,6 +138,31 @@ def test_a_recount_without_time_is_continued_by_the_next_run(
     assert_directions_agree(runtime)
 
 
+def test_a_user_who_changes_during_the_recount_keeps_no_other_from_it(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stars = ["busy", "wrong"]
+    follow(client, "ann", *stars)
+    for star in stars:
+        promotion.promote(runtime, star)
+    users = runtime.database["social.user"]
+    users.update_one({"_id": "wrong"}, {"$inc": {"counts.followers": 5}})
+    users.update_one({"_id": "wrong"}, {"$set": {"recounted": clock()}})
+    count_followers = EdgeGraph.count_followers
+
+    def change_meanwhile(store: EdgeGraph, user_id: str) -> int:
+        counted = count_followers(store, user_id)
+        if user_id == "busy":
+            users.update_one({"_id": user_id}, {"$inc": {"counts.following": 1}})
+        return counted
+
+    monkeypatch.setattr(EdgeGraph, "count_followers", change_meanwhile)
+    monkeypatch.setattr(deadlines, "share", lambda _part: lambda: False)
+    clock.advance(hours=1)
+
+    assert [memberships.recount(runtime) for _ in range(2)] == [0, 1]
+
+
 def test_users_to_recount_are_found_by_an_index(runtime: Runtime) -> None:
     promoted = runtime.database["social.user"].find({"graph_store": "edges"}).sort("recounted")
 
