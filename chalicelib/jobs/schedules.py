@@ -98,7 +98,7 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
         try:
             results.append((name, step()))
         except Exception as failure:
-            if _is_of_all_steps(failure):
+            if is_of_all_steps(failure):
                 raise
             log.exception("step failed", extra={"fields": {"step": name}})
             failures.append(failure)
@@ -107,7 +107,7 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
     return results
 
 
-def _is_of_all_steps(failure: Exception) -> bool:
+def is_of_all_steps(failure: Exception) -> bool:
     """Return whether a failure is an outage; a query that takes too long is none.
 
     The server ends it, or the driver, a moment before. Without any server the next step fails at

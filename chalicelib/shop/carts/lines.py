@@ -13,7 +13,7 @@ from pymongo import ReturnDocument
 
 from chalicelib.currencies import MAX_TOTAL_MICROS
 from chalicelib.database import Document
-from chalicelib.errors import FieldError, InvalidRequest, Unavailable
+from chalicelib.errors import FieldError, InvalidRequest, Problem, Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.carts import carts, clocks
@@ -61,14 +61,22 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST
     UnknownSku, NotForSale, InvalidRequest for too large an amount, OutOfStock if orders have the
     units, and Unavailable if other calls keep changing the cart.
     """
-    for _ in range(_ATTEMPTS):
-        changed = _put(runtime, cart_id, sku, qty, buyer)
-        if changed is not None:
-            return changed
-        cart = _give_back(runtime, cart_id, [sku], buyer)
-        if sku not in cart["lines"] and len(cart["lines"]) >= MAX_LINES:
-            raise CartFull
-    raise Unavailable(_CHANGES)
+    may_hold = False
+    try:
+        for _ in range(_ATTEMPTS):
+            changed = _put(runtime, cart_id, sku, qty, buyer)
+            if changed is not None:
+                return changed
+            may_hold = True
+            cart = _open(runtime, cart_id, buyer)
+            if sku not in cart["lines"] and len(cart["lines"]) >= MAX_LINES:
+                raise CartFull
+        raise Unavailable(_CHANGES)
+    except Problem:
+        # Not at each attempt: the next one holds the same units again.
+        if may_hold:
+            _give_back(runtime, cart_id, [sku])
+        raise
 
 
 def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Cart:
@@ -100,7 +108,7 @@ def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
         changed = _hold_lines(runtime, cart, buyer)
         if changed is not None:
             return changed
-        _give_back(runtime, cart_id, cart["lines"], buyer)
+        _give_back(runtime, cart_id, cart["lines"])
     raise Unavailable(_CHANGES)
 
 
@@ -144,16 +152,16 @@ def _hold_lines(runtime: Runtime, cart: Cart, buyer: Buyer) -> Cart | None:
     return changed
 
 
-def _give_back(runtime: Runtime, cart_id: str, skus: Iterable[str], buyer: Buyer) -> Cart:
-    """Release the units of SKUs without a line, and return the cart, which is still open.
+def _give_back(runtime: Runtime, cart_id: str, skus: Iterable[str]) -> None:
+    """Release the units of SKUs without a line; a line keeps its units, whoever has the cart now.
 
-    A line keeps its units, whoever has the cart now. Raises UnknownCart and CartClosed.
+    Raises UnknownCart.
     """
     cart = carts.find(runtime.database, cart_id)
     for sku in skus:
-        if sku not in cart["lines"]:
-            shelf.release(runtime, key_of(cart["site"], sku), cart_id)
-    return carts.check_open(cart, buyer.user)
+        if sku not in cart["lines"] and shelf.release(runtime, key_of(cart["site"], sku), cart_id):
+            # Another call may have put the line meanwhile, with the units released here.
+            carts.lapse(runtime, [(cart_id, sku)])
 
 
 def _open(runtime: Runtime, cart_id: str, buyer: Buyer) -> Cart:

@@ -8,11 +8,11 @@ run continues with the refunds that are owed for longest.
 from datetime import datetime, timedelta
 from functools import cache
 
-from pymongo.errors import DuplicateKeyError
+from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from chalicelib import deadlines
 from chalicelib.errors import Problem
-from chalicelib.jobs.schedules import Step, run_steps
+from chalicelib.jobs.schedules import Step, is_of_all_steps, run_steps
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -133,14 +133,18 @@ def _refuse(runtime: Runtime, cart: Cart, order_id: str) -> Order:
 def _resume(runtime: Runtime, order_id: str) -> None:
     try:
         resuming.resume(runtime, order_id)
-    except Problem as problem:
-        fields = {"order": order_id, "reason": problem.code}
-        log.warning("order not resumed", extra={"fields": fields})
+    except (Problem, PyMongoError) as failure:
+        if is_of_all_steps(failure):
+            raise
+        fields = {"order": order_id, "reason": type(failure).__name__}
+        log.warning("order not resumed", exc_info=True, extra={"fields": fields})
 
 
 def _end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None:
     try:
         strays.end_stray(runtime, stock_id, cart, order_id)
-    except Problem as problem:
-        fields = {"order": order_id, "reason": problem.code}
-        log.warning("entry of an order not ended", extra={"fields": fields})
+    except (Problem, PyMongoError) as failure:
+        if is_of_all_steps(failure):
+            raise
+        fields = {"order": order_id, "reason": type(failure).__name__}
+        log.warning("entry of an order not ended", exc_info=True, extra={"fields": fields})

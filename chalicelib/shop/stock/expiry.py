@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
+from pymongo.errors import PyMongoError
+
 from chalicelib import deadlines
 from chalicelib.errors import Problem
+from chalicelib.jobs.schedules import is_of_all_steps
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.stock import documents, shelf
@@ -36,9 +39,11 @@ def end_overdue(runtime: Runtime) -> tuple[int, list[Overdue]]:
                 left = shelf.overdue(runtime, stock_id)
                 overdue += [Overdue(stock_id, each) for each in left]
                 documents.move_out(runtime.database, stock_id)
-        except Problem as problem:
-            fields = {"stock": stock_id, "reason": problem.code}
-            log.warning("entries of a stock not ended", extra={"fields": fields})
+        except (Problem, PyMongoError) as failure:
+            if is_of_all_steps(failure):
+                raise
+            fields = {"stock": stock_id, "reason": type(failure).__name__}
+            log.warning("entries of a stock not ended", exc_info=True, extra={"fields": fields})
     return units, overdue
 
 

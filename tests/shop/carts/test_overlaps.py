@@ -172,3 +172,33 @@ def test_lines_put_at_once_are_all_held(client: Client, runtime: Runtime) -> Non
     in_threads(lambda number: put_line(client, cart, skus[number % 2], 1 + number // 2), 6)
 
     assert held_of(client, cart) == {sku: shelf_of(runtime, sku).held for sku in skus}
+
+
+def test_a_put_that_gives_up_takes_no_units_from_a_line_put_meanwhile(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it gives back are by then the units of the other call: its line says so."""
+    stocked(client)
+    cart = cart_of(client, PEQUOD=1)
+    monkeypatch.setattr(lines, "_ATTEMPTS", 1)
+    interrupt(monkeypatch, lines, "_change", lambda: put_line(client, cart, OTHER, 2))
+    with monkeypatch.context() as patch:
+        interrupt(patch, shelf, "release", lambda: put_line(client, cart, SKU, 1))
+        assert put_line(client, cart, SKU, 1).status == 503
+
+    assert held_of(client, cart) == {SKU: 0, OTHER: 2}
+    assert (shelf_of(runtime).held, shelf_of(runtime, OTHER).held) == (0, 2)
+
+
+def test_a_put_that_tries_again_gives_nothing_back_in_between(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client)
+    cart = cart_of(client, PEQUOD=1)
+    interrupt(monkeypatch, lines, "_change", lambda: put_line(client, cart, OTHER, 2))
+    monkeypatch.setattr(shelf, "release", lambda *_: 1 / 0)
+
+    assert put_line(client, cart, SKU, 1).status == 200
+
+    assert held_of(client, cart) == {SKU: 1, OTHER: 2}
+    assert (shelf_of(runtime).held, shelf_of(runtime, OTHER).held) == (1, 2)

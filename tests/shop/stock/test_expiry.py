@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pymongo import _csot
 from pymongo.collection import Collection
+from pymongo.errors import AutoReconnect, ExecutionTimeout
 
 from chalicelib import deadlines
 from chalicelib.errors import Unavailable
@@ -28,11 +29,13 @@ def hold_some(runtime: Runtime, sku: str, carts: int = 1) -> None:
         shelf.put(runtime, claim)
 
 
+@pytest.mark.parametrize("failure", [Unavailable(), ExecutionTimeout("time limit", 50)])
 def test_a_stock_that_fails_keeps_no_other_from_its_end(
     runtime: Runtime,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
+    failure: Exception,
 ) -> None:
     for sku in ("a", "b", "c"):
         hold_some(runtime, sku)
@@ -41,7 +44,7 @@ def test_a_stock_that_fails_keeps_no_other_from_its_end(
 
     def fails(runtime: Runtime, stock_id: str) -> int:
         if stock_id == key("b"):
-            raise Unavailable
+            raise failure
         return expire(runtime, stock_id)
 
     monkeypatch.setattr(shelf, "expire", fails)
@@ -52,7 +55,22 @@ def test_a_stock_that_fails_keeps_no_other_from_its_end(
     assert units == 2
     assert [len(held(runtime, sku)) for sku in ("a", "b", "c")] == [0, 1, 0]
     told = [each.__dict__["fields"] for each in caplog.records]
-    assert told == [{"stock": key("b"), "reason": "unavailable"}]
+    assert told == [{"stock": key("b"), "reason": type(failure).__name__}]
+
+
+def test_an_outage_ends_the_run(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_some(runtime, "a")
+    clock.advance(seconds=HOLD.total_seconds())
+
+    def fail(*_: object) -> int:
+        raise AutoReconnect
+
+    monkeypatch.setattr(shelf, "expire", fail)
+
+    with pytest.raises(AutoReconnect):
+        expiry.end_overdue(runtime)
 
 
 @pytest.mark.bounds(shop={"tended_at_once": 2})
