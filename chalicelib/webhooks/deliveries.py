@@ -150,7 +150,7 @@ def _wait(runtime: Runtime, hook: Hook, row: Delivery) -> None:
     _postpone(runtime, row, until, {})
     present = HOOKS.of(runtime.database).find_one({"site": hook["site"], "_id": hook["_id"]})
     if present is not None and present["quiet_until"] is None:
-        # Whoever noted the answer may have looked for what waits before.
+        # The worker with the answer may have looked for waiting deliveries before.
         key = {"hook": hook["_id"], "_id": row["_id"], **OWED, "next": until}
         DELIVERIES.of(runtime.database).update_one(key, _be_due(runtime.now()))
 
@@ -159,7 +159,7 @@ def _wait_of(runtime: Runtime, hook: Hook, row: Delivery) -> timedelta:
     """Return how long a delivery waits for a receiver that does not answer."""
     if row["kind"] == TRIAL or hook["failing_since"] is None:
         return QUIET
-    # Whatever waits costs a worker a turn each time: the longer the silence, the rarer.
+    # A waiting delivery costs a worker a turn each time: the longer the silence, the rarer.
     return QUIET + min((runtime.now() - hook["failing_since"]) / 8, LONGEST_WAIT)
 
 
@@ -172,7 +172,7 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
     log.info("webhook", extra={"fields": fields})
     if is_sent:
         WORK.finish(runtime, row, {**tried, "state": "sent"})
-        # Before the failures are forgotten, for a crash; after, for what begins to wait until then.
+        # Before the failures are forgotten, for a crash; after, for deliveries that wait by then.
         wake(runtime, hook)
         hooks.note_success(runtime, hook)
         wake(runtime, hook)

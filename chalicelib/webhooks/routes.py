@@ -126,7 +126,7 @@ def _declare_changes(route: Route) -> None:
         before = hooks.find(here, site, webhook)
         changed = hooks.change(here, site, webhook, given)
         if changed["failing_since"] is None:
-            # What waited for the receiver of before does not wait for this one.
+            # Deliveries that wait for the receiver of before do not wait for this one.
             deliveries.wake(here, before)
         return Ok(hook_answer(changed))
 

@@ -1,4 +1,4 @@
-"""The first answer of a receiver that was silent: what has waited for it comes soon."""
+"""The first answer of a receiver that was silent: waiting events come soon."""
 
 from datetime import timedelta
 from typing import Any

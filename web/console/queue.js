@@ -26,7 +26,7 @@ class Queue extends HTMLElement {
   #at = 0;
   /** @type {string | null} */
   #next = null;
-  /** What can be taken back. @type {Decision[]} */
+  /** Decisions to take back. @type {Decision[]} */
   #decided = [];
   /** When the last decision on each comment was answered; Infinity while one is on its way. @type {Map<string, number>} */
   #answeredAt = new Map();

@@ -305,7 +305,7 @@ export default class PlazaCart extends Live {
     if (this.#cart && (isAsked || !this.#checkout)) await this.#readAgain();
   }
 
-  /** Show the cart as it is now, unless what was shown meanwhile is newer. */
+  /** Show the cart as it is now, unless a newer one was shown meanwhile. */
   async #readAgain() {
     if (!this.#words) return;
     const before = this.#shows;

@@ -180,7 +180,7 @@ export default class PlazaComments extends Live {
       this.#head.clear();
       this.#marks = marksOf(this.#root, {
         words, node: page.node, reader: viewer, isOver: () => marked !== this.#marked || this.alive.aborted,
-        // What still waits when another reader comes is not theirs.
+        // Marks that still wait when another reader comes are not theirs.
         call: (path, options) => this.#callNode(path, { as: reader || "", ...options }),
         say: (told) => this.#say(told),
         invitation: (words, key) => invitation(this, words, key),

@@ -1,5 +1,5 @@
 // @ts-check
-/** A button that tells of what is new. */
+/** A button that tells of new comments or posts. */
 import { h } from "./element.js";
 
 /** Tell of what is new; a button that is there stays, for who is about to press it and for who has heard it. @param {HTMLElement} place @param {number} n How much there is. @param {string} told @param {() => void} press */

@@ -6,7 +6,7 @@
 /** Where a guest's token is kept: by the browser, and for its tab once the guest has left. */
 export const KEPT_AS = "plaza:guest";
 
-/** What the browser has refused to keep: newer than what it has. @type {Map<string, string | null>} */
+/** Texts that the browser has refused to keep, newer than those that it has. @type {Map<string, string | null>} */
 const refused = new Map();
 
 /** @param {Store} store @param {string} key @returns {string | null} */

@@ -13,8 +13,8 @@ MOST_AGAIN = 10_000
 class Progress(TypedDict):
     """The time up to which a schedule has seen everything.
 
-    again: days before it that the schedule has yet to see once more, with what they have counted
-    from `again_since` on.
+    again: days before it that the schedule has yet to see once more, with their counts since
+    `again_since`.
     """
 
     _id: str

@@ -95,7 +95,7 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
 
 
 def _progress(database: Database[Document]) -> _Progress:
-    """Return what earlier runs have done.
+    """Return the progress of earlier runs.
 
     Where a former release has run since, its reports have no parts: all days make them.
     """
@@ -110,7 +110,7 @@ def _progress(database: Database[Document]) -> _Progress:
 def _roll_day_up(
     database: Database[Document], day: datetime, since: datetime, now: datetime
 ) -> None:
-    """Put what a day has since counted into its week, its month and its year."""
+    """Put a day's counts since a time into its week, its month and its year."""
     part, month = _Period(DAYS, day), _Period(MONTHS, month_of(day))
     _put(database, part, since, _Period(WEEKS, week_of(day)), now)
     _put(database, part, since, month, now)

@@ -13,8 +13,9 @@ from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# The queries of entries for one page, where the newest are of many pages that are not public.
-_MOST_QUERIES = 5
+# The entries that the queries for one page look at, one after the other, if they leave out nodes:
+# the newest may all be of pages that are not public.
+_WINDOWS = (1_000, 1_000, 10_000, 10_000, 10_000)
 _ORDER = [("posted", -1), ("_id", 1)]
 # What decides the bytes that a comment has in a feed, as far as its entry has it.
 _FACTS = ("revision", "author_id", "author_key", "mentioned")
@@ -72,14 +73,15 @@ def find(
 ) -> FoundRows:
     """Return up to `limit` rows of a selection that a reader sees.
 
-    It has fewer, with a position to go on from, only after its greatest number of queries.
+    It has fewer, with a position to go on from, only after its last query.
     """
     rows: list[LatestRow] = []
     where, node = selection
     known: dict[str, Node | None] = {node["_id"]: node} if node else {}
-    for _ in range(_MOST_QUERIES):
-        seen = _without_unseen(where, known)
-        entries = _entries(runtime, seen, reader.caller, after, limit + 1)
+    for window in _WINDOWS:
+        unseen = [node_id for node_id, node in known.items() if node is None]
+        branches = _branches(where, reader.caller, after)
+        entries, looked = _read_entries(runtime, branches, unseen, limit + 1, window)
         _look_up(runtime, entries, reader.caller, known)
         for number, entry in enumerate(entries[:limit], 1):
             after = entry["posted"], entry["_id"]
@@ -87,9 +89,11 @@ def find(
             if node is not None and entry["author_id"] not in reader.blocked:
                 rows.append(LatestRow(entry, node))
             if len(rows) == limit:
-                return FoundRows(rows, after if number < len(entries) else None)
+                return FoundRows(rows, after if number < len(entries) or looked else None)
         if len(entries) <= limit:
-            return FoundRows(rows, None)
+            if looked is None:
+                return FoundRows(rows, None)
+            after = looked
     return FoundRows(rows, after)
 
 
@@ -110,12 +114,35 @@ def read(runtime: Runtime, wanted: Sequence[tuple[Node, str]]) -> dict[Place, Co
     return collect(runtime.database, list(found.values()), ids) if found else {}
 
 
-def _entries(
-    runtime: Runtime, where: Document, caller: Principal | None, after: Position | None, most: int
-) -> list[Any]:
-    branches = [{**state, **part} for state in _states(where, caller) for part in _ranges(after)]
-    rows: Any = ENTRIES.of(runtime.database).find({"$or": branches}, _FIELDS)
-    return list(rows.sort(_ORDER).limit(most))
+def _branches(where: Document, caller: Principal | None, after: Position | None) -> list[Document]:
+    return [{**state, **part} for state in _states(where, caller) for part in _ranges(after)]
+
+
+def _read_entries(
+    runtime: Runtime, branches: list[Document], unseen: Sequence[str], most: int, window: int
+) -> tuple[list[Any], Position | None]:
+    """Return up to `most` entries in their order, without those of unseen nodes.
+
+    Beside them the position of the last entry that was looked at, if more may follow a window.
+    """
+    rows: Any = ENTRIES.of(runtime.database)
+    if not unseen:
+        return list(rows.find({"$or": branches}, _FIELDS).sort(_ORDER).limit(most)), None
+    last = {"number": {"$sum": 1}, "posted": {"$last": "$posted"}, "last": {"$last": "$_id"}}
+    seen: list[Document] = [{"$match": {"node_id": {"$nin": list(unseen)}}}, {"$limit": most}]
+    stages: list[Document] = [
+        {"$match": {"$or": branches}},
+        {"$sort": dict(_ORDER)},
+        # A filter of nodes before it would look at any number of entries.
+        {"$limit": window},
+        {"$project": _FIELDS},
+        {"$facet": {"found": seen, "looked": [{"$group": {"_id": None, **last}}]}},
+    ]
+    (both,) = rows.aggregate(stages)
+    looked = next(iter(both["looked"]), None)
+    if looked is None or looked["number"] < window:
+        return both["found"], None
+    return both["found"], (looked["posted"], looked["last"])
 
 
 def _states(where: Document, caller: Principal | None) -> Iterator[Document]:
@@ -124,15 +151,6 @@ def _states(where: Document, caller: Principal | None) -> Iterator[Document]:
     if caller is not None and where.get("author_id", caller.id) == caller.id:
         for state in CONCEALED:
             yield {**where, "author_id": caller.id, "state": state, "shadow": "visible"}
-
-
-def _without_unseen(where: Document, known: Mapping[str, Node | None]) -> Document:
-    """Return a filter that leaves out the known nodes that the reader does not see."""
-    unseen = [node_id for node_id, node in known.items() if node is None]
-    if not unseen:
-        return where
-    # By an expression: else MongoDB may choose an index by nodes, without the order.
-    return {**where, "$expr": {"$not": [{"$in": ["$node_id", {"$literal": unseen}]}]}}
 
 
 def _ranges(after: Position | None) -> list[Document]:

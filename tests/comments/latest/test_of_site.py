@@ -201,6 +201,44 @@ def test_many_comments_of_one_page_that_is_not_public_hide_no_other(
     assert page["next"] is None
 
 
+@pytest.mark.parametrize("windows", [(4, 4), (4, 4, 4)], ids=len)
+def test_a_page_looks_at_a_bounded_number_of_entries_and_goes_on(
+    client: Client, nodes: list[str], clock: Clock, runtime: Runtime, windows: tuple[int, ...]
+) -> None:
+    """The first query finds a page that is not public, the others look at four entries each."""
+    post(client.as_("ann"), nodes[0], "older", clock)
+    post(client.as_("ann"), nodes[0], "public", clock)
+    for number in range(7):
+        post(client.as_("ann"), nodes[1], f"private {number}", clock)
+    close(runtime, nodes[1], clock)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "_WINDOWS", windows)
+        page = client.get(f"{LATEST}?limit=1").json
+        assert texts(client, 1) == ["public", "older"]
+
+    found = [each["comment"]["text"] for each in page["comments"]]
+    assert found == (["public"] if len(windows) == 3 else [])
+    assert page["next"] is not None
+
+
+@pytest.mark.parametrize("behind", [0, 1])
+def test_a_window_that_ends_with_a_page_knows_whether_more_follows(
+    client: Client, nodes: list[str], clock: Clock, runtime: Runtime, behind: int
+) -> None:
+    for number in range(1 + behind):
+        post(client.as_("ann"), nodes[0], f"public {number}", clock)
+    for number in range(4):
+        post(client.as_("ann"), nodes[1], f"private {number}", clock)
+    close(runtime, nodes[1], clock)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "_WINDOWS", (4, 4, 4))
+        found = texts(client, 1)
+
+    assert found == [f"public {number}" for number in reversed(range(1 + behind))]
+
+
 def test_a_page_that_reads_its_most_entries_goes_on(
     client: Client,
     nodes: list[str],
@@ -212,7 +250,7 @@ def test_a_page_that_reads_its_most_entries_goes_on(
     for number in range(7):
         post(client.as_("ann"), nodes[1], f"private {number}", clock)
     close(runtime, nodes[1], clock)
-    monkeypatch.setattr(rows, "_MOST_QUERIES", 1)
+    monkeypatch.setattr(rows, "_WINDOWS", (1_000,))
 
     first = client.get(f"{LATEST}?limit=2").json
 
@@ -264,14 +302,17 @@ def test_a_list_is_read_by_an_index_of_its_own(
         for who in ("ann", "bob"):
             post(client.as_(who), nodes[number % 3], f"hello {number}", clock)
     after = runtime.database["comments.entry"].find().sort("posted", -1).skip(10).next()
-    unseen = {nodes[1].removeprefix("/nodes/"): None}
+    database, unseen = runtime.database, [nodes[1].removeprefix("/nodes/")]
+    database.command("profile", 2)
 
-    for place, known in ((None, {}), ((after["posted"], after["_id"]), unseen)):
-        asked = rows._without_unseen({"site": "blog", **where}, known)
-        (state,) = rows._states(asked, None)
-        branches = [{**state, **each} for each in rows._ranges(place)]
-        found: Any = ENTRIES.of(runtime.database).find({"$or": branches})
-        told = found.sort([("posted", -1), ("_id", 1)]).limit(limit).explain()
+    for place, some in ((None, []), ((after["posted"], after["_id"]), unseen)):
+        branches = rows._branches({"site": "blog", **where}, None, place)
+        rows._read_entries(runtime, branches, some, limit, limit)
 
-        assert told["executionStats"]["totalKeysExamined"] <= 4 * limit + 5
-        assert "'SORT'" not in str(told["queryPlanner"]["winningPlan"])
+    database.command("profile", 0)
+    read = list(database["system.profile"].find({"ns": {"$regex": r"comments\.entry$"}}))
+    database["system.profile"].drop()
+    assert len(read) == 2
+    for each in read:
+        assert each["keysExamined"] <= 4 * limit + 5
+        assert not each.get("hasSortStage")

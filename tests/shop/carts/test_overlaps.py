@@ -1,4 +1,4 @@
-"""Calls of one cart at once: in the end its lines say what the cart holds."""
+"""Calls of one cart at once: in the end its lines say which units the cart holds."""
 
 from collections.abc import Callable
 from threading import Event
@@ -177,7 +177,7 @@ def test_lines_put_at_once_are_all_held(client: Client, runtime: Runtime) -> Non
 def test_a_put_that_gives_up_takes_no_units_from_a_line_put_meanwhile(
     client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it gives back are by then the units of the other call: its line says so."""
+    """It gives back units of the other call by then, whose line says so."""
     stocked(client)
     cart = cart_of(client, PEQUOD=1)
     monkeypatch.setattr(lines, "_ATTEMPTS", 1)
