@@ -9,7 +9,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import WITHOUT_STORAGE, confirm
+from tests.web.support.browser import WITHOUT_STORAGE, confirm, failing_once
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
 
@@ -31,6 +31,16 @@ def composer(page: Page) -> Page:
     """Wait for the form for a post."""
     expect(page.get_by_role("textbox", name="What is new?")).to_be_visible()
     return page
+
+
+def test_who_writes_has_a_form_once_its_file_comes(site: Site, open_page: OpenPage) -> None:
+    page = open_page(site, may_log=FAILED, before=failing_once("writing.js", []))
+    expect(page.get_by_role("alert")).to_have_text("Plaza cannot be reached.")
+
+    page.get_by_role("button", name="Try again").click()
+
+    composer(page)
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_post_goes_to_the_circle_that_was_chosen(

@@ -1,20 +1,21 @@
 """A file that has failed once comes when its reader has need of it again, in the same page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.shop.support.buying import SKU, stocked
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import until
+from tests.web.support.browser import failing_once, until
 from tests.web.support.shop import CART, FAILED, buy
 from tests.web.support.site import Site
 from tests.web.support.two import POLL_MS, Discussion, discussing, with_clock
 
 expect.set_options(timeout=PATIENCE_MS)
+ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 UNREACHED = "Plaza cannot be reached."
 
 
@@ -25,18 +26,6 @@ def talk(client: Client, clock: Clock, address: str) -> Iterator[Discussion]:
         made.decide(votes="off", reactions=[], guests="name")
         made.posted("The moon is up.")
         yield made
-
-
-def failing_once(file: str, failed: list[str]) -> Callable[[Page], object]:
-    """Return what has a page's first call for a file fail; `failed` notes it."""
-
-    def fail(route: Route) -> None:
-        if failed:
-            return route.fallback()
-        failed.append(route.request.url)
-        return route.abort()
-
-    return lambda page: page.route(f"**/{file}*", fail)
 
 
 def test_who_writes_has_a_form_once_its_file_comes(talk: Discussion, open_page: OpenPage) -> None:
@@ -94,3 +83,55 @@ def test_a_buyer_checks_out_at_a_second_press(
     page.get_by_role("button", name="Check out").click()
 
     expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
+
+
+def test_a_guest_who_comes_back_is_asked_at_a_second_press(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    """The code in the address works once: no form for a new name stands over its answer."""
+    failed: list[str] = []
+    known = {"name": "Passenger", "token": "a-token"}
+
+    def prepare(page: Page) -> None:
+        failing_once("guest.js", failed)(page)
+        page.route("**/sign-in/token", lambda route: route.fulfill(json=known, headers=ANY_ORIGIN))
+
+    talk.decide(votes="off", reactions=[], guests="email")
+    back = f"/#plaza-guest={'c' * 43}"
+    page = open_page(talk.site_of(""), at=back, may_log=FAILED, before=prepare)
+    until(page, lambda: bool(failed))
+    page.evaluate("new Promise((done) => setTimeout(done))")
+
+    page.get_by_role("button", name="Write without an account").click()
+
+    expect(page.get_by_text("Write as Passenger?")).to_be_visible()
+
+
+def test_votes_come_when_the_discussion_is_read_again(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    failed: list[str] = []
+    talk.decide(votes="up", reactions=[])
+    page = open_page(talk.site_of("ben"), may_log=FAILED, before=failing_once("marks.js", failed))
+    expect(page.get_by_text("The moon is up.")).to_be_visible()
+    until(page, lambda: bool(failed))
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    page.get_by_role("textbox", name="Write a comment").fill("Half a thought")
+
+    page.get_by_role("combobox").first.select_option(value="newest")
+
+    expect(page.locator(".marks button").first).to_be_visible()
+    expect(page.get_by_role("textbox", name="Write a comment")).to_have_value("Half a thought")
+
+
+def test_words_of_the_page_s_language_come_when_the_discussion_is_read_again(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    site = talk.site_of("")
+    site.language = "de"
+    page = open_page(site, may_log=FAILED, before=failing_once("words-de-comments.js", []))
+    expect(page.get_by_role("option", name="Newest first")).to_have_count(1)
+
+    page.get_by_role("combobox").first.select_option(value="newest")
+
+    expect(page.get_by_role("option", name="Neueste zuerst")).to_have_count(1)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import jwt
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -138,3 +138,27 @@ def test_who_has_no_id_for_a_subject_is_at_home_on_their_wall(
 
     expect(page.get_by_role("article")).to_have_count(0)
     until(page, lambda: town.wall(SUBJECT) == [])
+
+
+def test_a_form_stays_though_its_reader_turns_out_to_be_at_home(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    zoe = str(town.as_(SUBJECT).get("/me").json["id"])
+    town.post(type="status", detail={"text": "To Zoe."}, wall_owner_id=zoe)
+    site.body = f'<plaza-feed user="{zoe}"></plaza-feed>'
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page = open_page(site, before=lambda page: page.route("**/me", hold))
+    button(page.get_by_role("article"), "Comment").click()
+    page.get_by_role("article").get_by_role("textbox").fill("Half a thought")
+    until(page, lambda: bool(held))
+
+    with page.expect_response("**/me"):
+        held[0].continue_()
+    page.evaluate("new Promise((done) => setTimeout(done))")
+
+    expect(page.get_by_role("article").get_by_role("textbox")).to_have_value("Half a thought")
+    expect(page.get_by_role("article").get_by_role("textbox")).to_be_focused()

@@ -93,6 +93,8 @@ export default class PlazaComments extends Live {
   #marks = Promise.resolve(null);
   /** For whom acts and marks are. */
   #marked = "";
+  /** Whether votes and reactions could not be loaded. */
+  #lacksMarks = false;
   /** @type {import("./words.js").Words} */
   #words = /** @type {any} */ (null);
 
@@ -175,16 +177,22 @@ export default class PlazaComments extends Live {
     const { votes, reactions, locked } = page.node;
     const viewer = page.viewer?.id || "";
     const marked = JSON.stringify([reader, viewer, page.node.id, words.language, votes, reactions, locked]);
-    if (!acts !== !this.#acts || marked !== this.#marked) {
+    const isOther = !acts !== !this.#acts || marked !== this.#marked;
+    if (isOther) {
       this.#act(acts, page, words);
       this.#head.clear();
-      this.#marks = marksOf(this.#root, {
+    }
+    if (isOther || this.#lacksMarks) {
+      this.#lacksMarks = false;
+      const marks = this.#marks = marksOf(this.#root, {
         words, node: page.node, reader: viewer, isOver: () => marked !== this.#marked || this.alive.aborted,
         // Marks that still wait when another reader comes are not theirs.
         call: (path, options) => this.#callNode(path, { as: reader || "", ...options }),
         say: (told) => this.#say(told),
         invitation: (words, key) => invitation(this, words, key),
       });
+      // A page without any has none the next time either.
+      marks.then((there) => { if (!there && marks === this.#marks) this.#lacksMarks = true; }, () => {});
     }
     this.#marked = marked;
     keepEnd(this, () => this.#render(page));

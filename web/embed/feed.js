@@ -7,7 +7,7 @@ import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes }
 import { Live } from "./live.js";
 import { load } from "./load.js";
 import { renewTimes } from "./renewal.js";
-import { failure, followReader, invitation } from "./states.js";
+import { failure, followReader, invitation, retry } from "./states.js";
 import { wordsFor } from "./words.js";
 import feed from "./words/en/feed.js";
 import base from "./base.css";
@@ -160,7 +160,7 @@ export default class PlazaFeed extends Live {
     this.#more.textContent = t("more");
     const writes = page && this.#reader && (user ? user === this.#viewer : ["news", "wall"].includes(this.#view));
     const head = page
-      ? [writes && this.#writing?.composer(this.#desk, (post) => this.#posted(post))]
+      ? [writes && (this.#writing ? this.#writing.composer(this.#desk, (post) => this.#posted(post)) : retry(new Problem({ code: "offline" }), this.#words, () => this.restart()))]
       : [h("slot"), invitation(this, this.#words, "signInFeed")];
     this.#root.replaceChildren(
       h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title", onpointerover: () => this.#askRole(), onfocusin: () => this.#askRole() },
@@ -319,7 +319,7 @@ export default class PlazaFeed extends Live {
     [this.#viewer, this.#moderates] = [who.id, who.moderates];
     if (who.id === before && !who.moderates) return;
     // Whose wall it is, is another answer now.
-    if (who.id !== before && [before, who.id].includes(this.getAttribute("user") || "")) return this.restart();
+    if (who.id !== before && [before, who.id].includes(this.getAttribute("user") || "")) return this.#beginAgain();
     // In place: the reader may be writing by now.
     for (const place of /** @type {Iterable<HTMLElement>} */ (this.#root.querySelectorAll(".comments > *"))) {
       if (place.querySelector("form")) continue;
@@ -328,6 +328,14 @@ export default class PlazaFeed extends Live {
       place.replaceWith(made);
       if (isFocused) made.focus();
     }
+  }
+
+  /** Show the list as it is for the reader by now, unless they write in it; the focus stays in the list. */
+  async #beginAgain() {
+    if (this.#root.querySelector("article form")) return;
+    const isFocused = this.#root.activeElement;
+    await this.restart();
+    if (isFocused) this.#root.querySelector("section")?.focus();
   }
 
   /** @param {Item} item */

@@ -18,6 +18,8 @@ const PROVIDERS = BUILT_PROVIDERS;
 /** The longest name that the API takes, and the longest address. */
 const MOST = 100;
 const MOST_OF_ADDRESS = 254;
+/** The end of an address to which a letter or a provider leads. */
+const LED_HERE = /^#plaza-(guest|account)=([\w-]{43})$/;
 
 /**
  * Bring back who comes back from a letter or from a provider, and return what shows the form of a guest's name in place of an invitation.
@@ -35,8 +37,10 @@ export async function offer(invitation, shared, guests, call, keepGuest) {
   const { api, site } = placeOf(invitation);
   const open = async (/** @type {Named} */ named) => (await call(api, `/sites/${site}/guests`, { method: "POST", body: { name: named.name, ...(named.email && letterTo(named.email, words)) }, anonymous: true })).token;
   if (location.hash.startsWith("#plaza-sign-in=")) load(PROVIDERS).then((there) => there.sayFailure(invitation, shared)).catch(() => {});
-  comeBack(invitation, words, begin);
-  return () => nameForm(invitation, words, guests === "email", open, begin);
+  let isComingBack = LED_HERE.test(location.hash);
+  const back = comeBack(invitation, words, begin).finally(() => { isComingBack = false; });
+  // The code of a link works once: no form stands over its answer.
+  return () => isComingBack ? back : nameForm(invitation, words, guests === "email", open, begin);
 }
 
 /** @param {string} email @param {Words} words */
@@ -64,7 +68,7 @@ async function signIn(invitation, rest, body) {
  * @param {HTMLElement} invitation @param {Words} words @param {(token: string) => void} begin
  */
 async function comeBack(invitation, words, begin) {
-  const [, kind, code] = location.hash.match(/^#plaza-(guest|account)=([\w-]{43})$/) || [];
+  const [, kind, code] = location.hash.match(LED_HERE) || [];
   if (!code) return;
   const { t, reason } = words;
   history.replaceState(history.state, "", location.href.split("#")[0]);

@@ -1,5 +1,6 @@
 // @ts-check
 /** Words by matter (`words/<language>/<matter>.js`): an element loads those that it needs, in one language besides English. */
+import { load } from "./load.js";
 
 /** @typedef {Record<string, string>} Texts */
 /** @typedef {import("./words.js").Words} Words */
@@ -12,8 +13,8 @@ export async function speak(language, matters, otherwise) {
   /** @type {Texts} */
   const english = Object.assign({}, ...Object.values(matters));
   /** @param {string} matter @returns {Promise<Texts>} */
-  const load = async (matter) => (await import(`./words-${language}-${matter}.js`)).default;
-  const own = /** @type {Texts} */ (language === "en" ? english : await Promise.all(Object.keys(matters).map(load)).then((all) => Object.assign({}, ...all), () => english));
+  const textsOf = async (matter) => (await load(`./words-${language}-${matter}.js`)).default;
+  const own = /** @type {Texts} */ (language === "en" ? english : await Promise.all(Object.keys(matters).map(textsOf)).then((all) => Object.assign({}, ...all), () => english));
   const spoken = own === english ? "en" : language;
   const plural = new Intl.PluralRules(spoken);
   /** @type {Words["t"]} */

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, sync_playwright
 
 # The first has no window's own parts, and takes a quarter of the processor's time of the others.
 _NAMES = (
@@ -140,3 +140,15 @@ def answer_read(page: Page) -> Iterator[None]:
     before = page.evaluate("answersRead")
     yield
     until(page, lambda: bool(page.evaluate("answersRead") > before))
+
+
+def failing_once(file: str, failed: list[str]) -> Callable[[Page], object]:
+    """Return what has a page's first call for a file fail; `failed` notes it."""
+
+    def fail(route: Route) -> None:
+        if failed:
+            return route.fallback()
+        failed.append(route.request.url)
+        return route.abort()
+
+    return lambda page: page.route(f"**/{file}*", fail)
