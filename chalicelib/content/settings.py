@@ -1,5 +1,6 @@
 """The settings of sites that publish: title, address, language, feeds."""
 
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
@@ -10,10 +11,11 @@ from chalicelib.content.errors import SiteNotSetUp, UnknownContentSite
 from chalicelib.content.settings_forms import ContentSettings
 from chalicelib.content.shapes import ContentSite, NewAddress
 from chalicelib.database import Collection, Document
-from chalicelib.jobs.resending import lease_end
 from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
+# By then the publications that have read the address of before are over.
+_CALLS_END = timedelta(minutes=1)
 SITES = Collection(
     "content.site",
     ContentSite,
@@ -29,8 +31,7 @@ def put(runtime: Runtime, site: str, given: ContentSettings) -> ContentSite:
     host = urlsplit(given.base_url).hostname or ""
     before = SITES.of(runtime.database).find_one({"_id": site}, {"base_url": 1})
     if before is not None and before["base_url"] != given.base_url:
-        # By then the publications that have read the address of before are over.
-        noted: NewAddress = {"after": "", "due": lease_end(runtime)}
+        noted: NewAddress = {"after": "", "due": runtime.now() + _CALLS_END}
         stored["new_address"] = noted
     found = SITES.of(runtime.database).find_one_and_update(
         {"_id": site},
