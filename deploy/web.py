@@ -167,8 +167,8 @@ def small(text: str, kind: str = "text/javascript") -> str:
     """Return a script or a style sheet without all that a browser does not need.
 
     The minifier moves a destructuring in front of the declaration before it, which then reads too
-    late. It does not join `const` and `let`, so each
-    destructuring becomes a `let`. Raises CannotJoin for a `let` directly before a destructuring.
+    late. It does not join `const` and `let`, so each destructuring becomes a `let`. Raises
+    CannotJoin for a `let` directly before a destructuring.
     """
     if found := _LET_BEFORE.search(text):
         raise CannotJoin(f"a let stands directly before a destructuring: {found['let']}")

@@ -1,7 +1,8 @@
 """Jobs that the clock runs: a feature declares its own as data, and one function runs them."""
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -11,6 +12,7 @@ from chalice.app import Chalice
 from pymongo.errors import ExecutionTimeout, NetworkTimeout, PyMongoError
 
 from chalicelib.database import is_outage
+from chalicelib.errors import Problem
 from chalicelib.observability import metrics
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -98,7 +100,7 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
         try:
             results.append((name, step()))
         except Exception as failure:
-            if is_of_all_steps(failure):
+            if _is_of_all_steps(failure):
                 raise
             log.exception("step failed", extra={"fields": {"step": name}})
             failures.append(failure)
@@ -107,7 +109,19 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
     return results
 
 
-def is_of_all_steps(failure: Exception) -> bool:
+@contextlib.contextmanager
+def skip_failing(message: str, **fields: str) -> Iterator[None]:
+    """Log a failure of the block, so that the next document has its turn; an outage is raised."""
+    try:
+        yield
+    except (Problem, PyMongoError) as failure:
+        if _is_of_all_steps(failure):
+            raise
+        told = {**fields, "reason": type(failure).__name__}
+        log.warning(message, exc_info=True, extra={"fields": told})
+
+
+def _is_of_all_steps(failure: Exception) -> bool:
     """Return whether a failure is an outage; a query that takes too long is none.
 
     The server ends it, or the driver, a moment before. Without any server the next step fails at

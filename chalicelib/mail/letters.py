@@ -135,9 +135,11 @@ def send(runtime: Runtime, letter_id: str) -> None:
     database fails before the call.
     """
     courier = courier_of(runtime.settings)
+    if courier is None:
+        return
     waits = {"_id": letter_id, "state": "waiting"}
-    found = courier and LETTERS.of(runtime.database).find_one(waits, {"address_keys": 1})
-    if courier is None or not found:
+    found = LETTERS.of(runtime.database).find_one(waits, {"address_keys": 1})
+    if found is None:
         return
     # Before the claim: a database that fails here may fail as well at taking a claim back.
     is_wanted = events.takes_mail(runtime, found["address_keys"])

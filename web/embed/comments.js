@@ -191,7 +191,7 @@ export default class PlazaComments extends Live {
         say: (told) => this.#say(told),
         invitation: (words, key) => invitation(this, words, key),
       });
-      // A page without any has none the next time either.
+      // Null also where the site has neither votes nor reactions: then the next look costs nothing.
       marks.then((there) => { if (!there && marks === this.#marks) this.#lacksMarks = true; }, () => {});
     }
     this.#marked = marked;

@@ -80,9 +80,7 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
         run_all((f"{day:%Y-%m-%d}", partial(roll, day)) for day in begun_in_time)
     finally:
         if days:
-            # A day may be left from an earlier run.
-            earliest = min(since, progress.again_since) if progress.again else since
-            kept = {"again": left, "again_since": earliest}
+            kept = {"again": left, "again_since": min(since, progress.again_since)}
             seen = {"$max": {"until": now - OVERLAP}, "$set": kept}
             PROGRESS.of(database).update_one({"_id": _STATE}, seen, upsert=True)
     done = set(days) - set(left)
@@ -104,7 +102,8 @@ def _progress(database: Database[Document]) -> _Progress:
     state, former = states.get(_STATE), states.get(_FORMER_STATE)
     if not state or (former and former["until"] > state["until"]):
         return _Progress(_FIRST, [], _FIRST)
-    return _Progress(state["until"], state.get("again", []), state.get("again_since", _FIRST))
+    until, again = state["until"], state.get("again", [])
+    return _Progress(until, again, state.get("again_since", _FIRST) if again else until)
 
 
 def _roll_day_up(

@@ -8,13 +8,11 @@ run continues with the refunds that are owed for longest.
 from datetime import datetime, timedelta
 from functools import cache
 
-from pymongo.errors import DuplicateKeyError, PyMongoError
+from pymongo.errors import DuplicateKeyError
 
 from chalicelib import deadlines
-from chalicelib.errors import Problem
-from chalicelib.jobs.schedules import Step, is_of_all_steps, run_steps
+from chalicelib.jobs.schedules import Step, run_steps, skip_failing
 from chalicelib.jobs.sweeping import Sweep
-from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import Cart
@@ -131,20 +129,10 @@ def _refuse(runtime: Runtime, cart: Cart, order_id: str) -> Order:
 
 
 def _resume(runtime: Runtime, order_id: str) -> None:
-    try:
+    with skip_failing("order not resumed", order=order_id):
         resuming.resume(runtime, order_id)
-    except (Problem, PyMongoError) as failure:
-        if is_of_all_steps(failure):
-            raise
-        fields = {"order": order_id, "reason": type(failure).__name__}
-        log.warning("order not resumed", exc_info=True, extra={"fields": fields})
 
 
 def _end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None:
-    try:
+    with skip_failing("entry of an order not ended", order=order_id):
         strays.end_stray(runtime, stock_id, cart, order_id)
-    except (Problem, PyMongoError) as failure:
-        if is_of_all_steps(failure):
-            raise
-        fields = {"order": order_id, "reason": type(failure).__name__}
-        log.warning("entry of an order not ended", exc_info=True, extra={"fields": fields})

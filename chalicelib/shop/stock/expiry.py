@@ -2,12 +2,8 @@
 
 from typing import NamedTuple
 
-from pymongo.errors import PyMongoError
-
 from chalicelib import deadlines
-from chalicelib.errors import Problem
-from chalicelib.jobs.schedules import is_of_all_steps
-from chalicelib.observability.logs import log
+from chalicelib.jobs.schedules import skip_failing
 from chalicelib.runtime import Runtime
 from chalicelib.shop.stock import documents, shelf
 from chalicelib.shop.stock.shapes import HOLDS, STOCKS, StockEntry
@@ -33,17 +29,12 @@ def end_overdue(runtime: Runtime) -> tuple[int, list[Overdue]]:
     for stock_id in _due(runtime):
         if not has_time():
             break
-        try:
-            with deadlines.within(_EACH):
-                units += shelf.expire(runtime, stock_id)
-                left = shelf.overdue(runtime, stock_id)
-                overdue += [Overdue(stock_id, each) for each in left]
-                documents.move_out(runtime.database, stock_id)
-        except (Problem, PyMongoError) as failure:
-            if is_of_all_steps(failure):
-                raise
-            fields = {"stock": stock_id, "reason": type(failure).__name__}
-            log.warning("entries of a stock not ended", exc_info=True, extra={"fields": fields})
+        failing = skip_failing("entries of a stock not ended", stock=stock_id)
+        with failing, deadlines.within(_EACH):
+            units += shelf.expire(runtime, stock_id)
+            left = shelf.overdue(runtime, stock_id)
+            overdue += [Overdue(stock_id, each) for each in left]
+            documents.move_out(runtime.database, stock_id)
     return units, overdue
 
 
