@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypedDict
 
 import bson
 import pymongo
-from pymongo import IndexModel
+from pymongo import IndexModel, ReturnDocument
 from pymongo.database import Database
 from pymongo.errors import OperationFailure
 
@@ -127,17 +127,41 @@ def migrate(
         existing = set(database.list_collection_names())
         dated = [each for family in families for each in family.collections(database)]
         for collection in (VALIDATORS, *collections, *dated):
-            if collection.name not in existing and _create(database, collection):
+            is_new = collection.name not in existing and _create(
+                database, collection, contract=contract
+            )
+            if is_new:
                 report.done.append(f"{collection.name}: created")
-            _bring(database, collection, report, is_sharded=is_sharded, contract=contract)
+                _complete(database, collection, report, is_sharded=is_sharded)
+            else:
+                _bring(database, collection, report, is_sharded=is_sharded, contract=contract)
     return report
 
 
 def ensure(database: Database[Document], collection: Collection[Any]) -> None:
     """Make sure that a collection exists as declared, such as the next day's of a family."""
-    _create(database, collection)
-    is_sharded = has_shards(database)
-    _bring(database, collection, MigrationReport(), is_sharded=is_sharded, contract=False)
+    is_new = _create(database, collection, contract=False)
+    is_sharded, report = has_shards(database), MigrationReport()
+    if is_new:
+        _complete(database, collection, report, is_sharded=is_sharded)
+    else:
+        _bring(database, collection, report, is_sharded=is_sharded, contract=False)
+
+
+def _complete(
+    database: Database[Document],
+    collection: Collection[Any],
+    report: MigrationReport,
+    *,
+    is_sharded: bool,
+) -> None:
+    """Give a collection that was just created its indexes, by one command, and its shard key."""
+    name = collection.name
+    built = [_name_index(each.document) for each in _declared(collection, is_sharded=is_sharded)]
+    if built:
+        database[name].create_indexes(built)
+        report.done.extend(f"{name}: index {each.document['name']} built" for each in built)
+    _shard(database, collection, report, is_sharded=is_sharded)
 
 
 def _bring(
@@ -153,22 +177,42 @@ def _bring(
         _resize(database, collection, report)
     if collection.is_validated:
         _validate(database, collection, report, contract=contract)
-    is_to_shard = is_sharded and bool(collection.shard_key)
-    supporting = supporting_index(collection) if is_to_shard else None
-    declared = [*collection.indexes, *([supporting] if supporting else [])]
+    declared = _declared(collection, is_sharded=is_sharded)
     _index(database, collection.name, declared, report, contract=contract)
-    if is_to_shard and shard(database, collection):
+    _shard(database, collection, report, is_sharded=is_sharded)
+
+
+def _declared(collection: Collection[Any], *, is_sharded: bool) -> list[IndexModel]:
+    """Return the indexes of a collection, with the one that its shard key needs."""
+    has_key = is_sharded and bool(collection.shard_key)
+    supporting = supporting_index(collection) if has_key else None
+    return [*collection.indexes, *([supporting] if supporting else [])]
+
+
+def _shard(
+    database: Database[Document],
+    collection: Collection[Any],
+    report: MigrationReport,
+    *,
+    is_sharded: bool,
+) -> None:
+    if is_sharded and collection.shard_key and shard(database, collection):
         report.done.append(f"{collection.name}: sharded by {dict(collection.shard_key)}")
 
 
-def _create(database: Database[Document], collection: Collection[Any]) -> bool:
-    """Create a collection; return False if another process was quicker.
+def _create(database: Database[Document], collection: Collection[Any], *, contract: bool) -> bool:
+    """Create a collection with its validator; return False if another process was quicker.
 
     This includes collections without an index: otherwise a transaction would create the
-    collection, and two such transactions at once would conflict.
+    collection, and two such transactions at once would conflict. A process that agrees on a
+    validator after this one finds the collection there, and gives it that validator.
     """
+    options = dict(collection.options)
+    if collection.is_validated:
+        accepted = _agree(database, collection, contract=contract)
+        options |= {"validator": _any_of(accepted), **_STRICTNESS}
     try:
-        database.create_collection(collection.name, check_exists=False, **collection.options)
+        database.create_collection(collection.name, check_exists=False, **options)
     except OperationFailure as error:
         if error.code != _NAMESPACE_EXISTS:
             raise
@@ -243,10 +287,13 @@ def _agree(
         "$filter": {"input": {"$ifNull": ["$accepted", []]}, "cond": {"$ne": ["$$this", own]}}
     }
     accepted = [own] if contract else {"$slice": [{"$concatArrays": [[own], others]}, _VERSIONS]}
-    VALIDATORS.of(database).update_one(
-        {"_id": _schema_id(collection)}, [{"$set": {"accepted": accepted}}], upsert=True
+    agreed: Any = VALIDATORS.of(database).find_one_and_update(
+        {"_id": _schema_id(collection)},
+        [{"$set": {"accepted": accepted}}],
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
     )
-    return _read_agreed(database, collection)
+    return list(agreed["accepted"])
 
 
 def _schema_id(collection: Collection[Any]) -> str:

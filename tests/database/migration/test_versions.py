@@ -5,15 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from chalice.app import Chalice
-from pymongo import IndexModel
+from pymongo import IndexModel, MongoClient
 from pymongo.database import Database
 from pymongo.errors import WriteError
 
-from chalicelib.database import Document
+from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.schema import COLLECTIONS
 from tests.database.migration.support.things import NEW, NEWER, OLD
+from tests.support.commands import Commands
 
 VALIDATION_FAILED = 121
 
@@ -101,6 +102,21 @@ def test_only_the_version_before_is_remembered(database: Database[Document]) -> 
     assert not accepts(database, name="a")
 
 
+def test_a_new_collection_has_its_validator_with_the_first_command(
+    database: Database[Document], mongodb_uri: str
+) -> None:
+    """A document that comes between two commands is checked as well."""
+    migrate(database, [])
+    indexed = replace(OLD, indexes=(IndexModel("name"), IndexModel("size")))
+    commands = Commands()
+    with MongoClient[Document](mongodb_uri, event_listeners=[commands]) as client:
+        migrate(open_database(client, database.name), [indexed])
+
+    making = {"create", "collMod", "createIndexes"}
+    assert [each for each in commands.names if each in making] == ["create", "createIndexes"]
+    assert not accepts(database, name=1)
+
+
 def test_a_document_that_an_older_version_left_can_be_changed(
     database: Database[Document],
 ) -> None:
@@ -181,8 +197,5 @@ def test_the_command_answers_with_what_it_did(app: Chalice, runtime: Runtime) ->
     command(contracting, None)
     runtime.database.drop_collection("ad.site")
 
-    assert command(contracting, None) == {
-        "done": ["ad.site: created", "ad.site: validator set"],
-        "left": [],
-    }
+    assert command(contracting, None) == {"done": ["ad.site: created"], "left": []}
     assert command({"command": "init_db"}, None) == {"done": [], "left": []}
