@@ -56,4 +56,4 @@ def site(
         "public": True,
         "time_zone": "UTC",
     }
-    return settings.put(runtime.database, name, chosen, log, layout)
+    return settings.put(runtime, name, chosen, log, layout)

@@ -20,10 +20,17 @@ MIN_KEEP_DAYS, MAX_KEEP_DAYS = 15, 3_650
 MAX_ORIGINS = 20
 
 
+class Position(TypedDict):
+    """The last copied hit of a day that is copied in parts."""
+
+    ts: datetime
+    id: str
+
+
 class Moving(TypedDict):
     """A move of a site's hits: announced, then switched, then copied day by day.
 
-    `copied`: the new log has the old log's hits up to this day.
+    `copied`: the new log has the old log's hits up to this day, and up to `position` after it.
     """
 
     log_from: LogName
@@ -31,6 +38,7 @@ class Moving(TypedDict):
     announced_at: datetime
     switched_at: NotRequired[datetime]
     copied: NotRequired[datetime]
+    position: NotRequired[Position]
 
 
 class Rewriting(TypedDict):
@@ -47,7 +55,8 @@ class SiteAnalytics(TypedDict):
     """A site's settings; each switch to another log raises `generation`.
 
     Until `receipts_until`, receipts distinguish new hits from repeats in any log. The schedule acts
-    on `keep_changed`, `layout_changed` and `moving`.
+    on `keep_changed`, `layout_changed` and `moving`. All hits of days from `held_since` on may be
+    in the log: more days to keep bring back no hit, nor does a move from a log that had lost some.
     """
 
     _id: str
@@ -60,6 +69,7 @@ class SiteAnalytics(TypedDict):
     time_zone: NotRequired[str]
     generation: int
     receipts_until: NotRequired[datetime]
+    held_since: NotRequired[datetime]
     moving: NotRequired[Moving]
     keep_changed: NotRequired[bool]
     layout_changed: NotRequired[datetime]
@@ -93,13 +103,18 @@ def find_all(
 
 
 def put(
-    database: Database[Document], site: str, chosen: Chosen, log: LogName, layout: LayoutName
+    runtime: Runtime, site: str, chosen: Chosen, log: LogName, layout: LayoutName
 ) -> SiteAnalytics:
     """Set a site's settings; the log and the layout only for a new site."""
     once = {"log": log, "layout": layout, "generation": 1}
+    today, days = day_of(runtime.now()), chosen["keep_days"]
+    # A new site has no days to keep yet.
+    is_more: Document = {"$and": [{"$gt": ["$keep_days", None]}, {"$lt": ["$keep_days", days]}]}
+    kept: Document = {"$dateSubtract": {"startDate": today, "unit": "day", "amount": "$keep_days"}}
+    held = {"$cond": [is_more, {"$max": ["$held_since", kept]}, "$held_since"]}
     # Rows of the expiring log have their own expiry, which another number of days changes.
     same = {"$eq": ["$keep_days", chosen["keep_days"]]}
-    stored = SITES.of(database).find_one_and_update(
+    stored = SITES.of(runtime.database).find_one_and_update(
         {"_id": site},
         [
             {
@@ -107,6 +122,7 @@ def put(
                     **{name: {"$literal": value} for name, value in chosen.items()},
                     **{name: {"$ifNull": [f"${name}", value]} for name, value in once.items()},
                     "keep_changed": {"$cond": [same, "$keep_changed", True]},
+                    "held_since": held,
                 }
             }
         ],
@@ -125,6 +141,12 @@ def zone_of(site: SiteAnalytics) -> str:
 def kept_since(site: SiteAnalytics, now: datetime) -> datetime:
     """Return the first day of a site's raw hits; older days go."""
     return day_of(now) - timedelta(days=site["keep_days"])
+
+
+def held_since(site: SiteAnalytics, now: datetime) -> datetime:
+    """Return the first day whose hits may all be in a site's log."""
+    since = kept_since(site, now)
+    return max(since, site.get("held_since", since))
 
 
 def kept_for(days: int) -> timedelta:

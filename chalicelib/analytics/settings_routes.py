@@ -250,7 +250,7 @@ def _put(runtime: Runtime, site: str, body: NewAnalytics) -> SiteAnalytics:
     if before and moving and body.log != before["log"]:
         raise MoveInProgress
     stored = settings.put(
-        runtime.database,
+        runtime,
         site,
         {
             "origins": list(body.origins),

@@ -22,6 +22,8 @@ from chalicelib.database import Collection, Document, insert_missing
 DEFAULT_BYTES = 1 << 30
 # The server pushes hits out while some room is still free.
 _NEARLY_FULL = 0.9
+# Many times the hits of a beacon: a few that came late decide nothing.
+_FIRST_HITS = 1_000
 CAPPED = Collection(
     "hit.capped",
     StoredHit,
@@ -61,12 +63,17 @@ class CappedLog(AppendedLog):
         return rows.page(self._rows, span, after, limit)
 
     def holds(self, day: datetime) -> bool:
-        """Return whether the collection still has all hits of a day."""
+        """Return whether the collection still has all hits of a day.
+
+        It pushes them out in the order in which they came. A hit may come a day late, so the latest
+        of the first hits has about the time at which they came.
+        """
         stats = self._database.command("collStats", CAPPED.name)
         if stats["size"] < _NEARLY_FULL * stats["maxSize"]:
             return True
-        oldest = self._rows.find_one({}, {"ts": 1}, sort=[("$natural", ASCENDING)])
-        return oldest is not None and oldest["ts"] < day
+        first = self._rows.find({}, {"ts": 1}).sort("$natural", ASCENDING).limit(_FIRST_HITS)
+        came = max((hit["ts"] for hit in first), default=None)
+        return came is not None and came < day
 
     def forget(self, user: str, until: datetime | None = None) -> None:
         """Delete a user's hits."""

@@ -10,18 +10,18 @@
    earlier message may come again.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.analytics import settings
 from chalicelib.analytics.errors import LogCannotForget, MoveInProgress
 from chalicelib.analytics.hits import DAY, OLDEST, StoredHit, day_of
 from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.logs.log import HitPosition, Log, Span
-from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics, kept_since
+from chalicelib.analytics.settings import SITES, LogName, Position, SiteAnalytics, kept_since
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
@@ -91,24 +91,40 @@ def _switch(database: Database[Document], site: SiteAnalytics, now: datetime) ->
 
 
 def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
-    """Copy days until the end of the move, or until the room is used up."""
+    """Copy hits until the end of the move, or until the room or half of the time is used up.
+
+    A day may have more hits than a run can copy, so each page notes its place. Sessions of a day
+    that the old log had partly lost are not made again.
+    """
     database, now, moving = runtime.database, runtime.now(), site["moving"]
-    sites, name = {site["_id"]: site}, site["_id"]
+    sites, name, rows = {site["_id"]: site}, site["_id"], SITES.of(database)
     old, new = (log_of(database, moving[end], sites) for end in ("log_from", "log_to"))
-    end = day_of(now) + DAY
-    day = max(moving.get("copied") or _first_day(old, name, end), kept_since(site, now))
-    copied = 0
+    end, has_time = day_of(now) + DAY, deadlines.share(0.5)
+    kept = kept_since(site, now)
+    day = max(moving.get("copied") or _first_day(old, name, end), kept)
+    if "copied" not in moving and not old.holds(kept):
+        rows.update_one(_same(site), {"$max": {"held_since": day}})
+    at = moving.get("position")
+    after, copied = HitPosition(at["ts"], at["id"]) if at else None, 0
     while day < end:
-        if copied >= room:
-            return copied
         new.prepare([day])
-        for page in _pages(old, Span(name, day, day + DAY), runtime.bounds.analytics.moved_at_once):
+        span = Span(name, day, day + DAY)
+        while page := old.read(span, after, runtime.bounds.analytics.moved_at_once):
+            if copied >= room or not has_time():
+                return copied
             copied += len(page)
             _keep(database, old, new, page, now)
-        day += DAY
-        SITES.of(database).update_one(_same(site), {"$set": {"moving.copied": day}})
+            after = HitPosition(page[-1]["ts"], page[-1]["_id"])
+            position: Position = {"ts": after.ts, "id": after.id}
+            rows.update_one(
+                _same(site), {"$set": {"moving.copied": day, "moving.position": position}}
+            )
+        lost = {} if old.holds(day) else {"$max": {"held_since": day + DAY}}
+        day, after = day + DAY, None
+        passed = {"$set": {"moving.copied": day}, "$unset": {"moving.position": ""}}
+        rows.update_one(_same(site), {**passed, **lost})
     old.remove(name)
-    SITES.of(database).update_one(_same(site), {"$unset": {"moving": ""}})
+    rows.update_one(_same(site), {"$unset": {"moving": ""}})
     return copied
 
 
@@ -138,11 +154,3 @@ def _keep(
 def _same(site: SiteAnalytics) -> Document:
     """Return the filter of a site during this move."""
     return {"_id": site["_id"], "moving.switched_at": site["moving"]["switched_at"]}
-
-
-def _pages(log: Log, span: Span, size: int) -> Iterator[list[StoredHit]]:
-    """Yield the hits of a span in the order of time, page by page."""
-    after: HitPosition | None = None
-    while page := log.read(span, after, size):
-        yield page
-        after = HitPosition(page[-1]["ts"], page[-1]["_id"])

@@ -5,6 +5,7 @@ replaces it, so a repeat changes nothing. Source: "MongoDB Applied Design Patter
 hierarchical aggregation; but sums make the means, since a mean of means is wrong.
 """
 
+import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -105,32 +106,49 @@ def _roll_up(database: Database[Document], part: _Part, rows: Iterable[Any]) -> 
 def _of_sessions(
     database: Database[Document], site: str, day: datetime, *, by_user: bool
 ) -> Iterator[Any]:
-    """Yield the sums of a day's sessions by hour, entry and exit; with `by_user`, of each user."""
-    key = {"period": "$hour", "entry": "$entry", "exit": "$exit"}
-    whose = {"user": {"$exists": True}} if by_user else {}
-    pipeline: list[Document] = [
-        {"$match": {"site": site, "day": day, **whose}},
-        {"$set": {"hour": {"$dateTrunc": {"date": "$started", "unit": "hour"}}}},
-        {
-            "$group": {
-                "_id": {**key, "user": "$user"} if by_user else key,
-                "sessions": {"$sum": 1},
-                "hits": {"$sum": "$hits"},
-                "seconds": {"$sum": "$seconds"},
-                "bounces": {"$sum": {"$cond": ["$bounce", 1, 0]}},
-            }
-        },
-        *([{"$sort": {"_id.user": 1}}] if by_user else []),
+    """Yield sums of a day's sessions by hour, and the most frequent entries and exits of each.
+
+    With `by_user`, of each user, one user after another. The server cuts the pages: a stranger
+    may send any number of paths.
+    """
+    whose: Document = {"user": {"$exists": True}} if by_user else {}
+    period: Document = {"$dateTrunc": {"date": "$started", "unit": "hour"}}
+    of: Document = {"period": period, **({"user": "$user"} if by_user else {})}
+    sums = {
+        "sessions": {"$sum": 1},
+        "hits": {"$sum": "$hits"},
+        "seconds": {"$sum": "$seconds"},
+        "bounces": {"$sum": {"$cond": ["$bounce", 1, 0]}},
+    }
+    steps: list[list[Document]] = [
+        [{"$group": {"_id": of, **sums}}],
+        _most_frequent("entries", {**of, "path": "$entry"}, by_user=by_user),
+        _most_frequent("exits", {**of, "path": "$exit"}, by_user=by_user),
     ]
+    matching = {"$match": {"site": site, "day": day, **whose}}
+    ordered: list[Document] = [{"$sort": {"_id.user": 1}}] if by_user else []
     rows: Any = SESSIONS.of(database)
     # The driver decodes a batch at once, by default up to 16 MB of rows.
-    for row in rows.aggregate(pipeline, allowDiskUse=True, batchSize=_ROWS_AT_ONCE):
-        of, number = row["_id"], row["sessions"]
-        pages = {
-            "entries": [{"path": of["entry"], "sessions": number}],
-            "exits": [{"path": of["exit"], "sessions": number}],
-        }
-        yield {**row, **pages, "period": of["period"], "user": of.get("user")}
+    found = (
+        rows.aggregate([matching, *step, *ordered], allowDiskUse=True, batchSize=_ROWS_AT_ONCE)
+        for step in steps
+    )
+    for row in heapq.merge(*found, key=lambda each: str(each["_id"].get("user"))):
+        yield {**row, "period": row["_id"]["period"], "user": row["_id"].get("user")}
+
+
+def _most_frequent(pages: str, of: Document, *, by_user: bool) -> list[Document]:
+    """Return the steps that give each period, and user, its most frequent pages."""
+    whole: Document = {"period": "$_id.period", **({"user": "$_id.user"} if by_user else {})}
+    frequent = {
+        "n": MAX_PAGES,
+        "sortBy": {"sessions": -1, "_id.path": 1},
+        "output": {"path": "$_id.path", "sessions": "$sessions"},
+    }
+    return [
+        {"$group": {"_id": of, "sessions": {"$sum": 1}}},
+        {"$group": {"_id": whole, pages: {"$topN": frequent}}},
+    ]
 
 
 def _by_users(rows: Iterable[Any]) -> Iterator[tuple[list[str], list[Any]]]:
@@ -140,7 +158,7 @@ def _by_users(rows: Iterable[Any]) -> Iterator[tuple[list[str], list[Any]]]:
     for user, mine in itertools.groupby(rows, key=itemgetter("user")):
         users.append(user)
         part += mine
-        if len(users) == _USERS_AT_ONCE:
+        if len(users) == _USERS_AT_ONCE or len(part) >= _ROWS_AT_ONCE:
             yield users, part
             users, part = [], []
     if users:
@@ -149,12 +167,13 @@ def _by_users(rows: Iterable[Any]) -> Iterator[tuple[list[str], list[Any]]]:
 
 def _add(made: _Made, row: Any) -> None:
     sums = made.setdefault((row.get("user"), row["period"]), _Sums())
-    sums.sessions += row["sessions"]
-    sums.hits += row["hits"]
-    sums.seconds += row["seconds"]
-    sums.bounces += row["bounces"]
-    for pages, counter in ((row["entries"], sums.entries), (row["exits"], sums.exits)):
-        for page in pages:
+    if "sessions" in row:
+        sums.sessions += row["sessions"]
+        sums.hits += row["hits"]
+        sums.seconds += row["seconds"]
+        sums.bounces += row["bounces"]
+    for name, counter in (("entries", sums.entries), ("exits", sums.exits)):
+        for page in row.get(name, ()):
             counter[page["path"]] += page["sessions"]
 
 

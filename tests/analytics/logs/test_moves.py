@@ -162,7 +162,7 @@ def test_a_copy_counts_no_log(
     with listening(runtime, commands) as heard:
         step(heard, clock)
 
-    assert "collStats" not in commands.names
+    assert "aggregate" not in commands.names
     assert "moving" not in settings(runtime)
     assert ids(runtime) == ["00", "01", "02"]
 
@@ -202,6 +202,47 @@ def test_a_copy_goes_on_where_it_stopped(runtime: Runtime, clock: Clock) -> None
 
     assert copied == [at("2026-02-28"), at("2026-03-01"), None, None]
     assert len(ids(runtime)) == 3
+
+
+@pytest.mark.bounds(analytics={"moved_at_once": 2, "moved_in_a_run": 2})
+@pytest.mark.parametrize("log_to", ["rotating", "timeseries"])
+def test_a_day_of_more_hits_than_a_run_may_copy_is_copied_by_many(
+    runtime: Runtime, clock: Clock, log_to: LogName
+) -> None:
+    site(runtime)
+    count(runtime, *(view(n, NOON + n // 2 * timedelta(minutes=1)) for n in range(7)))
+    logs_moving.start(runtime, settings(runtime), log_to)
+    step(runtime, clock)
+    new = next(log for log in logs(runtime) if log.name == log_to)
+
+    copied = []
+    while "moving" in settings(runtime):
+        step(runtime, clock)
+        copied.append(len(new.read(Span(SITE, NOON - DAY, NOON + DAY), None, 100)))
+
+    # The days of the move itself come after it, in a run of their own.
+    assert copied[:4] == [2, 4, 6, 7]
+    assert set(copied[3:]) == {7}
+    assert ids(runtime) == [f"0{n}" for n in range(7)]
+    assert differences(runtime, NOON) == []
+
+
+def test_a_copy_without_time_goes_on_in_the_next_run(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site(runtime)
+    count(runtime, view(1, NOON), view(2, NOON))
+    logs_moving.start(runtime, settings(runtime), "rotating")
+    step(runtime, clock)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(deadlines, "share", lambda _part: lambda: False)
+        step(runtime, clock)
+    assert "moving" in settings(runtime)
+
+    step(runtime, clock)
+    assert "moving" not in settings(runtime)
+    assert ids(runtime) == ["01", "02"]
 
 
 def test_a_copy_that_is_made_again_changes_nothing(runtime: Runtime, clock: Clock) -> None:

@@ -117,3 +117,42 @@ def test_a_days_sums_are_right_and_made_in_bounded_memory(runtime: Runtime) -> N
         assert told == users
         assert number == (hours if level == "hour" else len(users))
     assert peak < PEAK_MEBIBYTES * MEBIBYTE
+
+
+@pytest.mark.parametrize("whose", ["of nobody", "of one user"])
+def test_a_day_of_as_many_pages_as_sessions_is_rolled_up_in_bounded_memory(
+    runtime: Runtime, whose: str
+) -> None:
+    """A stranger may send hits of any number of paths, each in a session of its own."""
+    user = {} if whose == "of nobody" else {"user": "ann"}
+    number = 12_000
+    rows: list[Any] = [
+        {
+            "_id": f"{SITE}:20260301:v{n}:1",
+            "site": SITE,
+            "day": START,
+            "started": START,
+            "seconds": 0.0,
+            "hits": 1,
+            "bounce": True,
+            "making": "this",
+            **user,
+            "entry": f"/{n % 9_000:0>500}",
+            "exit": f"/{n % 9_000:0>500}",
+        }
+        for n in range(number)
+    ]
+    SESSIONS.of(runtime.database).insert_many(rows)
+
+    tracemalloc.start()
+    rolling.roll_up(runtime.database, SITE, START)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 4 * MEBIBYTE
+    for level in LEVELS:
+        for row in PERIODS[level].of(runtime.database).find({}):
+            assert row["sessions"] == number
+            # Those of which there are two, in the order of their names.
+            twice = [{"path": f"/{n:0>500}", "sessions": 2} for n in range(50)]
+            assert row["entries"] == row["exits"] == twice

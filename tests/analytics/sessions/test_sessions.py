@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from pymongo.monitoring import CommandStartedEvent
 
-from chalicelib.analytics.logs import moving
+from chalicelib.analytics import jobs
+from chalicelib.analytics.logs import capped, moving
 from chalicelib.analytics.sessions import making
 from chalicelib.analytics.sessions.periods import SESSIONS, end_of, start_of
 from chalicelib.analytics.settings import SITES
 from chalicelib.database import OPERATION_TIMEOUT_MS
 from chalicelib.runtime import Runtime
-from tests.analytics.support.hits import LOGS, SITE, at, count, site, view
+from tests.analytics.support.hits import LOGS, SITE, at, count, logs, site, view
 from tests.support.clock import Clock
 from tests.support.commands import Commands, listening
 from tests.support.http_client import Client
@@ -305,6 +306,73 @@ def test_what_the_log_no_longer_holds_is_not_made_anew(runtime: Runtime, clock: 
     making.make_due(runtime)
 
     assert sessions(runtime)[0][3] == 2
+
+
+def make_all(runtime: Runtime, clock: Clock) -> None:
+    """Make all sessions that are due."""
+    for _ in range(3):
+        jobs.roll_up(runtime)
+        clock.advance(minutes=20)
+
+
+def test_more_days_to_keep_unmake_no_session_of_a_day_that_the_log_has_lost(
+    runtime: Runtime, clock: Clock, publisher: Client
+) -> None:
+    site(runtime, keep_days=15)
+    count(runtime, view(1, MORNING, "/a"), view(2, MORNING + MINUTE, "/spam"))
+    clock.advance(days=1)
+    make_all(runtime, clock)
+    # The server deletes them by their time.
+    clock.advance(days=20)
+    runtime.database["hit.event"].delete_many({})
+    site(runtime, keep_days=90)
+
+    assert publisher.delete(f"/stats/{SITE}?path=/spam").status == 204
+    make_all(runtime, clock)
+
+    assert [each[3] for each in sessions(runtime)] == [2]
+    assert [row["sessions"] for row in report(publisher, "month") if row["sessions"]] == [1]
+
+
+def test_a_move_from_a_log_that_had_lost_hits_unmakes_no_session(
+    runtime: Runtime, clock: Clock, publisher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site(runtime, "capped")
+    count(runtime, view(1, MORNING, "/a"), view(2, MORNING + MINUTE, "/spam"))
+    count(runtime, view(3, MORNING + DAY, "/a"), view(4, MORNING + DAY + MINUTE, "/spam"))
+    clock.advance(days=2)
+    make_all(runtime, clock)
+    # Newer hits push out the oldest.
+    monkeypatch.setattr(capped, "_NEARLY_FULL", 0)
+    lost = {"_id": {"$in": [f"{SITE}:hit-{number:012}" for number in (1, 2, 3)]}}
+    assert runtime.database["hit.capped"].delete_many(lost).deleted_count == 3
+    found = SITES.of(runtime.database).find_one({"_id": SITE})
+    assert found is not None
+    moving.start(runtime, found, "rotating")
+    for _ in range(3):
+        clock.advance(minutes=5)
+        moving.sweep(runtime)
+
+    assert publisher.delete(f"/stats/{SITE}?path=/spam").status == 204
+    make_all(runtime, clock)
+
+    assert [each[3] for each in sessions(runtime)] == [2, 2]
+
+
+def test_one_hit_that_came_late_hides_no_loss_of_the_capped_log(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capped, "_NEARLY_FULL", 0)
+    site(runtime, "capped")
+    # The hits before these were pushed out.
+    count(runtime, view(1, MORNING - DAY))
+    count(runtime, *(view(n, MORNING + n * MINUTE) for n in range(2, 5)))
+
+    (log,) = logs(runtime)
+
+    today = MORNING.replace(hour=0)
+    assert not log.holds(today)
+    assert log.holds(today + DAY)
 
 
 @pytest.mark.parametrize(

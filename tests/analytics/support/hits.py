@@ -38,7 +38,7 @@ def site(
         "time_zone": "UTC",
         **chosen,
     }
-    return settings.put(runtime.database, name, wanted, log, layout)
+    return settings.put(runtime, name, wanted, log, layout)
 
 
 def view(number: int | str, ts: datetime, path: str = "/a", **changes: Any) -> Hits:
