@@ -20,6 +20,8 @@ from chalicelib.shop.errors import OrderUnfinished
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, find
 
 _OVER: tuple[State, ...] = ("done", "void")
+_ERASED: Document = {"user": None, "address": None, "email": None, "erased": True}
+_UNCLAIMED: Document = {"user": None, "erased": {"$exists": False}}
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
@@ -38,7 +40,7 @@ def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
     """
     cart = carts.claim(runtime, cart_id, user_id)
     # The cart itself names its latest orders only.
-    made = {"cart": cart_id, "user": None}
+    made = {"cart": cart_id, **_UNCLAIMED}
     ORDERS.of(runtime.database).update_many(made, {"$set": {"user": user_id}})
     return cart
 
@@ -50,7 +52,7 @@ def follow_claim(runtime: Runtime, order_id: str, cart_id: str) -> None:
     """
     cart = CARTS.of(runtime.database).find_one({"_id": cart_id})
     if cart is not None and cart["user"] is not None:
-        this = {"_id": order_id, "user": None}
+        this = {"_id": order_id, **_UNCLAIMED}
         ORDERS.of(runtime.database).update_one(this, {"$set": {"user": cart["user"]}})
 
 
@@ -65,8 +67,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
         return {"user": user_id, **({time: {"$lte": until}} if until else {})}
 
     CARTS.of(runtime.database).update_many(theirs("touched"), {"$set": {"user": None}})
-    nobody = {"$set": {"user": None, "address": None, "email": None}}
-    ORDERS.of(runtime.database).update_many(theirs("at"), nobody)
+    ORDERS.of(runtime.database).update_many(theirs("at"), {"$set": _ERASED})
     return Step.DONE
 
 
@@ -74,7 +75,8 @@ def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
     """Remove the buyer from an order that is over, and return the order; a repeated call may.
 
     `email` proves the buyer: it equals the order's, except in case. An order whose address and
-    e-mail are forgotten still loses its buyer's account. Raises OrderUnfinished and InvalidRequest.
+    e-mail are forgotten still loses its buyer's account, and so does its cart, once it is over. A
+    claim of the cart brings no buyer back. Raises OrderUnfinished and InvalidRequest.
     """
     if order["state"] not in _OVER:
         raise OrderUnfinished
@@ -82,8 +84,9 @@ def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
         detail = "the order has another e-mail address"
         raise InvalidRequest(errors=[FieldError("email", "other_email", detail)])
     this = {"_id": order["_id"], "state": {"$in": list(_OVER)}}
-    nobody = {"user": None, "address": None, "email": None}
-    ORDERS.of(runtime.database).update_one(this, {"$set": nobody})
+    ORDERS.of(runtime.database).update_one(this, {"$set": _ERASED})
+    over = {"_id": order["cart"], "order": order["_id"], "state": {"$in": ["ordered", "expired"]}}
+    CARTS.of(runtime.database).update_one(over, {"$set": {"user": None}})
     return find(runtime.database, order["_id"]) or order
 
 

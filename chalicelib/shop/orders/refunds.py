@@ -3,6 +3,7 @@
 A refund has a key. If a call stops in between, the refund stays owed, and the sweep finishes it.
 """
 
+import contextlib
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -203,7 +204,9 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
         key = f"refund:{order['_id']}:{refund['key']}"
         for sku, units in refund["units"].items():
             change = NewMovement(key, units, None, "refund")
-            movements.move(runtime, key_of(order["site"], sku), change)
+            # A try of the refund that failed at the bank may have put more units on the shelf.
+            with contextlib.suppress(IdempotencyKeyReused):
+                movements.move(runtime, key_of(order["site"], sku), change)
         _note(runtime, payment, {**refund, "state": "made"}, "done")
 
 

@@ -99,19 +99,25 @@ def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
         cancelled = event_of(order, "order.cancelled", runtime.now())
         advance(runtime, order, "declined", reason=_LET_GO[status], due_events=[cancelled])
         return True
-    if not is_late:
-        _look_later(runtime, order)
+    _look_later(runtime, order, order["deadline"] if is_late else None)
     return False
 
 
-def _look_later(runtime: Runtime, order: Order) -> None:
-    """Make an undecided order due at twice its age, or at its deadline: some six looks for each."""
+def _look_later(runtime: Runtime, order: Order, late_since: datetime | None) -> None:
+    """Make an undecided order due at twice its age, or at its deadline: some six looks for each.
+
+    A bank may take days to decide, and no cancellation ends a payment meanwhile: after the deadline
+    an order is due at twice its lateness, each hour at last.
+    """
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     now = runtime.now()
-    later = now + max(now - order["at"], lease)
+    if late_since is not None:
+        due = now + min(max(now - late_since, lease), WATCHED)
+    else:
+        later = now + max(now - order["at"], lease)
+        due = min(later, order["deadline"] or later)
     this = {"_id": order["_id"], "state": "paying"}
-    change = {"$set": {"due": min(later, order["deadline"] or later)}}
-    ORDERS.of(runtime.database).update_one(this, change)
+    ORDERS.of(runtime.database).update_one(this, {"$set": {"due": due}})
 
 
 def _settle(runtime: Runtime, order: Order) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders.personal_data import forget_buyers
+from chalicelib.shop.orders import personal_data
+from chalicelib.shop.orders.personal_data import follow_claim, forget_buyers
 from tests.shop.support.buying import (
     agreement,
     bought,
@@ -36,7 +37,8 @@ def test_a_guest_erases_themselves_from_an_order_by_its_cart_and_their_address(
         erased = erase(client, order, cart, "ANN@example.org")
         assert (erased.status, erased.json["email"], erased.json["address"]) == (200, None, None)
 
-    assert stored_order(runtime, order) == {**before, "email": None, "address": None}
+    gone = {"email": None, "address": None, "erased": True}
+    assert stored_order(runtime, order) == {**before, **gone}
 
 
 @pytest.mark.parametrize("name", ["paula", "admin"])
@@ -76,6 +78,45 @@ def test_a_user_erases_themselves_from_an_order_whose_address_is_forgotten(
     assert stored_order(runtime, order)["user"] == "ann"
 
     assert erase(client.as_("ann"), order).status == 200
+
+    assert stored_order(runtime, order)["user"] is None
+
+
+@pytest.mark.parametrize("state", ["done", "void"])
+def test_a_claim_of_the_cart_brings_no_erased_buyer_back(
+    client: Client, runtime: Runtime, state: str
+) -> None:
+    """A page claims the cart of a reader who signs in; a repeated checkout follows its cart."""
+    stocked(client)
+    ann = client.as_("ann")
+    if state == "done":
+        cart, order = bought(ann)
+    else:
+        cart = cart_of(client, MOBY_HARD=1)
+        order = ordered(client, cart, agreement(email="late@example.org"))
+        client.post(f"/orders/{order}/cancel?cart={cart}")
+    assert stored_order(runtime, order)["state"] == state
+    email = stored_order(runtime, order)["email"] or ""
+    assert erase(ann if state == "done" else client, order, cart, email).status == 200
+    stored = runtime.database["shop.cart"].find_one({"_id": cart})
+    assert stored is not None
+    assert stored["user"] is None
+
+    assert ann.post(f"/carts/{cart}/claim").status == 200
+    follow_claim(runtime, order, cart)
+
+    assert stored_order(runtime, order)["user"] is None
+    assert ann.get("/users/me/orders").json["orders"] == []
+
+
+def test_no_claim_brings_a_person_back_to_the_orders_of_before_their_erasure(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client)
+    cart, order = bought(client.as_("ann"))
+    personal_data.erase(runtime, "ann")
+
+    assert client.as_("bob").post(f"/carts/{cart}/claim").status == 200
 
     assert stored_order(runtime, order)["user"] is None
 

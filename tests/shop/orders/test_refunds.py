@@ -305,3 +305,23 @@ def test_a_refund_has_its_form(client: Client, body: dict[str, Any]) -> None:
     order = ordered(client, cart_of(client, MOBY_HARD=1), agreement())
 
     assert paula.post(f"/orders/{order}/refund", **body).status == 422
+
+
+def test_a_smaller_try_of_a_refund_that_is_on_the_shelf_already_ends(
+    client: Client, runtime: Runtime, clock: Clock
+) -> None:
+    """The bank returned the first try; the second refunds the rest that another refund left."""
+    stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=2)
+    refunds.refund_order(runtime, stored_order(runtime, order), "r1", {SKU: 2}, restock=True)
+    again = {"refunds.0.state": "made", "refunds.0.units": {SKU: 1}, "refunds.0.again": 1}
+    owed = {**again, "refunds.0.amount_micros": PRICE, "owed": clock()}
+    PAYMENTS.of(runtime.database).update_one({"_id": order}, {"$set": owed})
+    clock.advance(minutes=2)
+
+    sweep.sweep(runtime)
+
+    payment = PAYMENTS.of(runtime.database).find_one({"_id": order})
+    assert payment is not None
+    assert (payment["refunds"][0]["state"], "owed" in payment) == ("done", False)
+    assert shelf_of(runtime) == Shelf(5, 5, 0)

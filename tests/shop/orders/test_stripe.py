@@ -8,7 +8,7 @@ from chalicelib.errors import Misconfigured, Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
-from chalicelib.shop.payments.port import Charge
+from chalicelib.shop.payments.port import Charge, Status
 from chalicelib.shop.payments.stripe import StripeProvider, units_of
 from tests.shop.support.buying import (
     OTHER,
@@ -215,6 +215,32 @@ def test_a_payment_that_could_not_be_cancelled_is_cancelled_once_it_can_be(
 
     assert stored_order(runtime, order)["state"] == "void"
     assert shelf_of(runtime).held == 0
+
+
+def test_a_payment_that_a_bank_decides_in_days_is_looked_at_each_hour_at_most(
+    client: Client, runtime: Runtime, stripe: Stripe, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look is three calls to Stripe, with which all shops share an account."""
+    order = ordered(client, shop(client))
+    stripe.intents["pi_1"]["status"] = "processing"
+    clock.advance(minutes=31)
+    cancel, cancelled = StripeProvider.cancel, []
+
+    def count_cancelling(self: StripeProvider, charge: Charge, intent: str) -> Status:
+        cancelled.append(clock())
+        return cancel(self, charge, intent)
+
+    monkeypatch.setattr(StripeProvider, "cancel", count_cancelling)
+    for _ in range(24 * 30):
+        sweep.sweep(runtime)
+        clock.advance(minutes=2)
+
+    assert 24 <= len(cancelled) <= 24 + 8
+    assert stored_order(runtime, order)["state"] == "paying"
+    stripe.intents["pi_1"]["status"] = "requires_payment_method"
+    clock.advance(hours=1)
+    sweep.sweep(runtime)
+    assert stored_order(runtime, order)["state"] == "void"
 
 
 def test_a_payment_after_its_order_was_let_go_is_given_back_once(
