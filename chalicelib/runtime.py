@@ -23,8 +23,9 @@ class Runtime:
     """The database, the queues, the clock and the randomness of an app.
 
     `now` returns aware UTC with BSON's millisecond precision. No other code in Plaza reads a clock
-    or draws a random number, so a test that pins both decides everything. `memory` lasts as long as
-    the container.
+    or draws a random number, so a test that pins both decides everything. A late repeat of a call
+    has the time of its first attempt as `now`, and its own as `clock`; others have no `clock`.
+    `memory` lasts as long as the container.
     """
 
     database: Database[Document]
@@ -34,6 +35,7 @@ class Runtime:
     settings: Settings
     bounds: Bounds = BOUNDS
     memory: Memory = field(default_factory=Memory, compare=False, repr=False)
+    clock: Callable[[], datetime] | None = None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Runtime":

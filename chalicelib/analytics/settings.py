@@ -143,7 +143,7 @@ def kept_since(site: SiteAnalytics, now: datetime) -> datetime:
     return day_of(now) - timedelta(days=site["keep_days"])
 
 
-def held_since(site: SiteAnalytics, now: datetime) -> datetime:
+def first_day_held(site: SiteAnalytics, now: datetime) -> datetime:
     """Return the first day whose hits may all be in a site's log."""
     since = kept_since(site, now)
     return max(since, site.get("held_since", since))

@@ -233,29 +233,30 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
 
 
 def take_seq(
-    database: Database[Document],
-    node_id: str,
-    now: datetime,
-    moderated: frozenset[str] | None = NOWHERE,
+    runtime: Runtime, node_id: str, moderated: frozenset[str] | None = NOWHERE
 ) -> Node | None:
     """Number a new comment: return the node with the comment's `last_seq` and `last_posted`.
 
     One atomic write numbers the comment and reads the settings that apply to it. `last_posted`
-    never runs backwards, so times agree with numbers whatever the clocks say. Returns None if the
-    node is unknown, locked, closed to the author, vacant, or on the move.
-    `moderated`: the sites that the author moderates; None: every site.
+    never runs backwards, so times agree with numbers whatever the clocks say; no comparison begins
+    before the end of the call. Returns None if the node is unknown, locked, closed to the author,
+    vacant, or on the move. `moderated`: the sites that the author moderates; None: every site.
     """
-    return NODES.of(database).find_one_and_update(
+    now, written = runtime.now(), (runtime.clock or runtime.now)()
+    return NODES.of(runtime.database).find_one_and_update(
         {"_id": node_id, "moving": None, **writable_filter(now, moderated)},
-        {"$inc": {"last_seq": 1}, "$max": {"last_posted": now}, "$set": {"written": now}},
+        {"$inc": {"last_seq": 1}, "$max": {"last_posted": now}, "$set": {"written": written}},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
     )
 
 
-def touch(database: Database[Document], node_id: str, now: datetime) -> None:
+def touch(runtime: Runtime, node_id: str) -> None:
     """Note a coming write to the node, so that a later comparison checks its counts."""
-    NODES.of(database).update_one({"_id": node_id, **OCCUPIED}, {"$set": {"written": now}})
+    this = {"_id": node_id, **OCCUPIED}
+    NODES.of(runtime.database).update_one(
+        this, {"$set": {"written": (runtime.clock or runtime.now)()}}
+    )
 
 
 def want_store(database: Database[Document], node_id: str, store: StoreName | None) -> Node:

@@ -157,7 +157,7 @@ def _complete(
 ) -> None:
     """Give a collection that was just created its indexes, by one command, and its shard key."""
     name = collection.name
-    built = [_name_index(each.document) for each in _declared(collection, is_sharded=is_sharded)]
+    built = [_name_index(each.document) for each in _indexes_of(collection, is_sharded=is_sharded)]
     if built:
         database[name].create_indexes(built)
         report.done.extend(f"{name}: index {each.document['name']} built" for each in built)
@@ -177,12 +177,12 @@ def _bring(
         _resize(database, collection, report)
     if collection.is_validated:
         _validate(database, collection, report, contract=contract)
-    declared = _declared(collection, is_sharded=is_sharded)
+    declared = _indexes_of(collection, is_sharded=is_sharded)
     _index(database, collection.name, declared, report, contract=contract)
     _shard(database, collection, report, is_sharded=is_sharded)
 
 
-def _declared(collection: Collection[Any], *, is_sharded: bool) -> list[IndexModel]:
+def _indexes_of(collection: Collection[Any], *, is_sharded: bool) -> list[IndexModel]:
     """Return the indexes of a collection, with the one that its shard key needs."""
     has_key = is_sharded and bool(collection.shard_key)
     supporting = supporting_index(collection) if has_key else None

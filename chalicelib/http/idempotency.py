@@ -182,7 +182,8 @@ class _Attempt:
     ) -> Made:
         """Return the thing that `make` makes. A refusal deletes the key; a failure keeps it."""
         at = self._row["at"]
-        runtime = replace(self._runtime, now=lambda: at, random=self._random())
+        clock = self._runtime.now
+        runtime = replace(self._runtime, now=lambda: at, clock=clock, random=self._random())
         try:
             made = make(runtime)
         except DuplicateKeyError:

@@ -83,16 +83,18 @@ def refuses_letters(runtime: Runtime, address: str) -> bool:
     return not events.takes_mail(runtime, address_keys(address, runtime.settings.signing_keys))
 
 
-def may_have(runtime: Runtime, address: str) -> bool:
+def may_have(runtime: Runtime, address: str, withheld_at: str = "") -> bool:
     """Count a letter that a person asks for, to any mailbox; return whether it may have one more.
 
-    Addresses that differ after a plus alone lead to one mailbox.
+    Addresses that differ after a plus alone lead to one mailbox. A letter that a site withholds
+    counts for this site alone: strangers must not use up the letters of a mailbox by letters that
+    it never gets.
     """
     local, _, domain = address.rpartition("@")
     mailbox = f"{local.partition('+')[0] or local}@{domain}"
     key = address_keys(mailbox, runtime.settings.signing_keys)[0]
     try:
-        limits.take_for(runtime, MAILBOX_LETTERS, key)
+        limits.take_for(runtime, MAILBOX_LETTERS, f"{key} {withheld_at}".rstrip())
     except TooFast:
         return False
     return True

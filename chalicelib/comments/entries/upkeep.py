@@ -115,7 +115,7 @@ def _sweep_node(
     if node is not None and "vacant" not in node:
         # Their threads had counted them.
         if node["last_seq"] > _COMPARED_AT_ONCE:
-            nodes.touch(runtime.database, node_id, runtime.now())
+            nodes.touch(runtime, node_id)
         else:
             ask(runtime, node, lambda _store, current: repair(runtime, current))
     return removed

@@ -23,9 +23,9 @@ from chalicelib.comments.people.rows import (
     PEOPLE,
     Person,
     PersonCounts,
+    harshness_of,
     new_person,
     person_id,
-    status_of,
     taken_key,
 )
 from chalicelib.comments.shapes import MAX_BADGES, MAX_NOTE_CHARACTERS
@@ -40,7 +40,6 @@ from chalicelib.runtime import Runtime
 
 # People of one address whom one call takes.
 MOST_AT_ONCE = 20
-_HARSHNESS = ("ok", "suspended", "shadowed", "banned")
 
 
 class Claimed(NamedTuple):
@@ -158,7 +157,7 @@ def _merge(mine: Person, theirs: Person, now: datetime) -> Person:
     """Return an account's document with the standing of a person who it is."""
     made: Person = {**mine, "counts": _sum(mine["counts"], theirs["counts"])}
     made.setdefault("taken_key", taken_key(mine["user_id"], mine["name"]))
-    if _harshness(theirs, now) > _harshness(mine, now):
+    if harshness_of(theirs, now) > harshness_of(mine, now):
         made |= {"status": theirs["status"], "until": theirs["until"]}
         if "act" in theirs:
             made["act"] = theirs["act"]
@@ -176,18 +175,6 @@ def _merge(mine: Person, theirs: Person, now: datetime) -> Person:
     made["touched"] = now
     made.setdefault("recount", now)
     return made
-
-
-def _harshness(person: Person, now: datetime) -> tuple[float, ...]:
-    """Return the order of standings: of two suspensions the longer is the harsher.
-
-    A suspension that ends is milder than a shadow, which would be over with it.
-    """
-    status = status_of(person, now)
-    if status != "suspended":
-        return (_HARSHNESS.index(status), 0)
-    until = person["until"]
-    return (1, until.timestamp()) if until else (2, 1)
 
 
 def _sum(mine: PersonCounts, theirs: PersonCounts) -> PersonCounts:

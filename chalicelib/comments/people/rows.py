@@ -19,6 +19,8 @@ from chalicelib.sites.permissions import manages
 
 # `shadowed`: only they and moderators see their texts, and they do not know it.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
+# From the mildest to the harshest.
+_HARSHNESS: tuple[Status, ...] = ("ok", "suspended", "shadowed", "banned")
 MAX_BLOCKED = 1_000
 
 
@@ -234,6 +236,18 @@ def status_of(person: Mapping[str, Any], now: datetime) -> Status:
     if status == "suspended" and person["until"] is not None and person["until"] <= now:
         return "ok"
     return status
+
+
+def harshness_of(person: Mapping[str, Any], now: datetime) -> tuple[float, ...]:
+    """Return the order of standings: of two suspensions the longer is the harsher.
+
+    A suspension that ends is milder than a shadow, which would be over with it.
+    """
+    status = status_of(person, now)
+    if status != "suspended":
+        return (_HARSHNESS.index(status), 0)
+    until = person["until"]
+    return (1, until.timestamp()) if until else (2, 1)
 
 
 def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:

@@ -4,12 +4,21 @@ A crash between two writes leaves either a link that still works, or comments th
 releases: it looks once more when no post can be running that began before the confirmation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from chalicelib.comments.errors import UnknownLink
 from chalicelib.comments.people.links import CONFIRMATIONS, Confirmation, token_hash
-from chalicelib.comments.people.rows import PEOPLE, Person, defaults, person_id, status_of
+from chalicelib.comments.people.rows import (
+    PEOPLE,
+    Person,
+    defaults,
+    harshness_of,
+    new_person,
+    person_id,
+    status_of,
+)
 from chalicelib.comments.writing import releasing
 from chalicelib.database import Document, upsert
 from chalicelib.jobs.sweeping import Sweep
@@ -54,26 +63,37 @@ def _valid(site: str, token: str, now: datetime) -> Document:
 
 
 def _note(runtime: Runtime, found: Confirmation) -> None:
-    """Store a guest's confirmed address, with the standing of its earlier guests."""
+    """Store a guest's confirmed address, with the standing of earlier guests if it is harsher."""
     site, name = found["site"], found["name"]
     said = {"email_key": found["email_key"], "taken_key": lookalike_key(name)}
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
     fields["release"] = runtime.now()
     fields["confirmed_at"] = {"$ifNull": ["$confirmed_at", runtime.now()]}
     former = find_held(runtime, site, found.get("email_keys", [found["email_key"]]))
-    if former is not None:
-        fields |= {"status": former["status"], "until": former["until"]}
     made = defaults(site, found["person"], name)
     key = {"_id": person_id(site, found["person"])}
+    if former is not None:
+        own = PEOPLE.of(runtime.database).find_one(key) or new_person(site, found["person"], name)
+        if harshness_of(former, runtime.now()) > harshness_of(own, runtime.now()):
+            fields |= _unless_changed(own, former)
     upsert(PEOPLE.of(runtime.database), key, [{"$set": made}, {"$set": fields}])
 
 
+def _unless_changed(own: Mapping[str, Any], former: Mapping[str, Any]) -> Document:
+    """Return the fields of a former standing; a standing that a moderator sets meanwhile stays."""
+    fields = ("status", "until")
+    is_same = {"$and": [{"$eq": [f"${each}", own[each]]} for each in fields]}
+    return {each: {"$cond": [is_same, {"$literal": former[each]}, f"${each}"]} for each in fields}
+
+
 def find_held(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person | None:
-    """Return a person of an address whom moderators hold back: another name ends no ban.
+    """Return the person of an address whom moderators hold back most: another name ends no ban.
 
     `email_keys` are its hashes by all keys: a rotation ends no ban either. For a guest whose past
     an account has, the account counts. An address in an imported file proves nothing.
     """
+    held: list[Person] = []
+    now = runtime.now()
     people = PEOPLE.of(runtime.database)
     unlike: list[Document] = [{"status": {"$ne": "ok"}}, {"joined": {"$exists": True}}]
     same = {"email_key": {"$in": list(email_keys)}, "site": site, "$or": unlike}
@@ -83,9 +103,9 @@ def find_held(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person 
             found = people.find_one({"_id": person_id(site, each["joined"])})
         elif IMPORTED_ID.fullmatch(each["user_id"]):
             found = None
-        if found is not None and status_of(found, runtime.now()) != "ok":
-            return found
-    return None
+        if found is not None and status_of(found, now) != "ok":
+            held.append(found)
+    return max(held, key=lambda each: harshness_of(each, now), default=None)
 
 
 def sweep(runtime: Runtime) -> int:

@@ -104,8 +104,8 @@ def _send(
 ) -> None:
     """Store a link under a new token, and queue its letter; raises TooFast and Misconfigured."""
     limits.take_for(runtime, SITE_LETTERS, link["site"])
-    # A mailbox counts its letters before anything that depends on the address.
-    may_have = letters.may_have(runtime, to)
+    # A call does the same for every address, and learns nothing of it.
+    may_have = letters.may_have(runtime, to, link["site"] if is_withheld else "")
     token = signing.encode(runtime.random.randbytes(TOKEN_BYTES))
     link["_id"] = token_hash(token)
     keys = addressing.address_keys(to, runtime.settings.signing_keys)

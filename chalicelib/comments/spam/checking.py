@@ -162,7 +162,7 @@ def _wipe(runtime: Runtime, node: Node, row: Mapping[str, Any], until: datetime)
     found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if found is None:
         # A post crashed half way: have the node compared with its entries.
-        nodes.touch(runtime.database, node["_id"], runtime.now())
+        nodes.touch(runtime, node["_id"])
         return False
     if not _is_over(found, until):
         entries.settle(runtime.database, node, found)

@@ -208,7 +208,7 @@ def _ask(
     except Unavailable:
         # The comparison of counts makes the rows of a node that moves again and again.
         if is_repairing:
-            nodes.touch(runtime.database, node["_id"], runtime.now())
+            nodes.touch(runtime, node["_id"])
         return Difference()
     except (UnknownNode, NodeMoved):
         return Difference()

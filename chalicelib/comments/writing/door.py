@@ -111,7 +111,7 @@ def take_number(
     """
     moderated = moderated_sites(author)
     for _ in waits(runtime.settings.post_budget_ms):
-        node = nodes.take_seq(runtime.database, node_id, runtime.now(), moderated)
+        node = nodes.take_seq(runtime, node_id, moderated)
         if node is not None:
             return node
         _explain(runtime, node_id, author, make)

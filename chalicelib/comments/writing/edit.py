@@ -321,7 +321,7 @@ def change_comment(
     Returns None for an unknown or deleted comment, and for other values. Raises Unavailable if a
     move of the node outlasts the budget of time.
     """
-    nodes.touch(runtime.database, node["_id"], runtime.now())
+    nodes.touch(runtime, node["_id"])
     # Changes that each generation's counts still lack, since a move prevented the confirmation.
     owed: dict[tuple[str, int], Counter[str]] = {}
     changed: Comment | None = None

@@ -206,8 +206,7 @@ def _renumber(
     if there is not None:
         return _Renumbered(current, None, there, is_copied=True)
     author, parent_id = written.standing.author, written.new.parent
-    now = runtime.now()
-    node = nodes.take_seq(runtime.database, current["_id"], now, moderated_sites(author))
+    node = nodes.take_seq(runtime, current["_id"], moderated_sites(author))
     if node is None:
         return None
     parent = None

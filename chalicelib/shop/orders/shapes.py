@@ -52,8 +52,8 @@ class Order(TypedDict):
     """An order. `due`: the next sweep of an unfinished order.
 
     At `deadline` the sweep cancels a pending payment. `reason` is the reason of an end without
-    payment: `out_of_stock:SKU`, `abandoned`, or the provider's. `erased`: no claim of the cart brings
-    a buyer back.
+    payment: `out_of_stock:SKU`, `abandoned`, or the provider's. `erased`: no claim of the cart
+    brings a buyer back.
     """
 
     _id: str

@@ -83,8 +83,8 @@ def test_taking_a_number_and_closing_cannot_cross(runtime: Runtime, clock: Clock
         {"_id": "a-page"}, {"$set": {"closes_at": clock.time}}
     )
 
-    assert nodes.take_seq(runtime.database, "a-page", clock.time) is None
-    assert nodes.take_seq(runtime.database, "a-page", clock.time, None) is not None
+    assert nodes.take_seq(runtime, "a-page") is None
+    assert nodes.take_seq(runtime, "a-page", None) is not None
 
 
 def test_nodes_of_earlier_releases_have_no_times(runtime: Runtime, clock: Clock) -> None:
@@ -92,7 +92,7 @@ def test_nodes_of_earlier_releases_have_no_times(runtime: Runtime, clock: Clock)
     gone = {"opens_at": "", "closes_at": "", "slow_seconds": ""}
     nodes.NODES.of(runtime.database).update_one({"_id": "a-page"}, {"$unset": gone})
 
-    assert nodes.take_seq(runtime.database, "a-page", clock.time) is not None
+    assert nodes.take_seq(runtime, "a-page") is not None
     assert permissions.is_open(nodes.find(runtime.database, "a-page"), clock.time)
 
 

@@ -11,6 +11,7 @@ from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.stores import ask
 from chalicelib.comments.writing import draft, edit, releasing
+from chalicelib.database import upsert
 from chalicelib.mail.rows import LETTERS
 from chalicelib.runtime import LONGEST_RUN, Runtime
 from tests.comments.support.guests import COMMENTS, NODE, PAGE, SITE, GuestSite
@@ -268,6 +269,60 @@ def test_another_name_ends_no_ban(site: GuestSite) -> None:
     assert site.press().status == 302
 
     assert site.shown() == []
+    assert second.post(COMMENTS, text="Another").code == "banned"
+
+
+SUSPENDED = {"status": "suspended", "until": "2026-03-09T00:00:00Z"}
+SHADOWED, BANNED = {"status": "shadowed"}, {"status": "banned"}
+
+
+@pytest.mark.parametrize("former", [SUSPENDED, SHADOWED], ids=lambda each: str(each["status"]))
+def test_a_milder_standing_of_before_ends_no_ban(site: GuestSite, former: dict[str, str]) -> None:
+    first = site.guest().get("/me").json["id"]
+    site.press()
+    site.admin.patch(f"{SITE}/people/{first}", **former)
+    second = site.guest("Pilot")
+    site.admin.patch(f"{SITE}/people/{second.get('/me').json['id']}", **BANNED)
+
+    assert site.press().status == 302
+
+    assert second.post(COMMENTS, text="Another").code == "banned"
+
+
+@pytest.mark.parametrize("order", [(SUSPENDED, BANNED), (BANNED, SUSPENDED)], ids=["up", "down"])
+def test_of_many_guests_of_an_address_the_harshest_standing_counts(
+    site: GuestSite, order: tuple[dict[str, str], dict[str, str]]
+) -> None:
+    guests = []
+    for name in ("Passenger", "Pilot"):
+        guests.append(site.guest(name).get("/me").json["id"])
+        site.press()
+    for guest, standing in zip(guests, order, strict=True):
+        site.admin.patch(f"{SITE}/people/{guest}", **standing)
+    third = site.guest("Purser")
+
+    assert site.press().status == 302
+
+    assert third.post(COMMENTS, text="Another").code == "banned"
+
+
+def test_a_ban_of_the_moment_of_a_confirmation_stays(
+    site: GuestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = site.guest().get("/me").json["id"]
+    site.press()
+    site.admin.patch(f"{SITE}/people/{first}", **SUSPENDED)
+    second = site.guest("Pilot")
+    person = second.get("/me").json["id"]
+    second.post(COMMENTS, text="A fine evening")
+
+    def ban_first(*given: Any) -> None:
+        site.admin.patch(f"{SITE}/people/{person}", **BANNED)
+        upsert(*given)
+
+    monkeypatch.setattr(confirming, "upsert", ban_first)
+    assert site.press().status == 302
+
     assert second.post(COMMENTS, text="Another").code == "banned"
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib.comments import nodes, repair
 from chalicelib.comments.entries import writing
+from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import Duplicate
 from chalicelib.comments.forms import NewComment
 from chalicelib.comments.seen import MOST_MARKS, RUNNING, SEEN
@@ -162,6 +164,30 @@ def test_a_call_that_died_after_its_mark_is_repeated(
     clock.advance(seconds=41)
 
     assert keyed(ann).status == 201
+
+
+def test_a_node_is_not_compared_during_a_call_that_is_repeated_late(
+    ann: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call bears the time of its first attempt; a quiet node has the time of its last write."""
+    with monkeypatch.context() as dying:
+        dying.setattr(post, "_store", _die)
+        assert keyed(ann).status == 500
+    clock.advance(minutes=16)
+    repair.repair_counts(runtime)
+    store = post._store
+
+    def compare_first(*given: Any) -> Any:
+        repair.repair_counts(runtime)
+        return store(*given)
+
+    monkeypatch.setattr(post, "_store", compare_first)
+    made = keyed(ann)
+    assert made.status == 201
+
+    (entry,) = ENTRIES.of(runtime.database).find({"id": made.json["id"]})
+    assert entry["posted"] < clock()
+    assert nodes.find(runtime.database, "blog:moon")["written"] == clock()
 
 
 def test_a_call_that_died_without_a_key_is_forgotten_once_it_cannot_run(

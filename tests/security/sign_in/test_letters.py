@@ -150,6 +150,26 @@ class TestKnownAddresses:
         site.begin()
         assert len(wanted(site)) == 4
 
+    def test_letters_that_a_site_withholds_use_up_no_other_sites_letters(
+        self, site: GuestSite
+    ) -> None:
+        """A stranger signs in by Ann's address where Ann is no guest."""
+        rules = {"guests": "email", "origins": ["https://other.example"]}
+        assert site.admin.put("/sites/other/comments/settings", **rules).status == 200
+        for number in range(12):
+            network = {"X-Forwarded-For": f"192.0.{number}.1, 10.0.0.1"}
+            asked = Client(site.client.app, site.client.token, network).post(
+                "/sites/other/sign-in",
+                email="ann@mail.example",
+                return_to="https://other.example/",
+            )
+            assert asked.status == 202
+        assert wanted(site) == []
+
+        site.begin()
+
+        assert len(wanted(site)) == 1
+
     def test_a_network_asks_for_ten_letters_at_once(self, site: GuestSite) -> None:
         replies = [site.begin(email=f"reader{number}@mail.example") for number in range(11)]
 

@@ -226,9 +226,9 @@ def test_a_payment_that_a_bank_decides_in_days_is_looked_at_each_hour_at_most(
     clock.advance(minutes=31)
     cancel, cancelled = StripeProvider.cancel, []
 
-    def count_cancelling(self: StripeProvider, charge: Charge, intent: str) -> Status:
+    def count_cancelling(self: StripeProvider, named: str, intent: str) -> Status:
         cancelled.append(clock())
-        return cancel(self, charge, intent)
+        return cancel(self, named, intent)
 
     monkeypatch.setattr(StripeProvider, "cancel", count_cancelling)
     for _ in range(24 * 30):
