@@ -1,5 +1,7 @@
 """The HTML of a comment on its site, under the settings and bounds of the deployment."""
 
+import html
+
 from chalicelib.comments.mentions import Mentions
 from chalicelib.comments.shapes import Comment
 from chalicelib.runtime import Runtime
@@ -24,6 +26,11 @@ def render_text(
 
     images, most = site in runtime.settings.image_sites, runtime.bounds.comments.html_bytes
     return render(text, mentions, images=images, is_new=is_new, max_bytes=most)
+
+
+def plain_html(text: str) -> str:
+    """Return a text as one paragraph, for a text whose HTML would exceed its bound."""
+    return f"<p>{html.escape(text, quote=False)}</p>\n"
 
 
 def places(runtime: Runtime, site: str, text: str, mentions: Mentions, name: str) -> list[int]:

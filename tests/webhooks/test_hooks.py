@@ -1,15 +1,23 @@
 """A site's hooks: its publisher registers them, and nobody reads their secrets."""
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_args
 
 import pytest
+from chalice.local import LocalChalice
 
+from app import create_app
+from chalicelib.comments.sites import settings as comment_settings
+from chalicelib.memory import Memory
+from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.webhooks import hooks
 from chalicelib.webhooks import rows as webhook_rows
 from chalicelib.webhooks.errors import TooManyHooks
 from chalicelib.webhooks.kinds import KINDS, Kind
+from tests.support.clock import Clock
+from tests.support.http_client import Client
 from tests.webhooks.conftest import ALL, HOOKS, SITE, Desk
 from tests.webhooks.support.receiver import Receiver
 
@@ -43,6 +51,24 @@ def test_a_hook_is_changed_and_removed(desk: Desk) -> None:
         desk.publisher.get(f"{path}/deliveries"),
     ):
         assert (refused.status, refused.code) == (404, "unknown_hook")
+
+
+def test_a_container_that_remembers_a_removed_hook_notes_the_next_one(
+    desk: Desk, runtime: Runtime, clock: Clock
+) -> None:
+    """A script removes the old hook by one container, and registers the new one by another."""
+    first = desk.hook(URL)["id"]
+    other = dataclasses.replace(runtime, memory=Memory())
+    assert comment_settings.has_hooks(runtime, SITE)
+    caller = desk.publisher
+    elsewhere = Client(create_app(other, LocalChalice), caller.token, caller.headers)
+    assert elsewhere.delete(f"/sites/{SITE}/webhooks/{first}").status == 204
+
+    desk.hook(URL)
+
+    clock.advance(seconds=6)
+    assert comment_settings.has_hooks(runtime, SITE)
+    assert comment_settings.has_hooks(other, SITE)
 
 
 def test_a_hook_of_another_site_is_unknown(desk: Desk) -> None:

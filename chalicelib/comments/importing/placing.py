@@ -1,6 +1,5 @@
 """Comments of a merged discussion in their new places: numbers, paths, and states of tombstones."""
 
-import html
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +8,7 @@ from chalicelib.comments.errors import CommentTooLarge
 from chalicelib.comments.importing.ordering import BATCH, MergedComment
 from chalicelib.comments.importing.rows import StagedComment
 from chalicelib.comments.mentions import Mentions
-from chalicelib.comments.rendered import RENDERER, render_text
+from chalicelib.comments.rendered import RENDERER, plain_html, render_text
 from chalicelib.comments.shapes import Comment, Node, State
 from chalicelib.comments.store import CONCEALED, GONE, segment
 from chalicelib.runtime import Runtime
@@ -100,8 +99,7 @@ class Placing:
         try:
             return render_text(self._runtime, self._node["site"], text, mentions, is_new=False)
         except CommentTooLarge:
-            # As plain text, which is short enough.
-            return f"<p>{html.escape(text, quote=False)}</p>\n"
+            return plain_html(text)
 
 
 def _id_of(placed: MergedComment) -> str:

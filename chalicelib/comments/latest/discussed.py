@@ -5,8 +5,8 @@ titles, and leaves out a node that is deleted, moved, closed or no longer public
 an hour old.
 """
 
-from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, TypedDict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import Field
 from typing_extensions import TypedDict as AnswerDict
@@ -18,6 +18,7 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import writable_filter
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.jobs.schedules import skip_failing
 from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine, ShownUrl
 
@@ -29,6 +30,8 @@ FRESH = timedelta(hours=1)
 _MOST_CONSIDERED = 300
 # Of a site with more comments in a month, the newest are counted: about a second's work.
 _MOST_COMMENTS = 200_000
+_TIMES = {"counted": 1, "tried": 1}
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class CountedNode(TypedDict):
@@ -39,10 +42,14 @@ class CountedNode(TypedDict):
 
 
 class MostDiscussed(TypedDict):
-    """The most discussed nodes of a site, `_id`, by days: `d1`, `d7` and `d30`, most first."""
+    """The most discussed nodes of a site, `_id`, by days: `d1`, `d7` and `d30`, most first.
+
+    `tried`: the time of the last count, which may have failed.
+    """
 
     _id: str
     counted: datetime
+    tried: NotRequired[datetime]
     d1: Annotated[list[CountedNode], AtMost(MOST_NODES)]
     d7: Annotated[list[CountedNode], AtMost(MOST_NODES)]
     d30: Annotated[list[CountedNode], AtMost(MOST_NODES)]
@@ -105,17 +112,30 @@ def _visible_filter(now: datetime) -> Document:
 def count_due(runtime: Runtime) -> int:
     """Count each site whose numbers are an hour old; return how many.
 
-    After half of the remaining time, the next run goes on. Two runs at once write the same.
+    The sites that waited for longest come first. After half of the remaining time, the next run
+    goes on. Two runs at once write the same.
     """
-    has_time, done = deadlines.share(0.5), 0
-    rows, fresh_since = DISCUSSED.of(runtime.database), runtime.now() - FRESH
-    fresh = {row["_id"] for row in rows.find({"counted": {"$gt": fresh_since}}, {"_id": 1})}
-    for site in sorted(set(ENTRIES.of(runtime.database).distinct("site")) - fresh):
-        count(runtime, site)
-        done += 1
+    has_time, done, now = deadlines.share(0.5), 0, runtime.now()
+    rows = DISCUSSED.of(runtime.database)
+    tried = {row["_id"]: row.get("tried", row["counted"]) for row in rows.find({}, _TIMES)}
+    sites = ENTRIES.of(runtime.database).distinct("site")
+    due = [each for each in sites if each not in tried or tried[each] <= now - FRESH]
+    for site in sorted(due, key=lambda each: (tried.get(each, _NEVER), each)):
+        with skip_failing("discussions not counted", site=site):
+            # A site whose count fails waits behind the others.
+            rows.update_one({"_id": site}, [{"$set": _tried(now)}], upsert=True)
+            count(runtime, site)
+            done += 1
         if not has_time():
             break
     return done
+
+
+def _tried(now: datetime) -> Document:
+    """Return the fields of a try, by expressions; the numbers of a new site are empty."""
+    made = {"counted": now, **{f"d{days}": [] for days in DAYS}}
+    kept = {name: {"$ifNull": [f"${name}", value]} for name, value in made.items()}
+    return {**kept, "tried": now}
 
 
 def count(runtime: Runtime, site: str) -> None:

@@ -44,8 +44,12 @@ def owes_events(runtime: Runtime, site: str) -> bool:
 
 
 def note_hooks(runtime: Runtime, site: str, *, are_there: bool) -> None:
-    """Note whether a site has webhooks, so that posts at other sites ask nothing."""
-    if has_hooks(runtime, site) != are_there:
+    """Note whether a site has webhooks, so that posts at other sites ask nothing.
+
+    The stored settings decide: another container may have changed those that this one remembers.
+    """
+    found = SITES.of(runtime.database).find_one({"_id": site}, {"hooked": 1})
+    if are_there != (found is not None and found.get("hooked", False)):
         update(runtime, {"_id": site}, {"hooked": {"$literal": are_there}})
 
 

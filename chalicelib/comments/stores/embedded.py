@@ -43,8 +43,8 @@ from chalicelib.comments.stores.embedded_tree import (
     IDS,
     WHOLE,
     at,
+    condition_of,
     cut,
-    equal_to,
     find,
     growth,
     lay_out,
@@ -143,7 +143,7 @@ class EmbeddedStore:
             after = after_change(before, fields)
             old: Mapping[str, object] = before
             new: Mapping[str, object] = after
-            had = at(path, {name: equal_to(old[name]) for name in _GUARDED})
+            had = at(path, {name: condition_of(old, name) for name in (*_GUARDED, *where)})
             changes = at(path, {name: new[name] for name in fields})
             counts = counts_change(before["state"], after["state"])
             replies = invisible_change(before["state"], after["state"])

@@ -126,6 +126,11 @@ def equal_to(value: Any) -> Any:
     return {"$type": "null"} if value is None else value
 
 
+def condition_of(comment: Mapping[str, object], name: str) -> Any:
+    """Return the condition that a field of an array's element is as in the comment."""
+    return equal_to(comment[name]) if name in comment else {"$exists": False}
+
+
 def growth(before: Comment, after: Comment) -> int:
     """Return the growth of a comment in bytes."""
     return len(bson.encode(after)) - len(bson.encode(before))

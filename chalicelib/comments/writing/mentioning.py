@@ -11,7 +11,7 @@ from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.writing import settle
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.mentions import NOBODY, Mention, Mentions, rename_in
-from chalicelib.comments.rendered import RENDERER, render_text
+from chalicelib.comments.rendered import RENDERER, plain_html, render_text
 from chalicelib.comments.rendered import places as places_of
 from chalicelib.comments.shapes import Comment, CommentFields, Node
 from chalicelib.comments.stores import ask
@@ -125,7 +125,8 @@ def _new_fields(runtime: Runtime, node: Node, comment: Comment, person: Mention)
     """Return the changed fields of a comment; empty if nothing has to change, or can.
 
     Only mentions change: the HTML is the old text's with the new name in its mentions. A comment
-    keeps the old name if the new name would change the reading of its text.
+    keeps the old name if the new name would change the reading of its text. If HTML that loses a
+    person no longer fits, as after a change of the site's images, its text stays as plain text.
     """
     before, text = comment.get("mentions", []), comment["text"]
     user_id, name = person["id"], person["name"]
@@ -134,18 +135,18 @@ def _new_fields(runtime: Runtime, node: Node, comment: Comment, person: Mention)
         return {}
     site, mentions = node["site"], Mentions(before, {user_id: name})
     places = places_of(runtime, site, text, Mentions(before), old)
+    others = [each for each in before if each["id"] != user_id]
+    renamed = rename_in(text, places, old, name or NOBODY)
     try:
         html = render_text(runtime, site, text, mentions, is_new=False)
-        text = rename_in(text, places, old, name or NOBODY)
-        others = [each for each in before if each["id"] != user_id]
         if name:
             mentions = Mentions([*others, person])
-            if render_text(runtime, site, text, mentions, is_new=False) != html:
+            if render_text(runtime, site, renamed, mentions, is_new=False) != html:
                 return {}
     except CommentTooLarge:
-        if not name:
-            raise
-        # The new name is longer; the comment keeps the old name.
-        return {}
-    people = [each for each in mentions.people if name or each["id"] != user_id]
-    return {"text": text, "html": html, "renderer": RENDERER, "mentions": people}
+        if name:
+            # The new name is longer; the comment keeps the old name.
+            return {}
+        html = plain_html(renamed)
+    people = mentions.people if name else others
+    return {"text": renamed, "html": html, "renderer": RENDERER, "mentions": [*people]}

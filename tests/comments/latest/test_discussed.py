@@ -68,6 +68,32 @@ def test_the_most_discussed_come_first_with_title_and_address(three: Client) -> 
     assert "max-age" in reply.headers["Cache-Control"]
 
 
+def test_a_site_that_cannot_be_counted_keeps_no_other_from_its_turn(
+    three: Client, root: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for site in ("aaa", "zzz"):
+        given = {"title": "Page", "url": f"https://{site}.example/"}
+        assert root.put(f"/nodes/{site}:page", **given).status == 201
+        three.as_("ann").post(f"/nodes/{site}:page/comments", text="Hello")
+    clock.advance(hours=1)
+    stages, asked = discussed._stages, []
+
+    def too_long(site: str, now: Any) -> Any:
+        asked.append(site)
+        return [{"$match": {"site": site}}, {"$unknown": 1}] if site == "aaa" else stages(site, now)
+
+    monkeypatch.setattr(discussed, "_stages", too_long)
+
+    assert discussed.count_due(runtime) == 2
+    assert asked == ["aaa", "zzz", "blog"]
+    assert three.get("/sites/zzz/discussed?days=1").json["nodes"][0]["comments"] == 1
+    # It waits behind the others from now on.
+    clock.advance(minutes=59)
+    assert discussed.count_due(runtime) == 0
+    clock.advance(minutes=1)
+    assert discussed.count_due(runtime) == 2
+
+
 @pytest.mark.parametrize("query", ["?days=0", "?days=2", "?days=x", "?limit=0", "?limit=101"])
 def test_other_days_and_limits_are_refused(three: Client, query: str) -> None:
     refused = three.get(PATH + query)

@@ -7,6 +7,8 @@ import random
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -21,8 +23,11 @@ from chalicelib.errors import UnknownComment
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
+from tests.social.support.interleaving import Meantime
 from tests.support.clock import Clock
+from tests.support.commands import listening
 
+STORED_IN = ("comments.comment", "comments.page", "comments.node")
 ORDERS: tuple[Order, ...] = ("oldest", "newest")
 
 
@@ -269,6 +274,42 @@ def test_an_export_has_each_comment_once_while_their_states_change(
         finally:
             stop.set()
         done.result()
+
+
+@pytest.mark.parametrize(
+    ("read", "one", "two"),
+    [
+        ({"reasons": ["checking", "unconfirmed"]}, ["unconfirmed"], ["checking"]),
+        ({"shadow": "pending"}, "visible", "visible"),
+        ({"spam_since": None}, datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)),
+    ],
+    ids=["reasons", "shadow", "spam_since"],
+)
+def test_of_two_changes_of_a_comment_as_it_was_read_one_is_made(
+    runtime: Runtime, discussion: Discussion, read: Any, one: Any, two: Any
+) -> None:
+    """As the answer of a spam service, and the confirmation of the author's address."""
+    comment = discussion.post("waits")
+    waiting: Any = {"state": "pending", **read}
+    edit.change_comment(runtime, discussion.node, comment["id"], waiting)
+    (name,) = read
+    done: list[object] = []
+
+    def change(here: Runtime, value: Any) -> object:
+        node, fields = discussion.node, {name: value}
+        return store_of(here, node).change(node, comment["id"], fields, read)  # type: ignore[arg-type]
+
+    meantime = Meantime()
+    for command, collection in itertools.product(("update", "findAndModify"), STORED_IN):
+        meantime.before(
+            command, collection, lambda: done.append(change(runtime, two)) if not done else None
+        )
+    with listening(runtime, meantime) as watched:
+        assert change(watched, one) is None
+
+    assert len(done) == 1
+    assert done[0] is not None
+    assert discussion.stored()[comment["id"]][name] == two  # type: ignore[literal-required]
 
 
 def test_an_export_goes_on_behind_a_number(runtime: Runtime, layout: Layout) -> None:

@@ -1,10 +1,13 @@
 """Comments that mention people: who can be mentioned, and what becomes of it afterwards."""
 
+import dataclasses
 import html
 from typing import Any
 
 import pytest
+from chalice.local import LocalChalice
 
+from app import create_app
 from chalicelib.comments import nodes, personal_data
 from chalicelib.comments.entries import comparing
 from chalicelib.comments.entries.rows import ENTRIES
@@ -324,6 +327,26 @@ def test_an_erasure_also_reaches_comments_that_wait(
         each for each in root.get("/moderation/comments").json["comments"] if each["id"] == made
     ]
     assert waiting["excerpt"] == "So it is, @\u2026"
+
+
+@pytest.mark.usefixtures("root")
+def test_an_erasure_reaches_a_comment_whose_html_no_longer_fits(
+    client: Client, runtime: Runtime
+) -> None:
+    """As after the site's images were switched off: what takes their place is longer."""
+    text = "@Bob " + "![a] " * 1_200 + "\n\n[a]: http://aa.example/b"
+    shown = runtime.settings.model_copy(update={"image_sites": ("blog",)})
+    app = create_app(dataclasses.replace(runtime, settings=shown), LocalChalice)
+    made = mention(Client(app, client.token), text)
+    assert made["html"].count("<img") == 1_200
+
+    assert personal_data.erase(runtime, "bob") is Step.DONE
+
+    left = read(client, made["id"])
+    assert left["mentions"] == []
+    assert left["html"].startswith("<p>@\u2026 ![a]")
+    assert "bob" not in everything(runtime).lower()
+    assert is_sound(runtime)
 
 
 @pytest.mark.bounds(comments={"erasure_step_comments": 2})
