@@ -14,7 +14,7 @@ from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.node_ids import site_of_new
 from chalicelib.comments.page_urls import fields_of
 from chalicelib.comments.permissions import NEVER
-from chalicelib.comments.sites.settings import closing_at
+from chalicelib.comments.sites.settings import closes_after
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
@@ -56,7 +56,8 @@ def begin(
     settings = NodeSettings(title=page.title, url=page.url, locked=page.is_locked)
     site = site_of_new(node_id)
     node = nodes.new_node(node_id, site, settings)
-    node["closes_at"] = closing_at(runtime, site)
+    if (after := closes_after(runtime, site)) is not None:
+        node["closes_at"] = max(runtime.now(), public.begin or runtime.now()) + after
     node |= public.fields  # type: ignore[typeddict-item]
     if left is None:
         nodes.NODES.of(runtime.database).insert_one(node, session=session)
@@ -79,11 +80,30 @@ def update(
     """Set the time in public of a node's page, and its title and address; None: as they are.
 
     `close`: True locks the node, False unlocks it, None changes nothing. Without a node at the
-    id, or after its move to another id, nothing happens.
+    id, or after its move to another id, nothing happens. A node whose page is still to come closes
+    as many days after the new time as after the former.
     """
+    _close_later(runtime, node_id, public.begin)
     locked = {} if close is None else {"locked": close}
     named = page.fields if page else {}
     _set(runtime, node_id, {**named, **public.fields, **locked})
+
+
+def _close_later(runtime: Runtime, node_id: str, begin: datetime | None) -> None:
+    """Move the time at which a node closes by its site's days along with its page's time."""
+    now = runtime.now()
+    if begin is None or begin <= now:
+        return
+    node = nodes.look(runtime.database, node_id)
+    former = node.get("public_from") if node else None
+    if node is None or former is None or not now < former < NEVER or former == begin:
+        return
+    if node["closes_at"] is not None and node["closes_at"] - former == closes_after(
+        runtime, node["site"]
+    ):
+        this = {"_id": node_id, "public_from": former, "closes_at": node["closes_at"]}
+        later = {"$set": {"closes_at": node["closes_at"] + (begin - former)}}
+        nodes.NODES.of(runtime.database).update_one(this, later)
 
 
 def end(runtime: Runtime, node_id: str) -> None:

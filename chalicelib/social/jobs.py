@@ -109,12 +109,17 @@ def handle(runtime: Runtime, message: SocialMessage) -> None:
             outbox.run(runtime, message, _run)
 
 
+def _back_fill(runtime: Runtime, job: BackFill) -> None:
+    # Owed by the new tie until it is done.
+    if job.tells:
+        notifications.agree_follow(runtime, job.reader_id, job.author_id)
+    repair.back_fill(runtime, job.reader_id, job.author_id)
+
+
 def _run(runtime: Runtime, job: SocialJob) -> None:
     match job:
         case BackFill():
-            # Owed by the new tie until it is done.
-            notifications.agree_follow(runtime, job.reader_id, job.author_id)
-            repair.back_fill(runtime, job.reader_id, job.author_id)
+            _back_fill(runtime, job)
         case Rebuild():
             repair.rebuild(runtime, job.user_id)
         case Trim():

@@ -37,12 +37,16 @@ class Propagate(Message):
 
 
 class BackFill(Job):
-    """Add an author's newest posts to the news of a reader with a new tie to the author."""
+    """Add an author's newest posts to the news of a reader with a new tie to the author.
+
+    `tells`: it also notifies the author, whom the reader follows from now on.
+    """
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["back-fill"] = "back-fill"
     reader_id: str
     author_id: str
+    tells: Literal["", "follow"] = Field(default="", exclude_if=lambda tells: not tells)
 
 
 class Rebuild(Job):

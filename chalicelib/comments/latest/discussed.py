@@ -123,7 +123,7 @@ def count_due(runtime: Runtime) -> int:
     for site in sorted(due, key=lambda each: (tried.get(each, _NEVER), each)):
         with skip_failing("discussions not counted", site=site):
             # A site whose count fails waits behind the others.
-            rows.update_one({"_id": site}, [{"$set": _tried(now)}], upsert=True)
+            rows.update_one({"_id": site}, [{"$set": _fields_of_try(now)}], upsert=True)
             count(runtime, site)
             done += 1
         if not has_time():
@@ -131,7 +131,7 @@ def count_due(runtime: Runtime) -> int:
     return done
 
 
-def _tried(now: datetime) -> Document:
+def _fields_of_try(now: datetime) -> Document:
     """Return the fields of a try, by expressions; the numbers of a new site are empty."""
     made = {"counted": now, **{f"d{days}": [] for days in DAYS}}
     kept = {name: {"$ifNull": [f"${name}", value]} for name, value in made.items()}

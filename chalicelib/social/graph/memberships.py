@@ -225,7 +225,8 @@ def _back_fills(pair: Pair) -> list[BackFill]:
     if not pair.after - pair.before:
         return []
     owner, member = pair.owner.id, pair.member.id
-    to_owner = [] if pair.before else [BackFill(reader_id=owner, author_id=member)]
+    new = BackFill(reader_id=owner, author_id=member, tells="follow")
+    to_owner = [] if pair.before else [new]
     return [*to_owner, BackFill(reader_id=member, author_id=owner)]
 
 

@@ -1,7 +1,7 @@
 """Each page's discussion: begun with it, named as it, closed and deleted with it."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -67,6 +67,29 @@ def test_a_discussion_follows_its_page(site: Client, workers: Workers, clock: Cl
     publisher(site).delete(node(node_id))
     workers.drain()
     assert site.get(f"/nodes/{SITE}:{node_id}").code == "unknown_node"
+
+
+@pytest.mark.parametrize(("days", "moved_by"), [(0, None), (10, None), (10, 20), (10, 5)])
+def test_a_discussion_closes_as_many_days_after_its_page_appears_as_the_site_says(
+    site: Client, workers: Workers, clock: Clock, days: int, moved_by: int | None
+) -> None:
+    rules = f"/sites/{SITE}/comments/settings"
+    assert publisher(site).put(rules, close_after_days=7).status == 200
+    node_id = write(editor(site))
+    now = clock()
+    at = now + timedelta(days=days)
+    publish(site, node_id, 1, **({"at": at.isoformat()} if days else {}))
+    workers.drain()
+    if moved_by is not None:
+        at = now + timedelta(days=moved_by)
+        publish(site, node_id, 1, at=at.isoformat())
+        workers.drain()
+    clock.advance(days=max(days, moved_by or 0))
+
+    found = publisher(site).get(f"/nodes/{SITE}:{node_id}")
+
+    closes = datetime.fromisoformat(found.json["closes_at"])
+    assert closes == at + timedelta(days=7)
 
 
 def test_a_discussion_is_found_by_the_address_of_its_page(site: Client, workers: Workers) -> None:

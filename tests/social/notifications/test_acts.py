@@ -134,6 +134,22 @@ def test_a_person_hears_of_each_follower_once_whatever_circles_follow(
     assert told(client, "ann")[0][2] == 2, "still in the choir"
 
 
+def test_who_follows_back_tells_nobody_anew_that_they_are_followed(
+    client: Client, workers: Workers, runtime: Runtime
+) -> None:
+    follow(client, "bob", "ann")
+    workers.drain()
+    # Notifications are deleted after 90 days.
+    ITEMS.of(runtime.database).delete_many({})
+
+    circle(client, "ann", "club", "bob")
+    circle(client, "bob", "choir", "ann")
+    workers.drain()
+
+    assert told(client, "ann") == []
+    assert [each[:2] for each in told(client, "bob")] == [("follow", ["ann"])]
+
+
 def test_own_acts_notify_nobody(client: Client, workers: Workers) -> None:
     settle(client, "ann")
     post = publish(client, "ann", wall_owner_id="ann")
