@@ -1,6 +1,5 @@
 """New prices by the clock: zones follow the click-through rates of their ads."""
 
-from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -9,8 +8,7 @@ from chalicelib.ads.inventory.click_rates import Estimate
 from chalicelib.ads.inventory.ecpm import fit_prior
 from chalicelib.ads.inventory.fitting import Refused
 from chalicelib.ads.inventory.placing import in_order
-from chalicelib.ads.inventory.rows import AdRow, key
-from chalicelib.ads.inventory.waiting import WAITING, WaitingRow
+from chalicelib.ads.inventory.rows import AdRow
 from chalicelib.ads.inventory.zones import ZONES
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
@@ -38,23 +36,23 @@ def reprice(runtime: Runtime) -> int:
 
 
 def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bool:
-    """Fit a zone's prior and put its rows in their new order; return whether anything changed.
+    """Fit a zone's prior and put its rows in their new order; return whether the zone changed.
 
-    Rows now below the floor leave. Waiting rows get their new price too.
+    Rows now below the floor leave. Waiting rows get their new price after the zone: any number may
+    wait, and their price decides nothing but their order.
     """
+    is_awaited = waiting.has_priced_by_rate(database, (site_id, zone_id))
 
-    def work(session: ClientSession) -> bool:
+    def work(session: ClientSession) -> tuple[bool, Estimate | None]:
         collection = ZONES.of(database)
         this = {"site_id": site_id, "zone_id": zone_id}
         zone = collection.find_one(this, session=session)
         if zone is None:
-            return False
-        awaiting = waiting.in_zone(database, (site_id, zone_id), session)
-        if all(row["pricing"]["type"] == "cpm" for row in (*zone["ads"], *awaiting)):
-            return False
+            return False, None
+        if not is_awaited and all(row["pricing"]["type"] == "cpm" for row in zone["ads"]):
+            return False, None
         counts = click_rates.of_zone(database, session, site_id, zone_id)
         estimate = Estimate(fit_prior(counts.values()), counts)
-        _price_waiting(database, session, awaiting, estimate)
         priced = _price(zone["ads"], estimate)
         floor = zone["floor_ecpm_micros"]
         below = [row for row in priced if row["ecpm_micros"] < floor]
@@ -64,11 +62,14 @@ def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bo
         prior = estimate.prior._asdict()
         fields = {"ctr_prior": prior, "ads": staying}
         if (zone.get("ctr_prior"), zone["ads"]) == (prior, staying):
-            return False
+            return False, estimate
         collection.update_one(this, {"$set": fields, "$inc": {"version": 1}}, session=session)
-        return True
+        return True, estimate
 
-    return in_transaction(database, work)
+    is_changed, estimate = in_transaction(database, work)
+    if is_awaited and estimate is not None:
+        waiting.reprice(database, (site_id, zone_id), estimate.ecpm_micros)
+    return is_changed
 
 
 def _price(ads: list[AdRow], estimate: Estimate) -> list[AdRow]:
@@ -81,19 +82,3 @@ def _price(ads: list[AdRow], estimate: Estimate) -> list[AdRow]:
         }
         for ad in ads
     )
-
-
-def _price_waiting(
-    database: Database[Document],
-    session: ClientSession,
-    rows: list[WaitingRow],
-    estimate: Estimate,
-) -> None:
-    updates = []
-    for row in rows:
-        price = estimate.ecpm_micros(row["pricing"], key(row))
-        if price != row["ecpm_micros"]:
-            this = {"_id": row["_id"], "campaign_id": row["campaign_id"]}
-            updates.append(UpdateOne(this, {"$set": {"ecpm_micros": price}}))
-    if updates:
-        WAITING.of(database).bulk_write(updates, session=session, ordered=False)

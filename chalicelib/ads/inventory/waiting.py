@@ -5,18 +5,20 @@ that row. Every change of a campaign's status or rows removes its documents in t
 transaction, so that two such changes at once conflict here if nowhere else.
 """
 
+import itertools
 import random
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypedDict
 
-from pymongo import ASCENDING, IndexModel, ReplaceOne
+from pymongo import ASCENDING, IndexModel, ReplaceOne, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.fitting import Reason, Refused
-from chalicelib.ads.inventory.rows import creative_type
+from chalicelib.ads.inventory.rows import creative_type, key
 from chalicelib.database import Collection, Document
 
 
@@ -53,6 +55,9 @@ WAITING = Collection(
     shard_key={"campaign_id": 1},
 )
 ZoneKey = tuple[str, str]
+# Returns the price in the zone of an ad, given by its campaign's id and its own.
+Price = Callable[[StoredPricing, tuple[str, str]], int]
+_REPRICED_AT_ONCE = 1_000
 
 
 def add(
@@ -115,12 +120,29 @@ def list_unplaced_units(database: Database[Document], campaign_id: str) -> list[
     ]
 
 
-def in_zone(
-    database: Database[Document], zone: ZoneKey, session: ClientSession | None = None
-) -> list[WaitingRow]:
-    """Return the rows that wait for a place in a zone."""
-    wanted = {"site_id": zone[0], "zone_id": zone[1]}
-    return list(WAITING.of(database).find(wanted, session=session))
+def has_priced_by_rate(database: Database[Document], zone: ZoneKey) -> bool:
+    """Return whether a row whose price follows its clicks waits for a place in a zone."""
+    wanted = {"site_id": zone[0], "zone_id": zone[1], "pricing.type": {"$ne": "cpm"}}
+    return WAITING.of(database).find_one(wanted, {"_id": 1}) is not None
+
+
+def reprice(database: Database[Document], zone: ZoneKey, price_of: Price) -> None:
+    """Give the rows that wait for a place in a zone their new prices, as long as there is time.
+
+    A row that changes meanwhile stays as it is; the next run prices it.
+    """
+    rows, has_time = WAITING.of(database), deadlines.share(0.25)
+    wanted = {"site_id": zone[0], "zone_id": zone[1], "pricing.type": {"$ne": "cpm"}}
+    found = iter(rows.find(wanted))
+    while has_time() and (some := list(itertools.islice(found, _REPRICED_AT_ONCE))):
+        updates = []
+        for row in some:
+            price = price_of(row["pricing"], key(row))
+            if price != row["ecpm_micros"]:
+                this = {each: row[each] for each in ("_id", "campaign_id", "pricing")}
+                updates.append(UpdateOne(this, {"$set": {"ecpm_micros": price}}))
+        if updates:
+            rows.bulk_write(updates, ordered=False)
 
 
 def best_in_zone(database: Database[Document], zone: ZoneKey, most: int) -> list[WaitingRow]:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from chalice.app import Chalice
+from pymongo import _csot
 
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.inventory import campaigns
-from chalicelib.database import in_transaction
+from chalicelib.ads.inventory import campaigns, placing
 from chalicelib.errors import ChangeTooLarge, Problem, Unavailable
 from chalicelib.runtime import Runtime
 from local.schedules import run_schedule
@@ -106,18 +106,41 @@ def test_a_campaign_that_cannot_be_ended_now_does_not_hold_up_the_rest(
     ending: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch, problem: type[Problem]
 ) -> None:
     clock.advance(hours=2)
-    tries = []
+    end, tries = placing.clear, []
 
-    def busy_at_first(*arguments: Any) -> Any:
-        tries.append(1)
-        if len(tries) == 1:
+    def busy(database: Any, session: Any, campaign_id: str) -> None:
+        tries.append(campaign_id)
+        if campaign_id == SPRING and tries.count(SPRING) <= 3:
             raise problem
-        return in_transaction(*arguments)
+        end(database, session, campaign_id)
 
-    monkeypatch.setattr(lifecycle, "in_transaction", busy_at_first)
+    monkeypatch.setattr(placing, "clear", busy)
 
+    # It has a second try in each run, after the rest.
     assert end_flights(ending) == 1
+    assert status(ending) == "active"
     assert end_flights(ending) == 1
+
+
+def test_a_campaign_whose_end_takes_long_has_its_turn_after_the_rest(
+    ending: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(hours=2)
+    end, seconds = placing.clear, []
+
+    def take_time(database: Any, session: Any, campaign_id: str) -> None:
+        left = _csot.remaining() or 0
+        seconds.append((campaign_id, left > lifecycle._END_TIMEOUT_SECONDS))
+        if campaign_id == SPRING and left <= lifecycle._END_TIMEOUT_SECONDS:
+            raise Unavailable
+        end(database, session, campaign_id)
+
+    monkeypatch.setattr(placing, "clear", take_time)
+
+    assert end_flights(ending) == 2
+
+    assert sorted(seconds) == [(NAMES[0], False), (SPRING, False), (SPRING, True)]
+    assert seconds[-1] == (SPRING, True)
 
 
 def test_drafts_and_paused_campaigns_do_not_end(ending: Runtime, clock: Clock) -> None:

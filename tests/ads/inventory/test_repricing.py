@@ -1,12 +1,14 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
+from pymongo import monitoring
 
 from chalicelib.ads.bounds import MAX_BID_MICROS, MAX_BUDGET_MICROS
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.inventory import campaigns, click_rates, placing, repricing
+from chalicelib.ads.inventory import campaigns, click_rates, placing, repricing, waiting
 from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.click_rates import AD_COUNTS, Estimate
 from chalicelib.ads.inventory.ecpm import (
@@ -18,7 +20,10 @@ from chalicelib.ads.inventory.ecpm import (
     ecpm_micros,
     fit_prior,
 )
+from chalicelib.ads.inventory.fitting import Refused
+from chalicelib.ads.inventory.waiting import WAITING
 from chalicelib.ads.reports.counters import DAYS
+from chalicelib.database import in_transaction
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import (
     activate,
@@ -30,6 +35,7 @@ from tests.ads.support.factories import (
     zone,
 )
 from tests.support.clock import Clock
+from tests.support.commands import listening
 
 CPC: StoredPricing = {"type": "cpc", "bid_micros": 50_000}
 GOOD, BAD, NEW, FIXED = "a:good", "b:bad", "c:new", "d:fixed"
@@ -266,3 +272,43 @@ def test_repricing_among_writers_loses_none_of_their_changes(priced: Runtime) ->
     assert found["ads"] == placing.in_order(
         row for campaign in stored for row in placing.rows(campaign, estimate)
     )
+
+
+class Updates(monitoring.CommandListener):
+    """Notes whether updates of waiting rows are part of a transaction."""
+
+    def __init__(self) -> None:
+        self.in_transaction: list[bool] = []
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        if event.command.get("update") == WAITING.name:
+            self.in_transaction.append("autocommit" in event.command)
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        """A command counts when it is sent."""
+
+    def failed(self, event: monitoring.CommandFailedEvent) -> None:
+        """A command counts when it is sent."""
+
+
+def test_rows_that_wait_are_priced_after_their_zone_however_many_they_are(
+    priced: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One advertiser's waiting rows must not keep a zone from its new order."""
+    monkeypatch.setattr(waiting, "_REPRICED_AT_ONCE", 2)
+    (new,) = (each for each in zone(priced, "blog/banner")["ads"] if each["campaign_id"] == NEW)
+    rows_of: list[Any] = [{**new, "campaign_id": f"vw:late-{n}"} for n in range(5)]
+    late = [Refused(row, "zone_full") for row in rows_of]
+    rows = [(("blog", "banner"), each) for each in late]
+    in_transaction(priced.database, lambda session: waiting.add(priced.database, session, rows))
+    for each in late:
+        count(priced, each.row["campaign_id"], 10_000, 500)
+    updates = Updates()
+
+    with listening(priced, updates) as watched:
+        assert repricing.reprice(watched) == 1
+
+    assert updates.in_transaction == [False] * 3
+    prices = {row["ecpm_micros"] for row in WAITING.of(priced.database).find()}
+    prior = Prior(**zone(priced, "blog/banner")["ctr_prior"])
+    assert prices == {ecpm_micros(CPC, ClickCounts(10_000, 500), prior)}
