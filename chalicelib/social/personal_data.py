@@ -74,6 +74,7 @@ def _erase(runtime: Runtime, user_id: str, is_time: _Check) -> None:
     audiences.forget_member(runtime.database, user_id)
     watches.erase(runtime.database, user_id)
     _delete_user(runtime, user_id, is_time)
+    _end_late_ties(runtime, user_id, is_time)
     outbox.JOBS.of(runtime.database).delete_many(_jobs_for(user_id))
 
 
@@ -141,6 +142,16 @@ def _delete_user(runtime: Runtime, user_id: str, is_time: _Check) -> None:
         users.forget_profile(runtime, user_id)
         _leave_graph(runtime, user_id, is_time)
         users.USERS.of(runtime.database).delete_one({"_id": user_id, **alone})
+
+
+def _end_late_ties(runtime: Runtime, user_id: str, is_time: _Check) -> None:
+    """End ties that others made during the deletion of a promoted user.
+
+    The document of a promoted user names no followers, so nothing kept it until their end.
+    """
+    for page in following.pages(partial(EdgeGraph(runtime.database).followers, user_id)):
+        for owner in _in_time(page, is_time):
+            memberships.end_following(runtime, owner.id, user_id)
 
 
 def _leave_graph(runtime: Runtime, user_id: str, is_time: _Check) -> None:

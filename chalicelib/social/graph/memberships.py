@@ -135,8 +135,12 @@ def _make_within(
 ) -> tuple[Pair, StoreName] | None:
     """Make a change; return the pair and the store of its member, or None if nothing changed."""
     owner, member = _find_both(runtime.database, change, session)
-    if owner is None or member is None:
+    if owner is None:
         return None
+    if member is None:
+        # Joined by a follower while a promoted user was deleted, whose document knows no followers.
+        none = FollowCounts(followers=0, following=0, circles=0, memberships=0)
+        member = _Person(_id=change.member_id, name="", graph_store="edges", counts=none)
     store = stores(runtime.database)[owner["graph_store"]]
     before = store.circles(change.owner_id, change.member_id, session)
     people = GraphPerson(owner["_id"], owner["name"]), GraphPerson(member["_id"], member["name"])

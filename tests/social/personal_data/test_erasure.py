@@ -228,9 +228,10 @@ def news_to(town: Town, reader: str) -> list[str]:
     return ids(town.client.as_(reader).get("/users/me/incoming"))
 
 
+@pytest.mark.parametrize("collection", ["social.post", "social.user"])
 @pytest.mark.parametrize("promoted", [False, True])
 def test_a_user_being_erased_is_in_no_circle_or_block_afterwards(
-    watched: Town, meantime: Meantime, *, promoted: bool
+    watched: Town, meantime: Meantime, collection: str, *, promoted: bool
 ) -> None:
     circle(watched.client, "cy", "read", "dan")
     settle(watched.client, "bob", "eve")
@@ -241,9 +242,11 @@ def test_a_user_being_erased_is_in_no_circle_or_block_afterwards(
 
     def meet() -> None:
         memberships.add_member(watched.runtime, "cy", "read", "bob")
-        blocks.block(watched.runtime, "eve", "bob")
+        # A block is a change of the user's own document, which is then not deleted yet.
+        if collection == "social.post":
+            blocks.block(watched.runtime, "eve", "bob")
 
-    meantime.before("delete", "social.post", meet)
+    meantime.before("delete", collection, meet)
     erase(watched.runtime, "bob")
 
     assert meantime.done()
