@@ -25,6 +25,7 @@ COMPLETE = 1_000
 _PAGE = 200
 # Of a part: posts that the reader may not see would lead a walk on for ever.
 _MOST_PAGES = 20
+_JUDGED_AT_ONCE = 500
 _INSTANT = timedelta(milliseconds=1)
 _WHOLE: CompleteSince = {"news": users.EPOCH, "sent": users.EPOCH}
 
@@ -82,6 +83,8 @@ def rebuild(runtime: Runtime, user_id: str) -> None:
         {"$set": {"complete_since": whole, "trimmed": False, "stale": True}},
     )
     if view:
+        # Deliveries went on for a month of an absence, and nothing has shortened them.
+        trim(runtime, user_id)
         walked, _ = _repair(runtime, view, user_id)
         news.raise_since(runtime, user_id, walked)
     people.update_one({"_id": user_id}, {"$set": {"stale": False}})
@@ -121,7 +124,9 @@ def _repair(
     wanted = walks["news"].wanted | walks["sent"].wanted
     stored = _read_stored_ids(view, user_id, min(since["news"], since["sent"]))
     missing = [post for post_id, post in wanted.items() if post_id not in stored]
-    surplus = sorted(stored - _justified_ids(runtime, user_id, stored))
+    surplus = [
+        post_id for some in _parts(sorted(stored)) for post_id in _surplus(runtime, user_id, some)
+    ]
     view.take(surplus, user_id)
     # A back-fill may have found some of them in place just before this removal.
     back = _due_again(runtime, user_id, surplus, since)
@@ -135,11 +140,18 @@ def _due_again(
     runtime: Runtime, user_id: str, surplus: Sequence[str], since: CompleteSince
 ) -> list[ReadPost]:
     """Return the removed posts that belong to a reader's news by now."""
-    if not surplus:
-        return []
-    found = pull.find_existing(runtime.database, surplus)
-    reader = _without_blocks(runtime, user_id, found)
-    return [post for post in found if _is_due(reader, post, since)]
+    due: list[ReadPost] = []
+    for some in _parts(surplus):
+        found = pull.find_existing(runtime.database, some)
+        reader = _without_blocks(runtime, user_id, found)
+        due += [post for post in found if _is_due(reader, post, since)]
+    return due
+
+
+def _parts(post_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield ids a few at a time: the posts of a month of news are more than fits into memory."""
+    for first in range(0, len(post_ids), _JUDGED_AT_ONCE):
+        yield post_ids[first : first + _JUDGED_AT_ONCE]
 
 
 class _Walk(NamedTuple):
@@ -207,11 +219,12 @@ def _read_stored_ids(view: NewsView, user_id: str, since: datetime) -> set[str]:
         after = later[-1]
 
 
-def _justified_ids(runtime: Runtime, user_id: str, stored: set[str]) -> set[str]:
-    """Return the stored posts that the reader may see now or after the end of a block."""
+def _surplus(runtime: Runtime, user_id: str, stored: Sequence[str]) -> list[str]:
+    """Return the stored posts that the reader may not see, now or after the end of a block."""
     found = pull.find_existing(runtime.database, stored)
     reader = _without_blocks(runtime, user_id, found)
-    return {post["id"] for post in found if _is_due(reader, post, _WHOLE)}
+    seen = {post["id"] for post in found if _is_due(reader, post, _WHOLE)}
+    return [each for each in stored if each not in seen]
 
 
 def _is_due(reader: Reader, post: ReadPost, since: CompleteSince) -> bool:

@@ -1,6 +1,7 @@
 """Stored news are repaired: after absence, after loss, beyond the bound, and after failure."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from bson import encode
@@ -13,6 +14,7 @@ from chalicelib.social.messages import JOB, Deliver, Trim
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines import news as views
+from chalicelib.social.timelines import pull, repair
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.references import NewsItems
 from tests.social.support.bounds import CHUNKS_OF_TWO
@@ -120,6 +122,35 @@ def test_stored_news_are_bounded_and_what_is_beyond_is_found_all_the_same(town: 
 
 
 @pytest.mark.bounds(social={"back_fill_posts": 2})
+@pytest.mark.bounds(social={"news_kept": 2})
+def test_a_rebuild_trims_first_and_judges_stored_posts_some_at_a_time(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Deliveries go on for thirty days of an absence, more than fit into memory."""
+    monkeypatch.setattr(repair, "_JUDGED_AT_ONCE", 3)
+    follow(town.client, "bob", "ann")
+    town.workers.drain()
+    for _ in range(3):
+        for _ in range(3):
+            town.publish()
+        town.clock.advance(days=40)
+    find, asked = pull.find_existing, []
+
+    def count_posts(database: Any, post_ids: Any) -> Any:
+        asked.append(len(post_ids := list(post_ids)))
+        return find(database, post_ids)
+
+    town.workers.drain()
+    town.runtime.database["social.user"].update_one({"_id": "bob"}, {"$set": {"stale": True}})
+    monkeypatch.setattr(pull, "find_existing", count_posts)
+
+    repair.rebuild(town.runtime, "bob")
+
+    assert 0 < max(asked) <= 3
+    assert stored(town, "bob") < 9
+    assert len(news(town.client, "bob")) == 9
+
+
 def test_deleted_posts_take_no_place_from_living_ones_in_a_back_fill(town: Town) -> None:
     posts = []
     for _ in range(4):
