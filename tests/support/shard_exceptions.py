@@ -103,7 +103,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "ads.inventory.click_rates.estimate: aggregate ad.report.day",
         "ads.reports.roll_ups.roll_up: distinct ad.report.day",
         "ads.billing.settlements._find_earnings: aggregate ad.report.day",
-        "ads.billing.settlements._find_earnings: distinct ad.report.day",
+        "ads.billing.settlements._note_days: distinct ad.report.day",
         "comments.entries.upkeep.compare_nodes: find comments.node",
         "comments.terms.upkeep._nodes_after: find comments.node",
         "comments.people.blocking.join: find comments.person",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple, NotRequired, TypedDict
 
-from pymongo import ASCENDING, IndexModel, UpdateOne
+from pymongo import ASCENDING, IndexModel, ReturnDocument, UpdateOne
 from pymongo.database import Database
 
 from chalicelib import deadlines
@@ -19,7 +19,7 @@ from chalicelib.ads.billing import transfers
 from chalicelib.ads.billing.transfers import TRANSFERS, Payment
 from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers, TransferInProgress
 from chalicelib.ads.reports.counters import DAYS
-from chalicelib.ads.reports.progress import PROGRESS
+from chalicelib.ads.reports.progress import PROGRESS, PlaceInDay, Progress
 from chalicelib.ads.reports.roll_ups import OVERLAP
 from chalicelib.database import Collection, Document
 from chalicelib.errors import IdempotencyKeyReused, Unavailable
@@ -28,8 +28,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 
-class _Day(TypedDict):
-    day: datetime
+class _Place(TypedDict):
     campaign: str
     site: str
 
@@ -37,7 +36,7 @@ class _Day(TypedDict):
 class _DaySum(TypedDict):
     """The earnings of a campaign on a site in a day."""
 
-    _id: _Day
+    _id: _Place
     spend_micros: int
     revenue_micros: int
 
@@ -116,17 +115,53 @@ def _pay_debts(runtime: Runtime, now: datetime) -> int:
 
 
 def _record_debts(runtime: Runtime, now: datetime) -> int:
-    """Raise each debt to the sum of the reports; return the number of debts."""
-    database, recorded = runtime.database, 0
-    earnings = _find_earnings(database, now)
-    while batch := list(itertools.islice(earnings, runtime.bounds.ads.settled_at_once)):
-        operations = [_raise_debt(earning) for earning in batch]
-        SETTLEMENTS.of(database).bulk_write(operations, ordered=False)
-        recorded += len(batch)
-    # Without a settlement there is no progress to keep.
-    until = {"$max": {"until": now}}
-    PROGRESS.of(database).update_one({"_id": "settled"}, until, upsert=recorded > 0)
+    """Raise each debt to the sum of the reports while there is time; return the number of debts.
+
+    A day may have more campaigns than a run records, so each batch notes its place.
+    """
+    database, has_time, recorded = runtime.database, deadlines.share(0.8), 0
+    progress = _note_days(database, now)
+    at = progress.get("at")
+    for day in sorted(progress.get("again", [])):
+        after = (at["campaign_id"], at["site_id"]) if at and at["day"] == day else ("", "")
+        earnings = _find_earnings(database, day, after)
+        while batch := list(itertools.islice(earnings, runtime.bounds.ads.settled_at_once // 2)):
+            operations = [_raise_debt(earning) for both in batch for earning in both]
+            SETTLEMENTS.of(database).bulk_write(operations, ordered=False)
+            recorded += len(operations)
+            _, campaign_id, site_id, *_ = batch[-1][0]
+            place: PlaceInDay = {"day": day, "campaign_id": campaign_id, "site_id": site_id}
+            PROGRESS.of(database).update_one(_same(progress), {"$set": {"at": place}})
+            if not has_time():
+                return recorded
+        # Another run that has found the day anew has another time.
+        done = {"$pull": {"again": day}, "$unset": {"at": ""}}
+        PROGRESS.of(database).update_one(_same(progress), done)
     return recorded
+
+
+def _same(progress: Progress) -> Document:
+    return {"_id": progress["_id"], "until": progress["until"]}
+
+
+def _note_days(database: Database[Document], now: datetime) -> Progress:
+    """Note past days that have ended or changed since the last run; return all that are owed.
+
+    A day has no age limit: the dead letters may have held an event for two weeks.
+    """
+    rows = PROGRESS.of(database)
+    progress = rows.find_one({"_id": "settled"})
+    since = progress["until"] - OVERLAP if progress else _FIRST
+    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": _day_of(since)}}]}
+    days = DAYS.of(database).distinct("period", {"period": {"$lt": _day_of(now)}, **is_new})
+    noted: Document = {"$max": {"until": now}, "$addToSet": {"again": {"$each": days}}}
+    if progress and "at" in progress and progress["at"]["day"] in days:
+        noted["$unset"] = {"at": ""}
+    # Without a settlement there is no progress to keep.
+    found = rows.find_one_and_update(
+        {"_id": "settled"}, noted, upsert=bool(days), return_document=ReturnDocument.AFTER
+    )
+    return found or Progress(_id="settled", until=now)
 
 
 def _raise_debt(earning: _Earning) -> UpdateOne:
@@ -146,27 +181,25 @@ def _raise_debt(earning: _Earning) -> UpdateOne:
     )
 
 
-def _find_earnings(database: Database[Document], now: datetime) -> Iterator[_Earning]:
-    """Yield the earnings of past days that have ended or changed since the last run.
-
-    A day has no age limit: the dead letters may have held an event for two weeks.
-    """
-    progress = PROGRESS.of(database).find_one({"_id": "settled"})
-    since = progress["until"] - OVERLAP if progress else _FIRST
-    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": _day_of(since)}}]}
-    days = DAYS.of(database).distinct("period", {"period": {"$lt": _day_of(now)}, **is_new})
-    key = {"day": "$period", "campaign": "$campaign_id", "site": "$site_id"}
+def _find_earnings(
+    database: Database[Document], day: datetime, after: tuple[str, str]
+) -> Iterator[tuple[_Earning, _Earning]]:
+    """Yield the earnings of a day, of a site and of the network, after a campaign and a site."""
+    campaign, site = after
+    key = {"campaign": "$campaign_id", "site": "$site_id"}
     sums = {name: {"$sum": f"${name}"} for name in ("spend_micros", "revenue_micros")}
+    left = [{"campaign_id": {"$gt": campaign}}, {"campaign_id": campaign, "site_id": {"$gt": site}}]
     pipeline: list[Document] = [
-        {"$match": {"period": {"$in": days}}},
+        {"$match": {"period": day, "$or": left}},
         {"$group": {"_id": key, **sums}},
         {"$match": {"spend_micros": {"$gt": 0}}},
+        {"$sort": {"_id.campaign": 1, "_id.site": 1}},
     ]
     for row in DAYS.read_as(_DaySum, database).aggregate(pipeline):
-        day, campaign_id, site_id = row["_id"]["day"], row["_id"]["campaign"], row["_id"]["site"]
+        campaign_id, site_id = row["_id"]["campaign"], row["_id"]["site"]
         revenue, spend = row["revenue_micros"], row["spend_micros"]
-        yield _Earning(day, campaign_id, site_id, accounts.of_site(site_id), revenue)
-        yield _Earning(day, campaign_id, site_id, accounts.NETWORK, spend - revenue)
+        of_site = _Earning(day, campaign_id, site_id, accounts.of_site(site_id), revenue)
+        yield of_site, of_site._replace(payee=accounts.NETWORK, micros=spend - revenue)
 
 
 def _day_of(ts: datetime) -> datetime:

@@ -10,6 +10,8 @@ from chalicelib.ads import accounts, jobs
 from chalicelib.ads.billing import settlements
 from chalicelib.ads.billing.transfers import Payment, transfer
 from chalicelib.ads.budgets.leases import Terms, acquire
+from chalicelib.ads.reports.counters import DAYS
+from chalicelib.ads.reports.progress import PROGRESS, PlaceInDay
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.schema import COLLECTIONS
 from tests.ads.billing.support.settling import settle
@@ -201,6 +203,43 @@ def test_a_run_records_the_days_that_have_ended_or_changed(reported: Runtime, cl
     assert settlements.settle(reported)["owed"] == 0
 
 
+@pytest.mark.bounds(ads={"settled_at_once": 2})
+def test_days_of_more_debts_than_a_run_records_are_recorded_by_many(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run goes on where the last one ended, within a day, and each makes at least a batch."""
+    clock.advance(hours=12)
+    rows = DAYS.of(reported.database)
+    for number in range(5):
+        for row in rows.find({"campaign_id": SPRING}):
+            twin = {**row, "_id": f"{row['_id']}-{number}", "campaign_id": f"vw:late-{number}"}
+            rows.insert_one(twin)  # type: ignore[arg-type]
+    wanted = 2 * len(rows.distinct("period", {"period": {"$lt": DAY + 24 * HOUR}})) * 6
+    monkeypatch.setattr(deadlines, "share", lambda _part: lambda: False)
+
+    for _ in range(wanted // 2):
+        assert settlements._record_debts(reported, clock()) == 2
+        clock.advance(minutes=11)
+
+    assert len(stored(reported)) == wanted
+    assert settlements._record_debts(reported, clock()) == 0
+
+
+def test_a_day_that_changes_while_it_is_recorded_begins_anew(
+    reported: Runtime, clock: Clock
+) -> None:
+    clock.advance(hours=13)
+    last = PlaceInDay(day=DAY, campaign_id="zzz", site_id="")
+    settlements._note_days(reported.database, clock())
+    of_settled = {"_id": "settled"}
+    PROGRESS.of(reported.database).update_one(of_settled, {"$set": {"at": last, "again": [DAY]}})
+    late_event(reported, clock)
+
+    settlements._record_debts(reported, clock())
+
+    assert [each["owed_micros"] for each in stored(reported)] == [75 * 5, 175 * 5]
+
+
 def test_a_payment_that_fails_keeps_no_debt_from_being_recorded(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,7 +338,7 @@ def test_a_run_that_read_an_earlier_sum_lowers_nothing(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.advance(hours=13)
-    earlier = list(settlements._find_earnings(reported.database, clock()))
+    earlier = list(settlements._find_earnings(reported.database, DAY, ("", "")))
     late_event(reported, clock)
     settlements._record_debts(reported, clock())
     owed = stored(reported)
