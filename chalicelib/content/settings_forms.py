@@ -6,15 +6,22 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib.content.shapes import MAX_FEED_ITEMS, ContentSite
+from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
 from chalicelib.http import Input
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownLine, ShownName, ShownUrl, check_address
+
+# A discussion knows its page by an address of 2,000 characters at most.
+_MAX_BASE = 2_000 - len("/") - MAX_SLUG_CHARACTERS
 
 
 def _base(url: str) -> str:
     if "?" in url or "#" in url:
         raise ValueError("the address must have no query and no fragment")
-    return url.rstrip("/")
+    base = url.rstrip("/")
+    if len(base) > _MAX_BASE:
+        raise ValueError(f"the address must leave room for those of pages: {_MAX_BASE} characters")
+    return base
 
 
 BaseUrl = Annotated[

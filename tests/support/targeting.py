@@ -174,7 +174,12 @@ def _joined(collections: Mapping[str, Collection[Any]], name: str, given: Any) -
             yield from _aggregate(collections, collections[given["from"]], given["pipeline"])
         case "$lookup" if given.get("from") in collections:
             other = collections[given["from"]]
-            if given.get("foreignField") != next(iter(other.shard_key)):
+            if given.get("foreignField") == next(iter(other.shard_key)):
+                return
+            if "pipeline" in given:
+                # It is sent with the condition on the field.
+                yield from _aggregate(collections, other, given["pipeline"])
+            else:
                 yield f"$lookup does not ask {other.name} by its shard key"
         case "$merge" if given["into"] in collections:
             other = collections[given["into"]]

@@ -35,7 +35,7 @@ OLDER_COMMENTS = Collection(
     OlderComment,
     indexes=(
         IndexModel([("post_id", ASCENDING), ("ts", ASCENDING), ("id", ASCENDING)]),
-        IndexModel([("by.id", ASCENDING)]),
+        IndexModel([("by.id", ASCENDING), ("post_id", ASCENDING)]),
     ),
     shard_key={"post_id": 1},
 )
@@ -271,15 +271,29 @@ def _count(
         {"$project": {"by": "$comments.by.id", "who": _among("$comments.by.id")}},
         {"$project": {"count": {"$size": {"$filter": {"input": "$by", "cond": _IS_HIDDEN}}}}},
     ]
-    older: list[Document] = [
-        {"$match": {"post_id": {"$in": post_ids}, "$expr": {"$in": ["$by.id", "$$blocked"]}}},
-        {"$group": {"_id": "$post_id", "count": {"$sum": 1}}},
-    ]
+    # By the index of authors: a post may have any number of comments by others.
+    older = {
+        "from": OLDER_COMMENTS.name,
+        "localField": "blocked",
+        "foreignField": "by.id",
+        "pipeline": [
+            {"$match": {"post_id": {"$in": post_ids}}},
+            {"$group": {"_id": "$post_id", "count": {"$sum": 1}}},
+        ],
+        "as": "older",
+    }
     stages: list[Document] = [
         {"$match": {"_id": reader_id}},
         {"$project": {"blocked": both}},
-        _lookup(posts.POSTS.name, held, "held"),
-        _lookup(OLDER_COMMENTS.name, older, "older"),
+        {
+            "$lookup": {
+                "from": posts.POSTS.name,
+                "let": {"blocked": "$blocked"},
+                "pipeline": held,
+                "as": "held",
+            }
+        },
+        {"$lookup": older},
         {"$project": {"counts": {"$concatArrays": ["$held", "$older"]}}},
     ]
     counts = dict.fromkeys(post_ids, 0)
@@ -295,8 +309,3 @@ _IS_HIDDEN = {"$in": ["$$this", "$who"]}
 
 def _among(ids: str) -> Document:
     return {"$setIntersection": [ids, "$$blocked"]}
-
-
-def _lookup(collection: str, pipeline: list[Document], name: str) -> Document:
-    blocked = {"blocked": "$blocked"}
-    return {"$lookup": {"from": collection, "let": blocked, "pipeline": pipeline, "as": name}}

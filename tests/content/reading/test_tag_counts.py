@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pymongo.errors import PyMongoError
 
+from chalicelib import deadlines
 from chalicelib.content import tag_counts
 from chalicelib.content.jobs import run_due
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing import tending
 from chalicelib.content.tag_counts import TAG_COUNTS
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
     SITE,
@@ -273,6 +275,40 @@ def test_the_schedule_mends_wrong_numbers_within_a_day(
 
     assert mended == [SITE]
     assert tags_shown(site) == numbers_of(runtime) == recount(runtime) != {}
+
+
+def test_a_site_that_cannot_be_compared_keeps_no_other_from_its_comparison(
+    site: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(site, "moon", tags=["a"])
+    TAG_COUNTS.of(runtime.database).delete_many({"site": SITE})
+    compare = tag_counts._is_right
+
+    def fail_first(here: Runtime, name: str, now: Any) -> bool:
+        if name == "aaa":
+            raise Unavailable
+        return compare(here, name, now)
+
+    monkeypatch.setattr(tag_counts, "_is_right", fail_first)
+    monkeypatch.setattr(tag_counts, "minute_of", lambda _site: tag_counts._minute(runtime.now()))
+    row = NODES.of(runtime.database).find_one({"site": SITE})
+    assert row is not None
+    NODES.of(runtime.database).insert_one({**row, "_id": "other", "site": "aaa"})
+
+    assert tag_counts.repair(runtime) == [SITE]
+    assert numbers_of(runtime) == {"a": 1}
+
+
+def test_a_mend_without_time_for_all_pages_ends_with_right_numbers_of_the_counted(
+    site: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(site, "moon", tags=["a"])
+    TAG_COUNTS.of(runtime.database).delete_many({"site": SITE})
+    monkeypatch.setattr(deadlines, "share", lambda _part: lambda: False)
+
+    tag_counts._mend(runtime, SITE)
+
+    assert numbers_of(runtime) == {"a": 1}
 
 
 def test_a_list_of_tags_takes_two_round_trips(

@@ -1,9 +1,12 @@
 """Walls belong to their owners, in every design: what is shown there, and who takes it off."""
 
 import random
+from typing import Any
 
 import pytest
 
+from chalicelib.social.posts import comments
+from chalicelib.social.posts.comments import OLDER_COMMENTS
 from tests.social.support.designs import Design
 from tests.social.support.drivers import Town, circle, comment, follow, news, publish, settle, wall
 from tests.social.support.interleaving import Meantime
@@ -155,6 +158,36 @@ def test_comments_that_blocks_hide_are_not_counted(town: Town, number: int) -> N
     listed = town.client.as_("bob").get(f"/posts/{post}/comments").json["comments"]
     assert [each["author"]["id"] for each in listed] == ["cy"]
     assert news(town.client, "bob") == [post]
+
+
+def test_counting_for_blocks_reads_the_comments_of_those_who_are_blocked_alone(
+    town: Town,
+) -> None:
+    """A post may have any number of comments by others."""
+    settle(town.client, "eve", "cy", "bob")
+    post = publish(town.client, "ann")
+    for who in ("eve", "cy"):
+        comment(town.client, who, post)
+    rows = OLDER_COMMENTS.of(town.runtime.database)
+    made = {"post_id": post, "text": "older", "ts": town.clock()}
+    many: list[Any] = [
+        {**made, "_id": f"old-{n}", "id": f"old-{n}", "by": {"id": who, "name": who}}
+        for n, who in enumerate(["cy"] * 300 + ["eve"] * 2)
+    ]
+    town.runtime.database[OLDER_COMMENTS.name].insert_many(many, bypass_document_validation=True)
+    assert town.client.as_("bob").put("/users/me/blocked/eve").status == 204
+    database = town.runtime.database
+    database.command("profile", 2)
+    try:
+        counts = comments._count(database, "bob", [post])
+    finally:
+        database.command("profile", 0)
+    reads = list(database["system.profile"].find({"command.aggregate": "social.user"}))
+    database.drop_collection("system.profile")
+
+    assert rows.count_documents({"post_id": post}) == 302
+    assert counts == {post: 3}
+    assert sum(each["docsExamined"] for each in reads) < 20
 
 
 def test_counting_for_blocks_is_asked_of_nobody_without_blocks(
