@@ -8,6 +8,7 @@ repeat changes nothing.
 import itertools
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument, UpdateOne
@@ -18,12 +19,12 @@ from chalicelib.ads import accounts
 from chalicelib.ads.billing import transfers
 from chalicelib.ads.billing.transfers import TRANSFERS, Payment
 from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers, TransferInProgress
-from chalicelib.ads.reports.counters import DAYS
-from chalicelib.ads.reports.progress import PROGRESS, PlaceInDay, Progress
+from chalicelib.ads.reports.counters import BY_CAMPAIGN, DAYS
+from chalicelib.ads.reports.progress import PROGRESS, Progress
 from chalicelib.ads.reports.roll_ups import OVERLAP
 from chalicelib.database import Collection, Document
 from chalicelib.errors import IdempotencyKeyReused, Unavailable
-from chalicelib.jobs.schedules import Step, run_steps
+from chalicelib.jobs.schedules import Step, run_all, run_steps
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
@@ -79,6 +80,8 @@ _WAITS = (
     TransferInProgress,
     Unavailable,
 )
+# Their sums take a second or less, however many units and zones they have.
+_SUMMED_AT_ONCE = 200
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 # A settlement that failed goes behind the others. Otherwise the settlements of an advertiser
 # without funds would block all others.
@@ -117,27 +120,42 @@ def _pay_debts(runtime: Runtime, now: datetime) -> int:
 def _record_debts(runtime: Runtime, now: datetime) -> int:
     """Raise each debt to the sum of the reports while there is time; return the number of debts.
 
-    A day may have more campaigns than a run records, so each batch notes its place.
+    A day may have more campaigns than a run records, so each batch notes its place. A day that
+    fails keeps no other from its record.
     """
-    database, has_time, recorded = runtime.database, deadlines.share(0.8), 0
-    progress = _note_days(database, now)
-    at = progress.get("at")
-    for day in sorted(progress.get("again", [])):
-        after = (at["campaign_id"], at["site_id"]) if at and at["day"] == day else ("", "")
-        earnings = _find_earnings(database, day, after)
-        while batch := list(itertools.islice(earnings, runtime.bounds.ads.settled_at_once // 2)):
-            operations = [_raise_debt(earning) for both in batch for earning in both]
-            SETTLEMENTS.of(database).bulk_write(operations, ordered=False)
-            recorded += len(operations)
-            _, campaign_id, site_id, *_ = batch[-1][0]
-            place: PlaceInDay = {"day": day, "campaign_id": campaign_id, "site_id": site_id}
-            PROGRESS.of(database).update_one(_same(progress), {"$set": {"at": place}})
+    has_time, recorded = deadlines.share(0.8), 0
+    progress = _note_days(runtime.database, now)
+    days = sorted(progress.get("again", []))
+
+    def record(day: datetime) -> None:
+        nonlocal recorded
+        for number in _record_day(runtime, progress, day):
+            recorded += number
             if not has_time():
-                return recorded
-        # Another run that has found the day anew has another time.
-        done = {"$pull": {"again": day}, "$unset": {"at": ""}}
-        PROGRESS.of(database).update_one(_same(progress), done)
+                return
+
+    begun = itertools.takewhile(lambda day: day == days[0] or has_time(), days)
+    run_all((f"{day:%Y-%m-%d}", partial(record, day)) for day in begun)
     return recorded
+
+
+def _record_day(runtime: Runtime, progress: Progress, day: datetime) -> Iterator[int]:
+    """Record a day batch by batch; yield the numbers of debts. Then the day is done."""
+    database, rows, at = runtime.database, PROGRESS.of(runtime.database), progress.get("at")
+    after = (at["campaign_id"], at["site_id"]) if at and at["day"] == day else ("", "")
+    earnings = _find_earnings(database, day, after)
+    while batch := list(itertools.islice(earnings, runtime.bounds.ads.settled_at_once // 2)):
+        operations = [_raise_debt(earning) for both in batch for earning in both]
+        SETTLEMENTS.of(database).bulk_write(operations, ordered=False)
+        _, campaign_id, site_id, *_ = batch[-1][0]
+        place = {"at.day": day, "at.campaign_id": campaign_id, "at.site_id": site_id}
+        rows.update_one(_same(progress), {"$set": place})
+        yield len(operations)
+    # Another run that has found the day anew has another time; this run, or one before, a mark.
+    unchanged = {**_same(progress), "at.changed": {"$ne": True}}
+    done: Document = {"$pull": {"again": day}, "$unset": {"at": ""}}
+    if not rows.update_one(unchanged, done).matched_count:
+        rows.update_one({"_id": progress["_id"], "at.day": day}, {"$unset": {"at": ""}})
 
 
 def _same(progress: Progress) -> Document:
@@ -147,19 +165,26 @@ def _same(progress: Progress) -> Document:
 def _note_days(database: Database[Document], now: datetime) -> Progress:
     """Note past days that have ended or changed since the last run; return all that are owed.
 
-    A day has no age limit: the dead letters may have held an event for two weeks.
+    A day has no age limit: the dead letters may have held an event for two weeks. A day that
+    changes while it is recorded is recorded once more after its end.
     """
     rows = PROGRESS.of(database)
     progress = rows.find_one({"_id": "settled"})
     since = progress["until"] - OVERLAP if progress else _FIRST
     is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": _day_of(since)}}]}
     days = DAYS.of(database).distinct("period", {"period": {"$lt": _day_of(now)}, **is_new})
-    noted: Document = {"$max": {"until": now}, "$addToSet": {"again": {"$each": days}}}
-    if progress and "at" in progress and progress["at"]["day"] in days:
-        noted["$unset"] = {"at": ""}
+    marked = {"$mergeObjects": ["$at", {"changed": True}]}
+    noted = {
+        "until": {"$max": ["$until", now]},
+        "again": {"$setUnion": [{"$ifNull": ["$again", []]}, days]},
+        "at": {"$cond": [{"$in": ["$at.day", days]}, marked, "$at"]},
+    }
     # Without a settlement there is no progress to keep.
     found = rows.find_one_and_update(
-        {"_id": "settled"}, noted, upsert=bool(days), return_document=ReturnDocument.AFTER
+        {"_id": "settled"},
+        [{"$set": noted}],
+        upsert=bool(days),
+        return_document=ReturnDocument.AFTER,
     )
     return found or Progress(_id="settled", until=now)
 
@@ -184,22 +209,37 @@ def _raise_debt(earning: _Earning) -> UpdateOne:
 def _find_earnings(
     database: Database[Document], day: datetime, after: tuple[str, str]
 ) -> Iterator[tuple[_Earning, _Earning]]:
-    """Yield the earnings of a day, of a site and of the network, after a campaign and a site."""
+    """Yield the earnings of a day, of a site and of the network, after a campaign and a site.
+
+    Some campaigns at a time: the sums of a whole day may take longer than a run.
+    """
     campaign, site = after
+    wanted: Document = {"$gte": campaign}
     key = {"campaign": "$campaign_id", "site": "$site_id"}
     sums = {name: {"$sum": f"${name}"} for name in ("spend_micros", "revenue_micros")}
     left = [{"campaign_id": {"$gt": campaign}}, {"campaign_id": campaign, "site_id": {"$gt": site}}]
-    pipeline: list[Document] = [
-        {"$match": {"period": day, "$or": left}},
-        {"$group": {"_id": key, **sums}},
-        {"$match": {"spend_micros": {"$gt": 0}}},
-        {"$sort": {"_id.campaign": 1, "_id.site": 1}},
-    ]
-    for row in DAYS.read_as(_DaySum, database).aggregate(pipeline):
-        campaign_id, site_id = row["_id"]["campaign"], row["_id"]["site"]
-        revenue, spend = row["revenue_micros"], row["spend_micros"]
-        of_site = _Earning(day, campaign_id, site_id, accounts.of_site(site_id), revenue)
-        yield of_site, of_site._replace(payee=accounts.NETWORK, micros=spend - revenue)
+    while some := _next_campaigns(database, day, wanted):
+        span = {"$gte": some[0], "$lte": some[-1]}
+        pipeline: list[Document] = [
+            {"$match": {"period": day, "campaign_id": span, "$or": left}},
+            {"$group": {"_id": key, **sums}},
+            {"$match": {"spend_micros": {"$gt": 0}}},
+            {"$sort": {"_id.campaign": 1, "_id.site": 1}},
+        ]
+        for row in DAYS.read_as(_DaySum, database).aggregate(pipeline, hint=dict(BY_CAMPAIGN)):
+            campaign_id, site_id = row["_id"]["campaign"], row["_id"]["site"]
+            revenue, spend = row["revenue_micros"], row["spend_micros"]
+            of_site = _Earning(day, campaign_id, site_id, accounts.of_site(site_id), revenue)
+            yield of_site, of_site._replace(payee=accounts.NETWORK, micros=spend - revenue)
+        wanted = {"$gt": some[-1]}
+
+
+def _next_campaigns(database: Database[Document], day: datetime, wanted: Document) -> list[str]:
+    """Return the first campaigns of a day, by their ids, from the index alone."""
+    of_day = {"period": day, "campaign_id": wanted}
+    rows = DAYS.of(database).find(of_day, {"campaign_id": 1, "_id": 0}).hint(BY_CAMPAIGN)
+    ids = (row["campaign_id"] for row in rows.sort("campaign_id", ASCENDING))
+    return [each for each, _ in itertools.islice(itertools.groupby(ids), _SUMMED_AT_ONCE)]
 
 
 def _day_of(ts: datetime) -> datetime:

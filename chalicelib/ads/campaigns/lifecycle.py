@@ -121,13 +121,14 @@ def end_flights(runtime: Runtime) -> int:
     campaign once. A campaign in very many zones keeps no other from its end: all have seconds each,
     in random order, before the rest have the time that is left.
     """
-    database, now, has_time = runtime.database, runtime.now(), deadlines.share(0.75)
+    database, now = runtime.database, runtime.now()
     over = {"status": {"$in": balances.SPENDING}, "flight.end": {"$lte": now}}
     found = CAMPAIGNS.of(database).find(over, {"_id": 1}).sort("flight.end", ASCENDING)
     due = [each["_id"] for each in found.limit(runtime.bounds.ads.ended_flights)]
     runtime.random.shuffle(due)
     ended: set[str] = set()
-    for seconds in (_END_TIMEOUT_SECONDS, None):
+    for seconds, part in ((_END_TIMEOUT_SECONDS, 0.4), (None, 0.75)):
+        has_time = deadlines.share(part)
         for campaign_id in due:
             if campaign_id not in ended and has_time():
                 with pymongo.timeout(seconds):

@@ -1,7 +1,6 @@
 """New prices by the clock: zones follow the click-through rates of their ads."""
 
 from pymongo.client_session import ClientSession
-from pymongo.database import Database
 
 from chalicelib.ads.inventory import click_rates, waiting
 from chalicelib.ads.inventory.click_rates import Estimate
@@ -10,9 +9,8 @@ from chalicelib.ads.inventory.fitting import Refused
 from chalicelib.ads.inventory.placing import in_order
 from chalicelib.ads.inventory.rows import AdRow
 from chalicelib.ads.inventory.zones import ZONES
-from chalicelib.database import Document, in_transaction
-from chalicelib.errors import Problem
-from chalicelib.observability.logs import log
+from chalicelib.database import in_transaction
+from chalicelib.jobs.schedules import skip_failing
 from chalicelib.runtime import Runtime
 
 
@@ -26,21 +24,19 @@ def reprice(runtime: Runtime) -> int:
     runtime.random.shuffle(waiting)
     changed = 0
     for site_id, zone_id in waiting:
-        try:
-            changed += reprice_zone(runtime.database, site_id, zone_id)
-        except Problem:
-            # Busy now; the others and the next run go on.
-            fields = {"site": site_id, "zone": zone_id}
-            log.warning("zone not repriced", exc_info=True, extra={"fields": fields})
+        # Busy now, or too large; the others and the next run go on.
+        with skip_failing("zone not repriced", site=site_id, zone=zone_id):
+            changed += reprice_zone(runtime, site_id, zone_id)
     return changed
 
 
-def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bool:
+def reprice_zone(runtime: Runtime, site_id: str, zone_id: str) -> bool:
     """Fit a zone's prior and put its rows in their new order; return whether the zone changed.
 
     Rows now below the floor leave. Waiting rows get their new price after the zone: any number may
     wait, and their price decides nothing but their order.
     """
+    database = runtime.database
     is_awaited = waiting.has_priced_by_rate(database, (site_id, zone_id))
 
     def work(session: ClientSession) -> tuple[bool, Estimate | None]:
@@ -68,7 +64,7 @@ def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bo
 
     is_changed, estimate = in_transaction(database, work)
     if is_awaited and estimate is not None:
-        waiting.reprice(database, (site_id, zone_id), estimate.ecpm_micros)
+        waiting.reprice(runtime, (site_id, zone_id), estimate.ecpm_micros)
     return is_changed
 
 

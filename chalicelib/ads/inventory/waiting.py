@@ -5,7 +5,6 @@ that row. Every change of a campaign's status or rows removes its documents in t
 transaction, so that two such changes at once conflict here if nowhere else.
 """
 
-import itertools
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -20,6 +19,7 @@ from chalicelib.ads.inventory.campaigns import StoredPricing
 from chalicelib.ads.inventory.fitting import Reason, Refused
 from chalicelib.ads.inventory.rows import creative_type, key
 from chalicelib.database import Collection, Document
+from chalicelib.runtime import Runtime
 
 
 class Unplaced(TypedDict):
@@ -57,7 +57,6 @@ WAITING = Collection(
 ZoneKey = tuple[str, str]
 # Returns the price in the zone of an ad, given by its campaign's id and its own.
 Price = Callable[[StoredPricing, tuple[str, str]], int]
-_REPRICED_AT_ONCE = 1_000
 
 
 def add(
@@ -126,17 +125,21 @@ def has_priced_by_rate(database: Database[Document], zone: ZoneKey) -> bool:
     return WAITING.of(database).find_one(wanted, {"_id": 1}) is not None
 
 
-def reprice(database: Database[Document], zone: ZoneKey, price_of: Price) -> None:
+def reprice(runtime: Runtime, zone: ZoneKey, price_of: Price) -> None:
     """Give the rows that wait for a place in a zone their new prices, as long as there is time.
 
-    A row that changes meanwhile stays as it is; the next run prices it.
+    By campaign in random order, so that the next run prices others. A row that changes meanwhile
+    stays as it is.
     """
-    rows, has_time = WAITING.of(database), deadlines.share(0.25)
+    rows, has_time = WAITING.of(runtime.database), deadlines.share(0.25)
     wanted = {"site_id": zone[0], "zone_id": zone[1], "pricing.type": {"$ne": "cpm"}}
-    found = iter(rows.find(wanted))
-    while has_time() and (some := list(itertools.islice(found, _REPRICED_AT_ONCE))):
+    campaign_ids = rows.distinct("campaign_id", wanted)
+    runtime.random.shuffle(campaign_ids)
+    for campaign_id in campaign_ids:
+        if not has_time():
+            return
         updates = []
-        for row in some:
+        for row in rows.find({**wanted, "campaign_id": campaign_id}):
             price = price_of(row["pricing"], key(row))
             if price != row["ecpm_micros"]:
                 this = {each: row[each] for each in ("_id", "campaign_id", "pricing")}

@@ -78,12 +78,15 @@ class StoredReport(EventCounts):
     parts: NotRequired[dict[str, EventCounts]]
 
 
+BY_CAMPAIGN = [("campaign_id", ASCENDING), ("period", ASCENDING)]
+
+
 def _collection(period: str) -> Collection[StoredReport]:
     return Collection(
         f"ad.report.{period}",
         StoredReport,
         indexes=(
-            IndexModel([("campaign_id", ASCENDING), ("period", ASCENDING)]),
+            IndexModel(BY_CAMPAIGN),
             IndexModel([("site_id", ASCENDING), ("period", ASCENDING)]),
             IndexModel([("period", ASCENDING)]),
             IndexModel([("updated_at", ASCENDING), ("period", ASCENDING)]),

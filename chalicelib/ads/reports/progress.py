@@ -11,11 +11,15 @@ MOST_AGAIN = 10_000
 
 
 class PlaceInDay(TypedDict):
-    """The last campaign of a day, and site of the campaign, that the schedule has seen."""
+    """The last campaign of a day, and site of the campaign, that the schedule has seen.
+
+    changed: the day has changed since, and is to be seen once more after its end.
+    """
 
     day: datetime
     campaign_id: str
     site_id: str
+    changed: NotRequired[bool]
 
 
 class Progress(TypedDict):

@@ -217,12 +217,14 @@ def test_days_of_more_debts_than_a_run_records_are_recorded_by_many(
     wanted = 2 * len(rows.distinct("period", {"period": {"$lt": DAY + 24 * HOUR}})) * 6
     monkeypatch.setattr(deadlines, "share", lambda _part: lambda: False)
 
-    for _ in range(wanted // 2):
-        assert settlements._record_debts(reported, clock()) == 2
+    # The end of a day takes a run without a batch.
+    recorded = []
+    for _ in range(wanted // 2 + 4):
+        recorded.append(settlements._record_debts(reported, clock()))
         clock.advance(minutes=11)
 
-    assert len(stored(reported)) == wanted
-    assert settlements._record_debts(reported, clock()) == 0
+    assert set(recorded) == {0, 2}
+    assert sum(recorded) == len(stored(reported)) == wanted
 
 
 def test_a_day_that_changes_while_it_is_recorded_begins_anew(
@@ -235,9 +237,37 @@ def test_a_day_that_changes_while_it_is_recorded_begins_anew(
     PROGRESS.of(reported.database).update_one(of_settled, {"$set": {"at": last, "again": [DAY]}})
     late_event(reported, clock)
 
-    settlements._record_debts(reported, clock())
+    assert settlements._record_debts(reported, clock()) == 0
+    assert settlements._record_debts(reported, clock()) == 2
 
     assert [each["owed_micros"] for each in stored(reported)] == [75 * 5, 175 * 5]
+    progress = PROGRESS.of(reported.database).find_one(of_settled)
+    assert progress is not None
+    assert (progress.get("again"), "at" in progress) == ([], False)
+
+
+def test_a_day_that_fails_keeps_no_later_day_from_its_record(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(hours=12)
+    first = min(DAYS.of(reported.database).distinct("period"))
+    real = settlements._find_earnings
+
+    def fail_first(database: Any, day: Any, after: Any) -> Any:
+        if day == first:
+            raise ExecutionTimeout("too long")
+        return real(database, day, after)
+
+    monkeypatch.setattr(settlements, "_find_earnings", fail_first)
+    with pytest.raises(ExecutionTimeout):
+        settlements._record_debts(reported, clock())
+
+    owed = {each["_id"][:10] for each in stored(reported)}
+    assert f"{DAY:%Y-%m-%d}" in owed
+    assert f"{first:%Y-%m-%d}" not in owed
+    monkeypatch.setattr(settlements, "_find_earnings", real)
+    settlements._record_debts(reported, clock())
+    assert stored(reported)[0]["_id"].startswith(f"{first:%Y-%m-%d}")
 
 
 def test_a_payment_that_fails_keeps_no_debt_from_being_recorded(

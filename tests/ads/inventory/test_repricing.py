@@ -292,10 +292,9 @@ class Updates(monitoring.CommandListener):
 
 
 def test_rows_that_wait_are_priced_after_their_zone_however_many_they_are(
-    priced: Runtime, monkeypatch: pytest.MonkeyPatch
+    priced: Runtime,
 ) -> None:
     """One advertiser's waiting rows must not keep a zone from its new order."""
-    monkeypatch.setattr(waiting, "_REPRICED_AT_ONCE", 2)
     (new,) = (each for each in zone(priced, "blog/banner")["ads"] if each["campaign_id"] == NEW)
     rows_of: list[Any] = [{**new, "campaign_id": f"vw:late-{n}"} for n in range(5)]
     late = [Refused(row, "zone_full") for row in rows_of]
@@ -308,7 +307,7 @@ def test_rows_that_wait_are_priced_after_their_zone_however_many_they_are(
     with listening(priced, updates) as watched:
         assert repricing.reprice(watched) == 1
 
-    assert updates.in_transaction == [False] * 3
+    assert updates.in_transaction == [False] * 5
     prices = {row["ecpm_micros"] for row in WAITING.of(priced.database).find()}
     prior = Prior(**zone(priced, "blog/banner")["ctr_prior"])
     assert prices == {ecpm_micros(CPC, ClickCounts(10_000, 500), prior)}
