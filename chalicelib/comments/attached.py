@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pymongo.client_session import ClientSession
@@ -56,8 +56,9 @@ def begin(
     settings = NodeSettings(title=page.title, url=page.url, locked=page.is_locked)
     site = site_of_new(node_id)
     node = nodes.new_node(node_id, site, settings)
-    if (after := closes_after(runtime, site)) is not None:
-        node["closes_at"] = max(runtime.now(), public.begin or runtime.now()) + after
+    if (days := closes_after(runtime, site)) is not None:
+        node["closes_at"] = max(runtime.now(), public.begin or runtime.now()) + timedelta(days=days)
+        node["closes_after"] = days
     node |= public.fields  # type: ignore[typeddict-item]
     if left is None:
         nodes.NODES.of(runtime.database).insert_one(node, session=session)
@@ -90,19 +91,16 @@ def update(
 
 
 def _close_later(runtime: Runtime, node_id: str, begin: datetime | None) -> None:
-    """Move the time at which a node closes by its site's days along with its page's time."""
-    now = runtime.now()
-    if begin is None or begin <= now:
+    """Have a node whose page was not in public yet close as many days after its new time."""
+    node, now = nodes.look(runtime.database, node_id), runtime.now()
+    days = node.get("closes_after") if node else None
+    closes_at = node["closes_at"] if node else None
+    if begin is None or days is None or closes_at is None:
         return
-    node = nodes.look(runtime.database, node_id)
-    former = node.get("public_from") if node else None
-    if node is None or former is None or not now < former < NEVER or former == begin:
-        return
-    if node["closes_at"] is not None and node["closes_at"] - former == closes_after(
-        runtime, node["site"]
-    ):
-        this = {"_id": node_id, "public_from": former, "closes_at": node["closes_at"]}
-        later = {"$set": {"closes_at": node["closes_at"] + (begin - former)}}
+    open_for = timedelta(days=days)
+    if closes_at - open_for > now:
+        this = {"_id": node_id, "closes_at": closes_at, "closes_after": days}
+        later = {"$set": {"closes_at": max(begin, now) + open_for}}
         nodes.NODES.of(runtime.database).update_one(this, later)
 
 

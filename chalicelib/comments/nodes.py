@@ -215,13 +215,14 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
     given: Document = settings.model_dump(exclude_none=True, exclude={"site", *had})
     given |= {**fields_of(settings.url), **settings.overrides}
     untouched: Document = {}
+    chosen: Document = {"$unset": {"closes_after": ""}} if "closes_at" in given else {}
     layout = {"store": store, "threaded": threaded}
     if layout != had:
         # Only if the layout is as it was read: each of two changes may fit, and both together not.
         untouched, given = {**had, "last_seq": 0, "moving": None}, given | layout
     updated = NODES.of(database).find_one_and_update(
         {"_id": node["_id"], **OCCUPIED, **untouched},
-        {"$set": given, "$inc": RAISED},
+        {"$set": given, "$inc": RAISED, **chosen},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
     )

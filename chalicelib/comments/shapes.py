@@ -300,6 +300,8 @@ class Node(TypedDict):
     pinned: the ids of comments that moderators show above its first page.
     moderation, votes, order, slow_seconds: None or missing: the site's settings decide.
     opens_at, closes_at: None or missing: no bound.
+    closes_after: the days between its page's appearance and `closes_at`, by its site's settings;
+        missing: a person chose `closes_at`, or nothing did.
     numbering: rises when an import numbers its comments anew; missing: 0.
     imported: the last thread that was imported into it (`chalicelib.comments.importing`).
     public_from, public_until: the time of its page in public; None or missing: no bound. Before and
@@ -339,6 +341,7 @@ class Node(TypedDict):
     slow_seconds: NotRequired[int | None]
     opens_at: NotRequired[datetime | None]
     closes_at: NotRequired[datetime | None]
+    closes_after: NotRequired[int]
     public_from: NotRequired[datetime | None]
     public_until: NotRequired[datetime | None]
     numbering: NotRequired[int]

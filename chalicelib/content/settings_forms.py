@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.content.shapes import MAX_FEED_ITEMS, ContentSite
-from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
+from chalicelib.content.shapes import MAX_FEED_ITEMS, MAX_SLUG_CHARACTERS, ContentSite
 from chalicelib.http import Input
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownLine, ShownName, ShownUrl, check_address

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from chalicelib.content.shapes import MAX_TAGS
+from chalicelib.content.shapes import MAX_SLUG_CHARACTERS, MAX_TAGS
 from chalicelib.keywords import Keyword
 
-MAX_SLUG_CHARACTERS = 256
 # The address of an asset in stored HTML; answers put the API's own address before it.
 ASSETS = "/assets/"
 _SEGMENT = "[a-z0-9-]+"

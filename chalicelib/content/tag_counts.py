@@ -20,7 +20,6 @@ from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.visibility import edition_at, next_change, shown_filter
 from chalicelib.database import Collection, Document, in_transaction
-from chalicelib.jobs.schedules import skip_failing
 from chalicelib.runtime import Runtime
 
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)
@@ -110,6 +109,9 @@ def repair(runtime: Runtime) -> list[str]:
 
     Each site has a minute of the day. Returns the mended sites.
     """
+    # A late import: the functions that change a page run no schedule.
+    from chalicelib.jobs.schedules import skip_failing
+
     now = runtime.now()
     sites = [
         each

@@ -151,7 +151,7 @@ def _record_day(runtime: Runtime, progress: Progress, day: datetime) -> Iterator
         place = {"at.day": day, "at.campaign_id": campaign_id, "at.site_id": site_id}
         rows.update_one(_same(progress), {"$set": place})
         yield len(operations)
-    # Another run that has found the day anew has another time; this run, or one before, a mark.
+    # A run that found the day anew left another time; this run, or an earlier one, left a mark.
     unchanged = {**_same(progress), "at.changed": {"$ne": True}}
     done: Document = {"$pull": {"again": day}, "$unset": {"at": ""}}
     if not rows.update_one(unchanged, done).matched_count:
@@ -166,7 +166,7 @@ def _note_days(database: Database[Document], now: datetime) -> Progress:
     """Note past days that have ended or changed since the last run; return all that are owed.
 
     A day has no age limit: the dead letters may have held an event for two weeks. A day that
-    changes while it is recorded is recorded once more after its end.
+    changes during its record has another one after its end.
     """
     rows = PROGRESS.of(database)
     progress = rows.find_one({"_id": "settled"})

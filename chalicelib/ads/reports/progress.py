@@ -13,7 +13,7 @@ MOST_AGAIN = 10_000
 class PlaceInDay(TypedDict):
     """The last campaign of a day, and site of the campaign, that the schedule has seen.
 
-    changed: the day has changed since, and is to be seen once more after its end.
+    changed: the day changed meanwhile; the schedule sees it once more after its end.
     """
 
     day: datetime

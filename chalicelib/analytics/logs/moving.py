@@ -129,9 +129,9 @@ def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
 
 
 def _first_day(log: Log, site: str, end: datetime) -> datetime:
-    """Return the day of a site's oldest hit in a log, or the end."""
+    """Return the day of a site's oldest hit in a log, or the last day."""
     oldest = log.read(Span(site, _ANY_TIME, end), None, 1)
-    return day_of(oldest[0]["ts"]) if oldest else end
+    return day_of(oldest[0]["ts"]) if oldest else end - DAY
 
 
 def _keep(

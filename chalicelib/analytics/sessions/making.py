@@ -21,7 +21,7 @@ from chalicelib.analytics.reports.days import DAYS
 from chalicelib.analytics.reports.report import Report
 from chalicelib.analytics.sessions import rolling
 from chalicelib.analytics.sessions.periods import SESSIONS, start_of
-from chalicelib.analytics.settings import first_day_held
+from chalicelib.analytics.settings import SiteAnalytics, first_day_held
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import LONGEST_RUN, Runtime
@@ -178,7 +178,7 @@ def _make(runtime: Runtime, due: Due) -> bool:
     found = settings.find(database, site)
     logs = together.logs_of(database, found) if found else []
     # A site in a move waits until all its hits are in one log.
-    if found and len(logs) == 1 and day >= first_day_held(found, now) and logs[0].holds(day):
+    if found and len(logs) == 1 and _has_all(logs[0], found, Span(site, day, until), hits, now):
         with pymongo.timeout(DAY_TIMEOUT_SECONDS):
             make(database, logs[0], Span(site, day, until), new_id(now, runtime.random))
             rolling.roll_up(database, site, day)
@@ -188,6 +188,13 @@ def _make(runtime: Runtime, due: Due) -> bool:
     done = {"$set": {"until": until, "hits": hits}, "$unset": {"leased_until": ""}}
     DUE.of(database).update_one({"_id": due["_id"]}, done)
     return True
+
+
+def _has_all(log: Log, site: SiteAnalytics, span: Span, hits: int, now: datetime) -> bool:
+    """Return whether a log may have all hits of a day; the reports count `hits` of them."""
+    if span.start < first_day_held(site, now) or not log.holds(span.start):
+        return False
+    return not hits or bool(log.read(span, None, 1))
 
 
 def _lease(database: Database[Document], due: Due, now: datetime) -> bool:

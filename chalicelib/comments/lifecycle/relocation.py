@@ -196,6 +196,7 @@ def _fields_to_move(node: Node) -> Document:
         "slow_seconds": node.get("slow_seconds"),
         "opens_at": node.get("opens_at"),
         "closes_at": node.get("closes_at"),
+        **({"closes_after": node["closes_after"]} if "closes_after" in node else {}),
         "public_from": node.get("public_from"),
         "public_until": node.get("public_until"),
         "last_seq": node["last_seq"],

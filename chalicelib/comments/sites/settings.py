@@ -69,14 +69,13 @@ def closing_at(runtime: Runtime, site: str, given: NodeSettings | None = None) -
     """Return when a new node closes: as given, or else by its site's settings; None: never."""
     if given is not None and "closes_at" in given.model_fields_set:
         return given.closes_at
-    after = closes_after(runtime, site)
-    return None if after is None else runtime.now() + after
+    days = closes_after(runtime, site)
+    return None if days is None else runtime.now() + timedelta(days=days)
 
 
-def closes_after(runtime: Runtime, site: str) -> timedelta | None:
-    """Return how long a new node of a site is open; None: for ever."""
-    days = of(runtime, site).get("close_after_days")
-    return None if days is None else timedelta(days=days)
+def closes_after(runtime: Runtime, site: str) -> int | None:
+    """Return how many days a new node of a site stays open; None: for ever."""
+    return of(runtime, site).get("close_after_days")
 
 
 def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:

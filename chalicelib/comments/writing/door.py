@@ -189,13 +189,13 @@ class _Post:
     """A post that an author is about to make at a site."""
 
     def __init__(self, runtime: Runtime, site: str, author: Principal) -> None:
-        self._author, self._site = author, site
+        self._author, self._site, self._is_staff = author, site, manages(author, site)
         self._key = {"_id": person_id(site, author.id)}
-        self._is_staff = manages(author, site)
         # A count lost in an election does no harm; a wait for the majority at every post would.
         rows = PEOPLE.of(runtime.database)
         self._rows = rows.with_options(write_concern=WriteConcern(1))
-        self._now, self._signing_keys = runtime.now(), runtime.settings.signing_keys
+        self._now, self._written = runtime.now(), (runtime.clock or runtime.now)()
+        self._signing_keys = runtime.settings.signing_keys
         factor = runtime.settings.limits
         is_limited = factor is not None and not author.has("admin")
         allowed = settings.of(runtime, site)["limits"]["posts"] if is_limited else []
@@ -240,8 +240,8 @@ class _Post:
         changed: Document = {
             "name": {"$literal": author.name},
             "first_at": {"$ifNull": ["$first_at", self._now]},
-            "touched": self._now,
-            "recount": {"$ifNull": ["$recount", self._now]},
+            "touched": self._written,
+            "recount": {"$ifNull": ["$recount", self._written]},
             "picture": {"$literal": author.picture},
             "taken_key": taken_key_expression(author.id, author.name),
             **self._address(),

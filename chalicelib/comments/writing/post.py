@@ -309,7 +309,7 @@ def _enter(runtime: Runtime, node: Node, comment: Comment) -> bool:
 
     An entry without a comment is left from an attempt that ended early.
     """
-    if entries.add(runtime.database, node, comment, runtime.now()):
+    if entries.add(runtime.database, node, comment, (runtime.clock or runtime.now)()):
         return True
     if ask(runtime, node, lambda store, current: store.get(current, comment["id"])):
         return False

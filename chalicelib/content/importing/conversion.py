@@ -19,8 +19,7 @@ from chalicelib import signing
 from chalicelib.content.editing.forms import NewContent
 from chalicelib.content.importing.wordpress import SYSTEM, WordPressItem
 from chalicelib.content.publishing.forms import Publication
-from chalicelib.content.shapes import MAX_SUMMARY_CHARACTERS, MAX_TAGS, Writer
-from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
+from chalicelib.content.shapes import MAX_SLUG_CHARACTERS, MAX_SUMMARY_CHARACTERS, MAX_TAGS, Writer
 from chalicelib.content.types import MAX_TEXT_CHARACTERS
 from chalicelib.foreign import people
 from chalicelib.foreign.entities import unescape

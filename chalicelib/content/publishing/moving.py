@@ -14,8 +14,7 @@ from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions
 from chalicelib.content.publishing.addresses import ADDRESSES
 from chalicelib.content.publishing.forms import AddressMove
-from chalicelib.content.shapes import ContentNode, PageAddress
-from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
+from chalicelib.content.shapes import MAX_SLUG_CHARACTERS, ContentNode, PageAddress
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.runtime import Runtime

@@ -84,9 +84,9 @@ def check_open(cart: Cart, user: str | None) -> Cart:
 
 
 def claim(runtime: Runtime, cart_id: str, user: str) -> Cart:
-    """Claim a cart for a user; raises UnknownCart, and CartClaimed if another user has it."""
+    """Claim a cart for a user; raises UnknownCart, and CartClaimed if another user has had it."""
     cart = CARTS.of(runtime.database).find_one_and_update(
-        {"_id": cart_id, "user": {"$in": [None, user]}},
+        {"_id": cart_id, "user": {"$in": [None, user]}, "erased": {"$exists": False}},
         # The version: a checkout that read the former user cannot freeze the cart.
         {"$set": {"user": user, "touched": runtime.now()}, "$inc": {"version": 1}},
         return_document=ReturnDocument.AFTER,

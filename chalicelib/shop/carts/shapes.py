@@ -53,7 +53,8 @@ class Cart(TypedDict):
 
     `order` is its latest order. MongoDB deletes a cart 90 days after it `ended`. `first` has the
     first hold of each SKU the cart ever held, also of removed lines. `adjustments` are those of its
-    latest order; a cart that release 0.3.0 froze lacks them.
+    latest order; a cart that release 0.3.0 froze lacks them. `erased`: an erasure took the buyer of
+    its order, and no user claims it again.
     """
 
     _id: str
@@ -68,6 +69,7 @@ class Cart(TypedDict):
     ended: datetime | None
     adjustments: NotRequired[Annotated[list[Adjustment], AtMost(MAX_ADJUSTMENTS)]]
     first: NotRequired[dict[str, datetime]]
+    erased: NotRequired[bool]
 
 
 CARTS = Collection(

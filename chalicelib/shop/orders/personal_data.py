@@ -86,7 +86,7 @@ def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
     this = {"_id": order["_id"], "state": {"$in": list(_OVER)}}
     ORDERS.of(runtime.database).update_one(this, {"$set": _ERASED})
     over = {"_id": order["cart"], "order": order["_id"], "state": {"$in": ["ordered", "expired"]}}
-    CARTS.of(runtime.database).update_one(over, {"$set": {"user": None}})
+    CARTS.of(runtime.database).update_one(over, {"$set": {"user": None, "erased": True}})
     return find(runtime.database, order["_id"]) or order
 
 

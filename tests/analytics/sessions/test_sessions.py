@@ -359,6 +359,46 @@ def test_a_move_from_a_log_that_had_lost_hits_unmakes_no_session(
     assert [each[3] for each in sessions(runtime)] == [2, 2]
 
 
+def test_a_site_whose_hits_are_gone_from_the_log_keeps_its_sessions(
+    runtime: Runtime, clock: Clock, publisher: Client
+) -> None:
+    """As where `keep_days` was raised by a release that noted nothing."""
+    site(runtime)
+    count(runtime, view(1, MORNING, "/a"), view(2, MORNING + MINUTE, "/spam"))
+    clock.advance(days=1)
+    make_all(runtime, clock)
+    runtime.database["hit.event"].delete_many({})
+
+    assert publisher.delete(f"/stats/{SITE}?path=/spam").status == 204
+    make_all(runtime, clock)
+
+    assert [each[3] for each in sessions(runtime)] == [2]
+
+
+def test_a_site_without_hits_in_a_log_that_pushes_out_has_sessions_on_the_day_of_a_move(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (SITE, "other"):
+        site(runtime, "capped", name=name)
+    count(runtime, view(1, clock() - DAY, site="other"))
+    monkeypatch.setattr(capped, "_NEARLY_FULL", 0)
+    found = SITES.of(runtime.database).find_one({"_id": SITE})
+    assert found is not None
+    moving.start(runtime, found, "rotating")
+    for _ in range(2):
+        clock.advance(minutes=5)
+        moving.sweep(runtime)
+        count(runtime, view(clock().minute, clock()))
+    clock.advance(minutes=5)
+    moving.sweep(runtime)
+    assert "moving" not in (SITES.of(runtime.database).find_one({"_id": SITE}) or {})
+    clock.advance(days=1)
+
+    make_all(runtime, clock)
+
+    assert len(sessions(runtime)) == 1
+
+
 def test_one_hit_that_came_late_hides_no_loss_of_the_capped_log(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

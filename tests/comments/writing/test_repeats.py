@@ -11,6 +11,7 @@ from chalicelib.comments.entries import writing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import Duplicate
 from chalicelib.comments.forms import NewComment
+from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.seen import MOST_MARKS, RUNNING, SEEN
 from chalicelib.comments.writing import post
 from chalicelib.identity import Principal
@@ -188,6 +189,9 @@ def test_a_node_is_not_compared_during_a_call_that_is_repeated_late(
     (entry,) = ENTRIES.of(runtime.database).find({"id": made.json["id"]})
     assert entry["posted"] < clock()
     assert nodes.find(runtime.database, "blog:moon")["written"] == clock()
+    # Nor are the author's counts.
+    (person,) = PEOPLE.of(runtime.database).find({"user_id": "ann"})
+    assert person["touched"] == clock()
 
 
 def test_a_call_that_died_without_a_key_is_forgotten_once_it_cannot_run(

@@ -69,10 +69,24 @@ def test_a_discussion_follows_its_page(site: Client, workers: Workers, clock: Cl
     assert site.get(f"/nodes/{SITE}:{node_id}").code == "unknown_node"
 
 
-@pytest.mark.parametrize(("days", "moved_by"), [(0, None), (10, None), (10, 20), (10, 5)])
+@pytest.mark.parametrize(
+    "plan",
+    [
+        (0, None, ""),
+        (10, None, ""),
+        (10, 20, ""),
+        (10, 5, ""),
+        (10, 0, ""),
+        (10, 20, "unpublish"),
+        (10, 0, "unpublish"),
+        (10, 20, "other days"),
+    ],
+)
 def test_a_discussion_closes_as_many_days_after_its_page_appears_as_the_site_says(
-    site: Client, workers: Workers, clock: Clock, days: int, moved_by: int | None
+    site: Client, workers: Workers, clock: Clock, plan: tuple[int, int | None, str]
 ) -> None:
+    """In how many days the page is to appear, and in how many after a step in between."""
+    days, moved_by, between = plan
     rules = f"/sites/{SITE}/comments/settings"
     assert publisher(site).put(rules, close_after_days=7).status == 200
     node_id = write(editor(site))
@@ -80,9 +94,16 @@ def test_a_discussion_closes_as_many_days_after_its_page_appears_as_the_site_say
     at = now + timedelta(days=days)
     publish(site, node_id, 1, **({"at": at.isoformat()} if days else {}))
     workers.drain()
+    if between == "unpublish":
+        assert publisher(site).post(f"{node(node_id)}/unpublish").status == 200
+        workers.drain()
+    elif between:
+        assert publisher(site).put(rules, close_after_days=14).status == 200
+        clock.advance(seconds=6)
     if moved_by is not None:
-        at = now + timedelta(days=moved_by)
-        publish(site, node_id, 1, at=at.isoformat())
+        at = now + timedelta(days=moved_by) if moved_by else clock()
+        given = {"at": at.isoformat()} if moved_by else {}
+        assert publish(site, node_id, 1, **given).status == 200
         workers.drain()
     clock.advance(days=max(days, moved_by or 0))
 
@@ -90,6 +111,24 @@ def test_a_discussion_closes_as_many_days_after_its_page_appears_as_the_site_say
 
     closes = datetime.fromisoformat(found.json["closes_at"])
     assert closes == at + timedelta(days=7)
+
+
+def test_a_time_that_a_publisher_chooses_moves_with_no_plan(
+    site: Client, workers: Workers, clock: Clock
+) -> None:
+    rules = f"/sites/{SITE}/comments/settings"
+    assert publisher(site).put(rules, close_after_days=7).status == 200
+    node_id = write(editor(site))
+    publish(site, node_id, 1, at=(clock() + timedelta(days=10)).isoformat())
+    workers.drain()
+    path, chosen = f"/nodes/{SITE}:{node_id}", "2026-06-01T00:00:00Z"
+    page = {"title": "Moon", "url": f"{BASE}/moon"}
+    assert publisher(site).put(path, **page, closes_at=chosen).status == 200
+
+    publish(site, node_id, 1, at=(clock() + timedelta(days=20)).isoformat())
+    workers.drain()
+
+    assert publisher(site).get(path).json["closes_at"] == chosen
 
 
 def test_a_discussion_is_found_by_the_address_of_its_page(site: Client, workers: Workers) -> None:
