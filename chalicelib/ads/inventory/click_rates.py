@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from bson import ObjectId
 from pymongo import ASCENDING, IndexModel
@@ -36,22 +36,28 @@ def estimate(database: Database[Document], now: datetime) -> None:
     back as new. They only rise, in case that no run has seen all its days.
     """
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    sums = [
-        {"$match": {"period": {"$gte": today - ESTIMATED_FROM}}},
-        {"$group": {"_id": place_of(), "last": {"$max": "$period"}, **sums_of(_COUNTS)}},
-    ]
-    merge = {"into": AD_COUNTS.name, "on": ["site_id", "zone_id", "campaign_id", "ad_unit_id"]}
-    counts = {"$replaceWith": {"$mergeObjects": ["$_id", {n: f"${n}" for n in _COUNTS}]}}
+    sums = {"last": {"$max": "$period"}, **sums_of(_COUNTS)}
+    is_running = {"$gte": ["$$new.last", today - PAUSED_AFTER]}
     is_more = {"$gt": ["$$new.impressions", "$impressions"]}
-    rise: Document = {n: {"$cond": [is_more, f"$$new.{n}", f"${n}"]} for n in _COUNTS}
-    running: Document = {"$gte": today - PAUSED_AFTER}
-    for last, matched in ((running, "merge"), ({"$not": running}, [{"$set": rise}])):
-        into = {"$merge": {**merge, "whenMatched": matched}}
-        DAYS.of(database).aggregate([*sums, {"$match": {"last": last}}, counts, into])
+    newer: Document = {"$or": [is_running, is_more]}
+    matched = {name: {"$cond": [newer, f"$$new.{name}", f"${name}"]} for name in _COUNTS}
+    into = {
+        "into": AD_COUNTS.name,
+        "on": ["site_id", "zone_id", "campaign_id", "ad_unit_id"],
+        "whenMatched": [{"$set": {**matched, "last": "$$new.last"}}],
+    }
+    DAYS.of(database).aggregate(
+        [
+            {"$match": {"period": {"$gte": today - ESTIMATED_FROM}}},
+            {"$group": {"_id": place_of(), **sums}},
+            {"$replaceWith": {"$mergeObjects": ["$_id", {n: f"${n}" for n in sums}]}},
+            {"$merge": into},
+        ]
+    )
 
 
 class AdCount(TypedDict):
-    """The impressions and clicks of an ad unit in a zone."""
+    """The impressions and clicks of an ad unit in a zone; `last`: the last day with any."""
 
     _id: ObjectId
     site_id: str
@@ -60,6 +66,7 @@ class AdCount(TypedDict):
     ad_unit_id: str
     impressions: int
     clicks: int
+    last: NotRequired[datetime]
 
 
 AD_COUNTS = Collection(
