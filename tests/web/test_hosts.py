@@ -102,8 +102,8 @@ def _filled(client: Client, workers: Workers, clock: Clock) -> None:
     zone = admin.put("/sites/harbour/zones/sidebar", size=SIZE, can_hold_html=True)
     assert zone.status in {200, 201}
     body = campaign_body("harbour/sidebar")
-    ann = Uploader(client.as_("ann"), "/users/me")
-    asset = ann.upload(PICTURES["image/png RGB"](), "image/png")
+    editor = Uploader(client.as_("eda", roles=["editor"], sites=["harbour"]), "/content/harbour")
+    asset = editor.upload(PICTURES["image/png RGB"](), "image/png")
     size = {"width": SIZE["width"], "height": SIZE["height"]}
     picture = {"type": "image", "url": f"asset:{asset['id']}", "alt": "Bikes", **size}
     creative = {**picture, "landing_url": "https://b.example/"}

@@ -150,7 +150,7 @@ def test_the_buyer_of_an_order_is_erased_again_once_it_is_over(
 
     assert early.orders == Orders([over], [world.known])
     # The sweep has sent the events that were due at the backup.
-    erased = {**before, "email": None, "address": None, "due_events": []}
+    erased = {**before, "email": None, "address": None, "erased": True, "due_events": []}
     assert stored_order(world.runtime, over) == erased
     both = sorted([over, world.known])
     assert done.orders == again.orders == Orders(both, [])
