@@ -92,10 +92,12 @@ def update(
 
 def _close_later(runtime: Runtime, node_id: str, begin: datetime | None) -> None:
     """Have a node whose page was not in public yet close as many days after its new time."""
+    if begin is None:
+        return
     node, now = nodes.look(runtime.database, node_id), runtime.now()
     days = node.get("closes_after") if node else None
     closes_at = node["closes_at"] if node else None
-    if begin is None or days is None or closes_at is None:
+    if days is None or closes_at is None:
         return
     open_for = timedelta(days=days)
     if closes_at - open_for > now:

@@ -129,10 +129,12 @@ def end_flights(runtime: Runtime) -> int:
     ended: set[str] = set()
     for seconds, part in ((_END_TIMEOUT_SECONDS, 0.4), (None, 0.75)):
         has_time = deadlines.share(part)
-        for campaign_id in due:
-            if campaign_id not in ended and has_time():
-                with pymongo.timeout(seconds):
-                    ended |= {campaign_id} if _end(database, campaign_id, now) else set()
+        for campaign_id in [each for each in due if each not in ended]:
+            if not has_time():
+                break
+            with pymongo.timeout(seconds):
+                if _end(database, campaign_id, now):
+                    ended.add(campaign_id)
     return len(ended)
 
 

@@ -56,6 +56,13 @@ def report(publisher: Client, by: str, **query: str) -> list[Any]:
     return rows
 
 
+def start_move(runtime: Runtime) -> None:
+    """Announce a move of the site to the rotating log."""
+    found = SITES.of(runtime.database).find_one({"_id": SITE})
+    assert found is not None
+    moving.start(runtime, found, "rotating")
+
+
 def test_a_pause_of_half_an_hour_ends_a_session(blog: Runtime) -> None:
     times = (0, 29, 58, 88, 117)
     count(blog, *(view(n, MORNING + m * MINUTE, f"/{n}") for n, m in enumerate(times)))
@@ -277,9 +284,7 @@ def test_a_maker_that_died_is_taken_over_when_its_lease_is_over(
 def test_a_site_that_is_being_moved_has_its_turn_later(runtime: Runtime, clock: Clock) -> None:
     site(runtime)
     count(runtime, view(1, MORNING))
-    found = SITES.of(runtime.database).find_one({"_id": SITE})
-    assert found is not None
-    moving.start(runtime, found, "rotating")
+    start_move(runtime)
     clock.advance(minutes=2)
     moving.sweep(runtime)
 
@@ -346,9 +351,7 @@ def test_a_move_from_a_log_that_had_lost_hits_unmakes_no_session(
     monkeypatch.setattr(capped, "_NEARLY_FULL", 0)
     lost = {"_id": {"$in": [f"{SITE}:hit-{number:012}" for number in (1, 2, 3)]}}
     assert runtime.database["hit.capped"].delete_many(lost).deleted_count == 3
-    found = SITES.of(runtime.database).find_one({"_id": SITE})
-    assert found is not None
-    moving.start(runtime, found, "rotating")
+    start_move(runtime)
     for _ in range(3):
         clock.advance(minutes=5)
         moving.sweep(runtime)
@@ -382,9 +385,7 @@ def test_a_site_without_hits_in_a_log_that_pushes_out_has_sessions_on_the_day_of
         site(runtime, "capped", name=name)
     count(runtime, view(1, clock() - DAY, site="other"))
     monkeypatch.setattr(capped, "_NEARLY_FULL", 0)
-    found = SITES.of(runtime.database).find_one({"_id": SITE})
-    assert found is not None
-    moving.start(runtime, found, "rotating")
+    start_move(runtime)
     for _ in range(2):
         clock.advance(minutes=5)
         moving.sweep(runtime)
