@@ -217,10 +217,10 @@ def test_circles_with_more_members_than_an_answer_holds_list_the_first(
 def test_a_feed_entry_that_its_links_make_too_long_has_the_summary(
     client: Client, clock: Clock
 ) -> None:
-    content.set_up(client, base_url=f"https://harbour.example/{'a' * 1_900}")
+    content.set_up(client, base_url=f"https://harbour.example/{'a' * 1_700}")
     content.published(client, "short")
     clock.advance(seconds=1)
-    text = "\n\n".join(f"[{number}](#page-{number})" for number in range(1_200))
+    text = "\n\n".join(f"[{number}](#page-{number})" for number in range(1_400))
     content.published(client, "links", detail={"text": text}, summary="A <list> of links")
     clock.advance(seconds=1)
 
