@@ -53,12 +53,17 @@ class Work(Generic[Row]):
             return_document=ReturnDocument.AFTER,
         )
 
-    def renew(self, runtime: Runtime, row: Row, change: Document | None = None) -> bool:
-        """Extend the lease, with a further change; return False if another worker has the row."""
+    def renew(
+        self,
+        runtime: Runtime,
+        row: Row,
+        change: Document | None = None,
+        unchanged: tuple[str, ...] = (),
+    ) -> bool:
+        """Extend the lease, with a further change; return False as of `finish`."""
         given = change or {}
-        return self._update(
-            runtime, row, {**given, "$set": {**given.get("$set", {}), **_lease(runtime)}}
-        )
+        leased = {**given, "$set": {**given.get("$set", {}), **_lease(runtime)}}
+        return self._update(runtime, row, leased, _as_leased(row, unchanged))
 
     def release(self, runtime: Runtime, row: Row) -> bool:
         """Leave the task to the next message; return False if another worker has the row."""
@@ -77,8 +82,8 @@ class Work(Generic[Row]):
         `unchanged`: also False if one of these fields has changed since the lease.
         """
         gone = dict.fromkeys((*self.fields, *WHILE_OWED), "")
-        as_leased = {name: row.get(name) for name in unchanged}
-        return self._update(runtime, row, {"$set": fields, "$unset": gone}, as_leased)
+        ended = {"$set": fields, "$unset": gone}
+        return self._update(runtime, row, ended, _as_leased(row, unchanged))
 
     def own(self, row: Row) -> Document:
         """Return the filter of a row while the worker that took it has it."""
@@ -102,6 +107,10 @@ class Work(Generic[Row]):
     ) -> bool:
         rows = self.collection.of(runtime.database)
         return rows.update_one({**self.own(row), **(where or {})}, change).matched_count == 1
+
+
+def _as_leased(row: Mapping[str, Any], names: tuple[str, ...]) -> Document:
+    return {name: row.get(name) for name in names}
 
 
 def _lease(runtime: Runtime) -> Document:

@@ -12,7 +12,7 @@ from chalicelib.comments.log.acts import ActChange, Actor, NotDone
 from chalicelib.comments.log.forms import ActAnswer, act_answer, can_undo
 from chalicelib.comments.log.rows import LOG, Act, key_of, thing_of
 from chalicelib.comments.people import changing
-from chalicelib.comments.shapes import Comment, CommentFields
+from chalicelib.comments.shapes import CommentFields
 from chalicelib.comments.store import matches
 from chalicelib.comments.writing import conflicts, edit, filing
 from chalicelib.database import Document
@@ -71,7 +71,7 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
             raise ChangedSince
         found = find_comment(runtime, node, act["comment_id"] or "", actor.who)
         facts = conflicts.facts_of(runtime, node, found, actor.who)
-        if matches(found, still) and _is_last_decision(runtime, act, found):
+        if matches(found, still) and _is_last_change(runtime, act, found.get("act")):
             # The thirty days of spam begin anew.
             since = filing.spam_since(found, back, runtime.now())
             edit.decide(runtime, node, found, {**back, **since}, actor)
@@ -79,19 +79,24 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
     raise ChangedSince(facts=facts)
 
 
-def _is_last_decision(runtime: Runtime, act: Act, found: Comment) -> bool:
-    """Return whether no later act has decided on the comment, be it to the same state."""
-    last = found.get("act")
+def _is_last_change(runtime: Runtime, act: Act, last: str | None) -> bool:
+    """Return whether no later act has changed the same fields, be it to the same values.
+
+    `last`: the last act that the comment or the person names.
+    """
     while last is not None and last != act["_id"]:
         later = LOG.of(runtime.database).find_one(key_of(last))
-        if later is None or later["action"] == "state":
+        if later is None or later["after"].keys() & act["after"].keys():
             return False
         last = later["follows"]
     return True
 
 
 def _undo_person(runtime: Runtime, act: Act, actor: Actor) -> None:
-    back = ActChange(act["after"], act["before"])
+    last = changing.find(runtime.database, act["site"], act["person"] or "").get("act")
+    if not _is_last_change(runtime, act, last):
+        raise ChangedSince
+    back = ActChange({**act["after"], "act": last}, act["before"])
     try:
         changing.change(runtime, act["site"], act["person"] or "", back, actor)
     except NotDone:

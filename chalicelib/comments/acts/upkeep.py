@@ -56,6 +56,9 @@ def last_act(runtime: Runtime, act: Act) -> str | None:
 
 
 def _has_happened(runtime: Runtime, act: Act) -> bool:
+    # First: the act that comes after has its row before its thing names it.
+    if last_act(runtime, act) == act["_id"]:
+        return True
     things = [thing_of(act)]
     with contextlib.suppress(UnknownNode):
         things.append(thing_now(runtime, act))
@@ -63,4 +66,4 @@ def _has_happened(runtime: Runtime, act: Act) -> bool:
         follower = {**thing, "follows": act["_id"]}
         if LOG.of(runtime.database).find_one(follower, {"_id": 1}) is not None:
             return True
-    return last_act(runtime, act) == act["_id"]
+    return False

@@ -24,7 +24,8 @@ from chalicelib.comments.errors import (
 from chalicelib.comments.forms import StateChange
 from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.log.rows import BATCHES, LOG, RUNNING, Act, Batch, NamedComment, key_of
-from chalicelib.comments.store import GONE
+from chalicelib.comments.moderation import flags
+from chalicelib.comments.store import GONE, is_shadow
 from chalicelib.comments.stores import ask
 from chalicelib.comments.writing import edit
 from chalicelib.database import Document
@@ -119,20 +120,30 @@ def run(runtime: Runtime, batch_id: str) -> None:
     if batch is None:
         return
     if batch["by"] is None:
-        _end(runtime, batch, {"status": "stopped"})
+        _stop(runtime, batch)
         return
     actor = Actor(_moderator(batch), batch["reason"], batch=batch["_id"])
     most, done = runtime.bounds.comments.batch_items_at_once, 0
     for item in items(runtime, batch, most):
         done += 1
         outcome = _handle(runtime, batch, item, actor)
-        if not WORK.renew(runtime, batch, {"$set": {"after": item.after}, "$inc": {outcome: 1}}):
+        counted = {"$set": {"after": item.after}, "$inc": {outcome: 1}}
+        if not WORK.renew(runtime, batch, counted, unchanged=("by",)):
+            if BATCHES.of(runtime.database).find_one({"_id": batch_id, "by": None}):
+                _stop(runtime, batch)
             return
     if done < most:
         notifications.tell_done(runtime, batch)
         _end(runtime, batch, {"status": "done"})
     elif WORK.release(runtime, batch):
         runtime.queues.send(RunBatch(batch=batch_id))
+
+
+def _stop(runtime: Runtime, batch: Batch) -> None:
+    """End the batch of an erased moderator, and take them out of an act that ran meanwhile."""
+    of_batch = {"site": batch["site"], "batch": batch["_id"], "by": {"$ne": None}}
+    LOG.of(runtime.database).update_many(of_batch, {"$set": {"by": None, "by_name": None}})
+    _end(runtime, batch, {"status": "stopped"})
 
 
 def _moderator(batch: Batch) -> Principal:
@@ -159,8 +170,13 @@ def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -
     found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if found is None or found["state"] in GONE:
         return "left"
-    if found["state"] == batch["wanted"]:
-        return "changed" if _is_own(runtime, batch, found.get("act"), None) else "unchanged"
+    if found["state"] == batch["wanted"] and not is_shadow(found):
+        if _is_own(runtime, batch, found.get("act"), None):
+            # The worker may have ended before it settled the flags.
+            edit.settle_flags(runtime, node, found, found["state"])
+            return "changed"
+        if not flags.wait(runtime, node, comment_id):
+            return "unchanged"
     said: Document = {"state": batch["wanted"]}
     if "state" in named:
         said["as_shown"] = {"state": named["state"], "edited_at": named.get("edited")}

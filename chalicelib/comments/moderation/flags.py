@@ -46,6 +46,13 @@ def decide(runtime: Runtime, node: Node, comment: Comment, outcome: Outcome) -> 
     return True
 
 
+def wait(runtime: Runtime, node: Node, comment_id: str) -> bool:
+    """Return whether flags of a comment wait for a decision."""
+    is_flagged = {"$or": [{"flags": {"$gt": 0}}, {"reports": {"$gt": 0}}]}
+    entry = {**key_of(node, comment_id), **is_flagged}
+    return ENTRIES.of(runtime.database).find_one(entry, {"_id": 1}) is not None
+
+
 def _credit(site: str, user_id: str, outcome: Outcome) -> UpdateOne:
     field = f"counts.flags_{outcome}"
     stages: list[Document] = [

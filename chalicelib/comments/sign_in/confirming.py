@@ -112,9 +112,9 @@ def sweep(runtime: Runtime) -> int:
     """Release comments that earlier confirmations have left waiting; return how many."""
     released = 0
     for person in _SWEEP.find(runtime, _AT_ONCE):
-        number = releasing.release(runtime, person)
-        released += number
-        if not number:
+        found = releasing.release(runtime, person)
+        released += found.number
+        if found.is_whole and not found.number:
             as_read = {"_id": person["_id"], "release": person["release"]}
             PEOPLE.of(runtime.database).update_one(as_read, {"$unset": {"release": ""}})
     return released

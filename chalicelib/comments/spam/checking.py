@@ -42,7 +42,8 @@ def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> N
     if placed is None:
         # Perhaps not stored yet: a post notes its origin first.
         _leave(runtime, origin)
-    elif origin["task"] == "check":
+    elif origin["task"] == "check" or _waits(placed.comment):
+        # Or a refused decision has replaced the task to check.
         _check(runtime, origin, placed, service or service_of(runtime))
     else:
         _correct(runtime, origin, placed, service or service_of(runtime))
@@ -60,11 +61,15 @@ def _find(runtime: Runtime, node_id: str, comment_id: str) -> PlacedComment | No
     return None if found is None or found["state"] in GONE else PlacedComment(node, found)
 
 
+def _waits(comment: Comment) -> bool:
+    return told_state(comment) == "pending" and "checking" in comment.get("reasons", [])
+
+
 def _check(
     runtime: Runtime, origin: Origin, placed: PlacedComment, service: SpamCheck | None
 ) -> None:
     node, comment = placed
-    if told_state(comment) != "pending" or "checking" not in comment.get("reasons", []):
+    if not _waits(comment):
         # A moderator was quicker, or a worker that crashed before `finish`.
         _finish(runtime, origin, origin["answer"])
         return

@@ -24,7 +24,7 @@ from chalicelib.comments.people import members
 from chalicelib.comments.people.counting import recounting
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, render_text
-from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment
+from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment, State
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.store import (
@@ -202,14 +202,20 @@ def decide(
     with acts.noting(runtime, actor, "state", thing, ActChange(before, fields)) as act:
         is_reported = origins.note_decision(runtime, node, found["id"], fields["state"])
         changed = _change(runtime, node, found, {**fields, "act": act.id}, where)
-        if changed["state"] != "pending":
-            outcome: Outcome = "wrong" if changed["state"] == "visible" else "right"
-            if flags.decide(runtime, node, found, outcome) and outcome == "wrong":
-                # One of these flags may have held the comment back a moment ago.
-                show_again(runtime, node, found["id"])
+        settle_flags(runtime, node, found, changed["state"])
     if is_reported:
         origins.send(runtime, node, found["id"])
     return changed
+
+
+def settle_flags(runtime: Runtime, node: Node, found: Comment, decided: State) -> None:
+    """Settle the flags of a comment by the state that a moderator gave it; idempotent."""
+    if decided == "pending":
+        return
+    outcome: Outcome = "wrong" if decided == "visible" else "right"
+    if flags.decide(runtime, node, found, outcome) and outcome == "wrong":
+        # One of these flags may have held the comment back a moment ago.
+        show_again(runtime, node, found["id"])
 
 
 def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields) -> bool:

@@ -1,6 +1,7 @@
 """Workers of a batch that end at any point, or meet, do each decision once and count it once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import pytest
@@ -9,7 +10,10 @@ from chalicelib.comments.acts import upkeep
 from chalicelib.comments.batches import running, starting
 from chalicelib.comments.batches.forms import BatchStart
 from chalicelib.comments.log.rows import BATCHES, LOG, Batch
+from chalicelib.comments.marking import flags
+from chalicelib.comments.marking.flag_forms import CommentFlag
 from chalicelib.identity import Principal
+from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import LAYOUTS, Discussion
@@ -67,6 +71,32 @@ def test_a_batch_may_end_anywhere(
         assert told(runtime, clock, batch) == ids
         states.reverse()
         batch = begin(runtime, states[0])
+
+
+def test_a_batch_that_ends_anywhere_settles_the_flags(
+    runtime: Runtime, mongodb_uri: str, discussion: Discussion, clock: Clock
+) -> None:
+    (comment,) = (discussion.post("one", by="ann")["id"],)
+    readers = (Principal(f"reader{number}", "A reader") for number in count())
+
+    def prepare() -> Batch:
+        if discussion.stored()[comment]["state"] == "hidden":
+            end(runtime, clock, begin(runtime, "visible"))
+        said = CommentFlag(reason="abuse")
+        flags.flag(runtime, discussion.node_id, comment, next(readers), said)
+        return begin(runtime, "hidden")
+
+    batch = prepare()
+
+    def call(ending: Runtime) -> None:
+        running.run(ending, batch["_id"])
+
+    for _ in crash_everywhere(runtime, mongodb_uri, call):
+        assert figures(end(runtime, clock, batch)) == (1, 1, 0, 0)
+        outcomes = MARKS.of(runtime.database).distinct("flag.outcome", {})
+        waiting = MARKS.of(runtime.database).count_documents({"flag.outcome": {"$exists": False}})
+        assert (outcomes, waiting) == (["right"], 0)
+        batch = prepare()
 
 
 def test_the_undoing_of_a_batch_may_end_anywhere(

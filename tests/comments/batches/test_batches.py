@@ -7,6 +7,8 @@ import pytest
 
 from chalicelib.comments import jobs
 from chalicelib.comments.log.rows import BATCHES, KEPT, LOG
+from chalicelib.comments.shapes import PlacedComment
+from chalicelib.comments.writing import edit
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
@@ -282,13 +284,78 @@ def test_a_batch_of_somebody_who_is_erased_stops(
 ) -> None:
     (comment,) = write(client, "ann")
     begun = moderator.post(BATCHES_PATH, site="blog", state="hidden", person="ann").json
-    unnamed = {"$set": {"by": None, "by_name": None}}
-    BATCHES.of(runtime.database).update_one({"_id": begun["id"]}, unnamed)
+    erase_moderator(runtime)
 
     workers.drain()
 
     assert read(moderator, begun["id"])["status"] == "stopped"
     assert states(moderator, comment) == ["visible"]
+
+
+UNNAMED = {"$set": {"by": None, "by_name": None}}
+
+
+def erase_moderator(runtime: Runtime) -> None:
+    BATCHES.of(runtime.database).update_many({}, UNNAMED)
+    LOG.of(runtime.database).update_many({}, UNNAMED)
+
+
+def test_a_moderator_who_is_erased_while_their_batch_runs_is_in_no_later_act(
+    client: Client,
+    moderator: Client,
+    workers: Workers,
+    runtime: Runtime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ids = write(client, "ann", 3)
+    begun = moderator.post(BATCHES_PATH, site="blog", state="hidden", person="ann").json
+    decide = edit.set_state
+
+    def erase_then_decide(given: Runtime, *rest: Any) -> PlacedComment:
+        erase_moderator(given)
+        return decide(given, *rest)
+
+    monkeypatch.setattr(edit, "set_state", erase_then_decide)
+    workers.drain()
+
+    assert read(moderator, begun["id"])["status"] == "stopped"
+    assert states(moderator, *ids).count("hidden") == 1
+    assert [act["by"] for act in LOG.of(runtime.database).find()] == [None]
+
+
+@pytest.mark.parametrize("state", ["visible", "hidden", "spam"])
+def test_a_batch_settles_the_flags_of_its_comments(
+    client: Client, moderator: Client, workers: Workers, state: str
+) -> None:
+    (comment,) = write(client, "ann")
+    assert client.as_("ben").put(f"{NODE}/comments/{comment}/flag", reason="abuse").status == 204
+
+    done = begin(moderator, workers, state=state, comments=named(comment))
+
+    assert figures(done) == (1, 1, 0, 0)
+    assert states(moderator, comment) == [state]
+    assert moderator.get("/moderation/comments?queue=flagged").json["comments"] == []
+    (flag,) = moderator.get(f"{NODE}/comments/{comment}/flags").json["flags"]
+    assert flag["outcome"] == ("wrong" if state == "visible" else "right")
+
+
+def test_a_flagged_comment_that_was_edited_since_is_not_approved(
+    client: Client, moderator: Client, workers: Workers
+) -> None:
+    (comment,) = write(client, "ann")
+    client.as_("ben").put(f"{NODE}/comments/{comment}/flag", reason="abuse")
+    client.as_("ann").patch(f"{NODE}/comments/{comment}", text="Another text")
+    as_shown = {"state": "visible", "edited_at": None}
+
+    done = begin(
+        moderator,
+        workers,
+        state="visible",
+        comments=[{**each, "as_shown": as_shown} for each in named(comment)],
+    )
+
+    assert figures(done) == (1, 0, 0, 1)
+    assert len(moderator.get("/moderation/comments?queue=flagged").json["comments"]) == 1
 
 
 def test_rows_go_after_two_years(runtime: Runtime) -> None:

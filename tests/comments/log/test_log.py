@@ -183,6 +183,18 @@ def test_what_was_changed_since_is_not_undone(
     assert moderator.get(ANN).json["status"] == "shadowed"
 
 
+def test_a_later_ban_outlasts_the_undoing_of_an_earlier_one(moderator: Client) -> None:
+    moderator.patch(ANN, status="banned")
+    first = acts(moderator)[0]
+    moderator.patch(ANN, status="ok")
+    moderator.patch(ANN, status="banned", reason="Threats")
+
+    assert undo(moderator, first).code == "changed_since"
+
+    assert moderator.get(ANN).json["status"] == "banned"
+    assert undo(moderator, acts(moderator)[0]).status == 201
+
+
 def test_an_act_that_changed_nothing_is_not_undone(moderator: Client, comment: str) -> None:
     set_state(moderator, comment, "visible")
     assert undo(moderator, acts(moderator)[0]).code == "act_not_undoable"

@@ -10,7 +10,7 @@ from chalicelib.comments.acts import upkeep
 from chalicelib.comments.forms import StateChange
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.log.acts import ActChange, Actor
-from chalicelib.comments.log.rows import LOG
+from chalicelib.comments.log.rows import LOG, Act
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.stores import ask
@@ -112,6 +112,25 @@ def test_an_act_whose_discussion_moved_before_the_next_is_told(
     edit.set_state(runtime, moved["_id"], comment, wanted, Actor(MO))
 
     clock.advance(minutes=16)
+    upkeep.sweep(runtime)
+
+    assert changes(runtime) == [("visible", "hidden"), ("hidden", "visible")]
+
+
+def test_an_act_that_the_next_follows_in_that_moment_is_told(
+    runtime: Runtime, discussion: Discussion, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comment = discussion.post("changes")["id"]
+    toggled(discussion, comment)(runtime)
+    LOG.of(runtime.database).update_one({}, {"$set": {"open": clock()}})
+    clock.advance(minutes=16)
+    look = upkeep.last_act
+
+    def decide_then_look(given: Runtime, act: Act) -> str | None:
+        toggled(discussion, comment)(given)
+        return look(given, act)
+
+    monkeypatch.setattr(upkeep, "last_act", decide_then_look)
     upkeep.sweep(runtime)
 
     assert changes(runtime) == [("visible", "hidden"), ("hidden", "visible")]

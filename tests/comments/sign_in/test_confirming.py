@@ -10,6 +10,7 @@ from chalicelib.comments.people.links import CONFIRMATIONS
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.stores import ask
+from chalicelib.comments.stores.documents import COMMENTS as COMMENT_ROWS
 from chalicelib.comments.writing import draft, edit, releasing
 from chalicelib.database import upsert
 from chalicelib.mail.rows import LETTERS
@@ -273,6 +274,30 @@ def test_another_name_ends_no_ban(site: GuestSite) -> None:
 
 
 SUSPENDED = {"status": "suspended", "until": "2026-03-09T00:00:00Z"}
+
+
+def test_comments_that_wait_for_a_moderator_hold_up_no_release(
+    site: GuestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(releasing, "_AT_ONCE", 2)
+    writer = site.guest()
+    person = writer.get("/me").json["id"]
+    site.admin.patch(f"{SITE}/people/{person}", status="shadowed")
+    texts = ["One", "Two", "Three", "Four", "Five", "Six"]
+    assert {writer.post(COMMENTS, text=each).json["state"] for each in texts} == {"pending"}
+    # All but the last wait for something else by now.
+    comments = COMMENT_ROWS.of(site.runtime.database)
+    comments.update_many({"text": {"$in": texts[:5]}}, {"$set": {"reasons": ["before"]}})
+
+    assert site.press().status == 302
+    for _ in range(3):
+        tend(site)
+
+    mine = writer.get(COMMENTS).json["comments"]
+    assert [each["text"] for each in mine if each["state"] == "visible"] == ["Six"]
+    assert PEOPLE.of(site.runtime.database).count_documents({"release": {"$exists": True}}) == 0
+
+
 SHADOWED, BANNED = {"status": "shadowed"}, {"status": "banned"}
 
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -11,6 +12,8 @@ from chalicelib.comments import jobs
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import State
 from chalicelib.comments.spam import checking
+from chalicelib.comments.spam_check.origins import ORIGINS
+from chalicelib.comments.writing import edit
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
@@ -317,6 +320,31 @@ def test_a_decision_that_is_undone_before_the_answer_leaves_it_to_moderators(
     (row,) = moderator.get("/moderation/comments").json["comments"]
     assert row["reasons"] == ["unchecked"]
     assert akismet.asked == []
+
+
+@pytest.mark.parametrize("state", ["spam", "visible"])
+def test_a_refused_decision_leaves_the_check(
+    world: World, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    path = posted(world.ann)
+    note = edit.origins.note_decision
+
+    def note_then_edit(*given: Any) -> bool:
+        is_noted = note(*given)
+        assert world.ann.patch(path, text="hello, all").status == 200
+        # As if the edit had noted its check before the decision did.
+        ORIGINS.of(world.runtime.database).update_one({}, {"$set": {"task": "spam"}})
+        return is_noted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(edit.origins, "note_decision", note_then_edit)
+        as_shown = {"state": "pending", "edited_at": None}
+        refused = world.moderator.post(f"{path}/state", state=state, as_shown=as_shown)
+    assert refused.code == "comment_changed"
+
+    world.workers.drain()
+
+    assert state_of(world.client, path) == "visible"
 
 
 def test_a_message_that_comes_twice_asks_once(world: World) -> None:
