@@ -9,6 +9,7 @@ from pymongo import ASCENDING, ReturnDocument
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import shadows
 from chalicelib.comments.entries.comparing import repair as repair_entries
+from chalicelib.comments.entries.rows import ENTRIES, all_of
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.rendered import RENDERER, mentions_of, render_text
@@ -77,13 +78,13 @@ def _repair(runtime: Runtime, node: Node) -> bool:
         "pending": counted.get("pending", 0),
     }
     is_wrong = counts != node["counts"]
+    compared = repair_entries(runtime, node)
     queued = queue.PENDING.of(runtime.database).count_documents(
         {"site": node["site"], "node_id": node["_id"]}
     )
-    if queued != counts["pending"]:
+    if queued != counts["pending"] - _count_flagged(runtime, node):
         queue.queue_again(runtime, node)
         is_wrong = True
-    compared = repair_entries(runtime, node)
     compared_terms = terms.repair(runtime, node)
     if any((*compared, *compared_terms)):
         is_wrong = True
@@ -107,6 +108,12 @@ def _repair(runtime: Runtime, node: Node) -> bool:
         fields |= {"entries": compared._asdict(), "terms": compared_terms._asdict()}
         log.warning("counts repaired", extra={"fields": fields})
     return is_wrong
+
+
+def _count_flagged(runtime: Runtime, node: Node) -> int:
+    """Count the comments that flags hold back: they wait by their entries alone."""
+    held = {**all_of(node, node["site"]), "state": "pending", "queue": "flagged"}
+    return ENTRIES.of(runtime.database).count_documents(held)
 
 
 def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:

@@ -24,8 +24,8 @@ class PersonalData:
 
     def erase(self, runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
         """Delete a person's marks, each with its counts."""
-        removal.take_back(runtime, self.kinds, user_id, until)
-        return Step.DONE
+        remain = removal.take_back(runtime, self.kinds, user_id, until)
+        return Step.MORE if remain else Step.DONE
 
     def traces(self, database: Database[Document], user_id: str) -> list[Trace]:
         """Return the place of a person's marks."""

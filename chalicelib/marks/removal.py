@@ -5,6 +5,7 @@ from datetime import datetime
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.database import Document, delete_some, in_transaction
 from chalicelib.marks import counters
 from chalicelib.marks.changes import delta
@@ -31,11 +32,18 @@ def remove_below(
     return delete_some(MARKS.of(database), below, most) == most
 
 
-def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> None:
-    """Delete a person's marks placed by `until`, each with its counts; None: all marks."""
+def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> bool:
+    """Delete a person's marks placed by `until`, each with its counts; None: all marks.
+
+    Returns whether more may remain after half of the time.
+    """
+    has_time = deadlines.share(0.5)
     mine: Document = {"user_id": user_id, **({"at": {"$lte": until}} if until else {})}
     for mark in MARKS.of(runtime.database).find(mine, {"_id": 1}):
         _take_back(runtime, kinds, {**mine, "_id": mark["_id"]})
+        if not has_time():
+            return True
+    return False
 
 
 def _take_back(runtime: Runtime, kinds: Kinds, key: Document) -> None:

@@ -41,16 +41,18 @@ class NodesOfPages:
     ) -> str | None:
         """Return the id of the discussion that an import of comments makes for an address.
 
-        None: it is another page's.
+        None: it is another page's, or it has moved to another id.
         """
         from chalicelib.comments.importing.identities import node_at
         from chalicelib.comments.page_urls import plain
 
         discussion = node_at(site, plain(url))
         found = nodes.look(runtime.database, discussion, session)
-        if found is None or "vacant" in found or found.get("public_from") is None:
+        if found is None:
             return discussion
-        return None
+        if "vacant" in found:
+            return None if "moved_to" in found["vacant"] else discussion
+        return discussion if found.get("public_from") is None else None
 
     def counts(self, runtime: Runtime, discussions: Sequence[str]) -> dict[str, int]:
         """Return the number of public comments of each discussion."""

@@ -8,6 +8,8 @@ import pytest
 from app import create_app
 from chalicelib.bounds import Bounds, CommentBounds
 from chalicelib.comments import nodes, repair
+from chalicelib.comments.marking import flags
+from chalicelib.comments.marking.flag_forms import CommentFlag
 from chalicelib.comments.moderation import queue as moderation
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.rendered import RENDERER
@@ -17,7 +19,7 @@ from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
 from local.schedules import run_schedule
 from tests.comments.support.crashes import Crash
-from tests.comments.support.discussion import Discussion, Layout
+from tests.comments.support.discussion import PEOPLE, Discussion, Layout
 from tests.support.clock import Clock
 from tests.support.workers import Workers
 
@@ -95,6 +97,20 @@ def test_right_counts_are_confirmed_in_silence(discussion: Discussion, clock: Cl
 
     assert repair.repair_counts(discussion.runtime) == 0
     assert discussion.node["written"] is None
+
+
+def test_a_comment_that_flags_hold_back_is_counted_right(
+    discussion: Discussion, clock: Clock
+) -> None:
+    comment = discussion.post("flagged")["id"]
+    discussion.set_state(discussion.post("waits")["id"], "pending")
+    staff, said = PEOPLE["mo"], CommentFlag(reason="abuse")
+    assert staff is not None
+    flags.flag(discussion.runtime, discussion.node_id, comment, staff, said)
+    assert discussion.stored()[comment]["state"] == "pending"
+    clock.advance(minutes=15)
+
+    assert repair.repair_counts(discussion.runtime) == 0
 
 
 def test_the_queue_is_mended_with_the_counts(discussion: Discussion, clock: Clock) -> None:

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from chalicelib import deadlines
 from chalicelib.marks import placing, reading, removal
 from chalicelib.marks.changes import Change, React, Vote
 from chalicelib.marks.errors import TooManyReactions
+from chalicelib.marks.personal_data import PersonalData
 from chalicelib.marks.shapes import MARKS, State
 from chalicelib.marks.verification import verify
+from chalicelib.people.follows import Step
 from chalicelib.runtime import Runtime
 from tests.marks.conftest import Folder
 from tests.marks.support.things import KIND, KINDS, THINGS, GoneThing, counts, make, read
@@ -192,6 +195,21 @@ def test_who_is_erased_takes_their_marks_with_them(things: Runtime, folder: Fold
     assert MARKS.of(things.database).count_documents({"user_id": "ann"}) == 0
     assert counts(things.database, "one") == (1, 0, {})
     assert counts(things.database, "two") == (0, 0, {"heart": 1})
+    assert_exact(things)
+
+
+def test_an_erasure_without_time_goes_on_in_steps(things: Runtime, folder: Folder) -> None:
+    for thing in ("one", "two"):
+        place(things, "ann", Vote(1), thing)
+    folder.fold()
+    erasure = PersonalData(KINDS)
+
+    with deadlines.bound(0):
+        steps = [erasure.erase(things, "ann") for _ in range(3)]
+
+    assert steps == [Step.MORE, Step.MORE, Step.DONE]
+    folder.fold()
+    assert counts(things.database, "one") == counts(things.database, "two") == (0, 0, {})
     assert_exact(things)
 
 

@@ -7,6 +7,7 @@ forward (`chalicelib.comments.stores.turns`): its copy is there, or it is stored
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
@@ -33,6 +34,14 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
+
+# The fields of a node that may be missing, and move along.
+_OPTIONAL: tuple[Literal["pinned", "closes_after", "numbering", "imported"], ...] = (
+    "pinned",
+    "closes_after",
+    "numbering",
+    "imported",
+)
 
 
 def request(runtime: Runtime, node_id: str, to: str) -> Node:
@@ -166,10 +175,12 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveT
         # Of votes that only a shadowed person sees, too.
         shadows = left.get("shadows", 0) + tally.raised.get("shadows", 0)
         noted = {"shadows": shadows} if shadows else {}
+        # The new id has those that were there when the move began.
+        gone = dict.fromkeys(("vacant", *(each for each in _OPTIONAL if each not in left)), "")
         state = {"moving": None, "counts": tally.counts, "written": runtime.now()}
         arrived = collection.find_one_and_update(
             {**promotion.owner_filter(arriving), "generation": arriving["generation"]},
-            {"$set": {**_fields_to_move(left), **state, **noted}, "$unset": {"vacant": ""}},
+            {"$set": {**_fields_to_move(left), **state, **noted}, "$unset": gone},
             projection=nodes.WITHOUT_COMMENTS,
             return_document=ReturnDocument.AFTER,
             session=session,
@@ -192,18 +203,15 @@ def _fields_to_move(node: Node) -> Document:
         "moderation": node["moderation"],
         "votes": node.get("votes"),
         "order": node.get("order"),
-        **({"pinned": node["pinned"]} if node.get("pinned") else {}),
         "slow_seconds": node.get("slow_seconds"),
         "opens_at": node.get("opens_at"),
         "closes_at": node.get("closes_at"),
-        **({"closes_after": node["closes_after"]} if "closes_after" in node else {}),
         "public_from": node.get("public_from"),
         "public_until": node.get("public_until"),
         "last_seq": node["last_seq"],
-        **({"numbering": node["numbering"]} if "numbering" in node else {}),
-        **({"imported": node["imported"]} if "imported" in node else {}),
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],
         "version": node.get("version", 0) + 1,
         "entries_version": nodes.ENTRIES_VERSION,
+        **{each: node[each] for each in _OPTIONAL if each in node},
     }

@@ -1,12 +1,14 @@
 """Moving a node to another id: whole or not at all, with its writers, and found from the old id."""
 
 import itertools
+from typing import Any
 
 import pytest
 
 from chalicelib.comments import jobs, nodes
 from chalicelib.comments.errors import NodeMoved
 from chalicelib.comments.lifecycle import relocation
+from chalicelib.comments.shapes import Node
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.errors import InvalidRequest
@@ -45,6 +47,25 @@ def test_a_move_takes_everything_along(runtime: Runtime, layout: Layout, clock: 
     assert rows(runtime) <= number
     assert {row["node_id"] for row in runtime.database[COMMENTS.name].find()} <= {NEW}
     assert {row["node_id"] for row in runtime.database[PAGES.name].find()} <= {NEW}
+
+
+def test_what_is_taken_off_a_node_while_it_moves_stays_off(
+    runtime: Runtime, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Discussion.make(runtime, layout, OLD)
+    comment = old.post("pinned")["id"]
+    optional = {"closes_after": 7, "imported": "thread", "numbering": 1, "pinned": [comment]}
+    rows, switch = runtime.database[nodes.NODES.name], relocation._switch
+    rows.update_one({"_id": OLD}, {"$set": optional})
+
+    def take_off_then_switch(*given: Any) -> Node:
+        rows.update_one({"_id": OLD}, {"$unset": dict.fromkeys(optional, "")})
+        return switch(*given)
+
+    monkeypatch.setattr(relocation, "_switch", take_off_then_switch)
+    moved = relocation.request(runtime, OLD, NEW)
+
+    assert optional.keys() & moved.keys() == set()
 
 
 def test_calls_at_the_old_id_are_sent_to_the_new_one(

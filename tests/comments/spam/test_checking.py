@@ -12,8 +12,7 @@ from chalicelib.comments import jobs
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import State
 from chalicelib.comments.spam import checking
-from chalicelib.comments.spam_check.origins import ORIGINS
-from chalicelib.comments.writing import edit
+from chalicelib.comments.spam_check import origins as spam_origins
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
@@ -327,17 +326,17 @@ def test_a_refused_decision_leaves_the_check(
     world: World, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     path = posted(world.ann)
-    note = edit.origins.note_decision
+    note = spam_origins.note_decision
 
     def note_then_edit(*given: Any) -> bool:
-        is_noted = note(*given)
+        is_noted: bool = note(*given)
         assert world.ann.patch(path, text="hello, all").status == 200
         # As if the edit had noted its check before the decision did.
-        ORIGINS.of(world.runtime.database).update_one({}, {"$set": {"task": "spam"}})
+        spam_origins.ORIGINS.of(world.runtime.database).update_one({}, {"$set": {"task": "spam"}})
         return is_noted
 
     with monkeypatch.context() as patch:
-        patch.setattr(edit.origins, "note_decision", note_then_edit)
+        patch.setattr(spam_origins, "note_decision", note_then_edit)
         as_shown = {"state": "pending", "edited_at": None}
         refused = world.moderator.post(f"{path}/state", state=state, as_shown=as_shown)
     assert refused.code == "comment_changed"

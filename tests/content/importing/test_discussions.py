@@ -7,6 +7,7 @@ import pytest
 from chalicelib.comments.importing import running
 from chalicelib.comments.importing.formats.wordpress import parse
 from chalicelib.comments.importing.running import ImportOrder
+from chalicelib.comments.lifecycle import relocation
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import BASE, SITE, node, published, publisher, read
 from tests.content.support.wordpress import bring, item, nodes, wxr
@@ -109,3 +110,20 @@ def test_the_place_of_a_deleted_discussion_is_free(
 
     second = next(each for each in nodes(runtime) if each["removed"] is None)
     assert second["discussion"] == first["discussion"]
+
+
+def test_a_page_leaves_the_forward_of_a_discussion_that_was_moved(
+    site: Client, runtime: Runtime
+) -> None:
+    given = item(1, more=COMMENT, link=f"{BASE}/moon/")
+    bring_comments(runtime, given)
+    (former,) = [each["_id"] for each in runtime.database["comments.node"].find()]
+    relocation.relocate(runtime, former, f"{SITE}:kept")
+
+    bring(runtime, given)
+
+    assert read(site, "moon", "&include=discussion").json["discussion"]["comments"] == 0
+    rows = runtime.database["comments.node"]
+    kept = f"{SITE}:kept"
+    assert rows.count_documents({"_id": former, "vacant.moved_to": kept}) == 1
+    assert rows.count_documents({"_id": kept, "counts.visible": 1}) == 1
