@@ -82,7 +82,7 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     queued = queue.PENDING.of(runtime.database).count_documents(
         {"site": node["site"], "node_id": node["_id"]}
     )
-    if queued != counts["pending"] - _count_flagged(runtime, node):
+    if queued != counts["pending"] - _flagged_count(runtime, node):
         queue.queue_again(runtime, node)
         is_wrong = True
     compared_terms = terms.repair(runtime, node)
@@ -110,7 +110,7 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     return is_wrong
 
 
-def _count_flagged(runtime: Runtime, node: Node) -> int:
+def _flagged_count(runtime: Runtime, node: Node) -> int:
     """Count the comments that flags hold back: they wait by their entries alone."""
     held = {**all_of(node, node["site"]), "state": "pending", "queue": "flagged"}
     return ENTRIES.of(runtime.database).count_documents(held)

@@ -63,7 +63,7 @@ class Work(Generic[Row]):
         """Extend the lease, with a further change; return False as of `finish`."""
         given = change or {}
         leased = {**given, "$set": {**given.get("$set", {}), **_lease(runtime)}}
-        return self._update(runtime, row, leased, _as_leased(row, unchanged))
+        return self._update(runtime, row, leased, _values_at_lease(row, unchanged))
 
     def release(self, runtime: Runtime, row: Row) -> bool:
         """Leave the task to the next message; return False if another worker has the row."""
@@ -83,7 +83,7 @@ class Work(Generic[Row]):
         """
         gone = dict.fromkeys((*self.fields, *WHILE_OWED), "")
         ended = {"$set": fields, "$unset": gone}
-        return self._update(runtime, row, ended, _as_leased(row, unchanged))
+        return self._update(runtime, row, ended, _values_at_lease(row, unchanged))
 
     def own(self, row: Row) -> Document:
         """Return the filter of a row while the worker that took it has it."""
@@ -109,7 +109,7 @@ class Work(Generic[Row]):
         return rows.update_one({**self.own(row), **(where or {})}, change).matched_count == 1
 
 
-def _as_leased(row: Mapping[str, Any], names: tuple[str, ...]) -> Document:
+def _values_at_lease(row: Mapping[str, Any], names: tuple[str, ...]) -> Document:
     return {name: row.get(name) for name in names}
 
 

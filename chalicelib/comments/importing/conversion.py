@@ -6,7 +6,7 @@ A file is as hostile as any call: it names no account, and no time that is yet t
 import contextlib
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import SecretStr, TypeAdapter, ValidationError
@@ -24,7 +24,13 @@ from chalicelib.comments.importing.identities import (
     person_id,
     thread_id,
 )
-from chalicelib.comments.importing.rows import MAX_BALLOTS, Ballot, StagedComment, StagedThread
+from chalicelib.comments.importing.rows import (
+    MAX_BALLOTS,
+    ROWS_KEPT,
+    Ballot,
+    StagedComment,
+    StagedThread,
+)
 from chalicelib.comments.importing.shapes import (
     ImportedAuthor,
     ImportedComment,
@@ -35,8 +41,6 @@ from chalicelib.comments.shapes import Author, Reason, State
 from chalicelib.people.names import acceptable
 from chalicelib.texts import Line, Url, drop_controls
 
-# An import that takes longer begins anew.
-_KEPT = timedelta(days=7)
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 # The end of a text above the bound.
 _CUT = "\n\n\N{HORIZONTAL ELLIPSIS}"
@@ -86,7 +90,7 @@ class FileConversion(NamedTuple):
             "is_done": False,
             "counts": {},
             "samples": [],
-            "expires": self.at + _KEPT,
+            "expires": self.at + ROWS_KEPT,
         }
 
     def comment(self, comment: ImportedComment) -> tuple[StagedComment, list[str]]:
@@ -117,7 +121,7 @@ class FileConversion(NamedTuple):
             "up": _rest(comment.ups, ballots, 1),
             "down": _rest(comment.downs, ballots, -1),
             "ballots": ballots,
-            "expires": self.at + _KEPT,
+            "expires": self.at + ROWS_KEPT,
         }
         self._add_optional(row, comment, own)
         return row, lost

@@ -59,12 +59,13 @@ def person_id(source: Source, thread: str, author: ImportedAuthor) -> str:
     """Return the id of an imported person, which no account and no guest can have.
 
     It comes from the account in the other system, or else the mail address, or else the name within
-    its thread: people of one name are many people.
+    its thread: people of one name are many people. An address gives another id at each site, or a
+    site could try addresses against the people of others.
     """
     if author.account:
         named = ["account", author.account]
     elif author.email:
-        named = ["mail", author.email.strip().casefold()]
+        named = ["mail", source.site, author.email.strip().casefold()]
     else:
         named = ["name", thread, author.name]
     return _person(source, named)

@@ -12,6 +12,7 @@ from chalicelib.comments.importing.ordering import ThreadOutcome
 from chalicelib.comments.importing.rows import (
     IMPORTS,
     MAX_SAMPLES,
+    ROWS_KEPT,
     STAGED,
     THREADS,
     Import,
@@ -26,6 +27,8 @@ from chalicelib.runtime import Runtime
 # Longer than a batch takes.
 LEASE = timedelta(minutes=1)
 _REMOVED_AT_ONCE = 1_000
+# A day less than the rows of an import stay.
+_GOES_ON = ROWS_KEPT - timedelta(days=1)
 
 
 class ImportTakenOver(Exception):
@@ -54,15 +57,14 @@ class Lease:
         goes_on = (
             found is not None
             and found["status"] != "done"
+            # Its first rows go soon.
+            and found["at"] > now - _GOES_ON
             and all(found.get(name) == value for name, value in same.items())
         )
         taken: Document = {
             "taken_by": new_id(now, runtime.random),
             "leased_until": now + LEASE,
         }
-        if found is not None and found["status"] != "done" and not goes_on:
-            _check_free(runtime, found)
-            remove_rows(runtime, found["run"])
         made = {} if goes_on else _new(runtime, same)
         # Without a former import nothing matches, and the server refuses the second of two inserts.
         as_read: Document = {"_id": site, "taken_by": found["taken_by"] if found else None}
@@ -79,6 +81,9 @@ class Lease:
             # Another worker has taken it in this moment.
             raise ImportRunning from None
         assert stored is not None  # noqa: S101 - it was made if it was not there
+        if found is not None and not goes_on:
+            # Not before: another worker may have gone on with them until then.
+            remove_rows(runtime, found["run"])
         return cls(runtime, stored)
 
     def keep(self) -> None:

@@ -3,7 +3,7 @@
 Nobody reads the threads and the comments but the import itself, which removes them at its end.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
@@ -15,6 +15,8 @@ from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import MAX_REACTIONS
 
 MAX_SAMPLES = 200
+# The rows of an import that never ends.
+ROWS_KEPT = timedelta(days=7)
 MAX_SAMPLES_OF_THREAD = 20
 # More voters of a comment count as votes without voters.
 MAX_BALLOTS = 1_000

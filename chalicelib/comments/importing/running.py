@@ -152,6 +152,8 @@ class _Work(NamedTuple):
             if node is not None:
                 applying.end(self.runtime, node, thread)
                 promotion.move_wanted(self.runtime, node["_id"])
+            # Also of threads without a comment to settle, as all are in a dry run.
+            self.tell(ImportProgress("storing", done))
             # A thread that is begun is ended: what stands beside its comments belongs to them.
             if not self.goes_on():
                 return False

@@ -54,26 +54,28 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
                 queue.settle(runtime.database, node, comment)
         terms.add_missing(runtime, node, batch)
         adding.add(runtime, KIND, list(_marks(node, batch, staged)))
+        _follow_claims(runtime, node["site"], list(staged.values()))
         yield len(batch)
 
 
 def _know_authors(runtime: Runtime, site: str, rows: Sequence[StagedComment]) -> None:
-    """Make the documents of authors with an address, by which their account may claim them.
-
-    What comes over of an author who is claimed already follows the rest to the account.
-    """
-    authors: set[str] = set()
+    """Make the documents of authors with an address, by which their account may claim them."""
     made: dict[str, Person] = {}
     for row in rows:
         author = row["author"]
-        if author is None:
-            continue
-        authors.add(author["id"])
-        if "email_key" in row and author["id"] not in made:
+        if author and "email_key" in row and author["id"] not in made:
             person = new_person(site, author["id"], author["name"])
             made[author["id"]] = {**person, "taken_key": "", "email_key": row["email_key"]}
     insert_missing(PEOPLE.of(runtime.database), list(made.values()))
-    claims.follow(runtime, site, sorted(authors))
+
+
+def _follow_claims(runtime: Runtime, site: str, rows: Sequence[StagedComment]) -> None:
+    """Have the comments and votes of claimed people follow to their account."""
+    authors = {row["author"]["id"] for row in rows if row["author"]}
+    voters = {ballot["by"] for row in rows for ballot in row["ballots"]}
+    people = sorted(authors | voters)
+    for start in range(0, len(people), _BATCH):
+        claims.follow(runtime, site, people[start : start + _BATCH])
 
 
 def _batches(runtime: Runtime, node: Node) -> Iterator[list[Comment]]:

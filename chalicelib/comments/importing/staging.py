@@ -4,7 +4,6 @@ A repeat of the file after a crash stages nothing twice: the ids of rows come fr
 one write has the counts and the number of parts that they count.
 """
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -30,6 +29,7 @@ from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
 BATCH = 500
+_BALLOTS_AT_ONCE = 20_000
 
 
 class Staging:
@@ -47,19 +47,22 @@ class Staging:
 
         Raises ImportTakenOver, and what the parser raises.
         """
-        position, parts = 0, iter(items)
-        while batch := list(itertools.islice(parts, BATCH)):
-            numbered = list(enumerate(batch, position))
-            position += len(batch)
-            # Of the parts before the position only the threads are still of interest.
-            staged = self._lease.read["position"] >= position
-            batch_rows = _Batch(self._conversion, self._left)
-            for number, item in numbered:
-                batch_rows.take(item, number)
-            if not staged:
-                self._write(batch_rows)
-                self._lease.advance(position, batch_rows.counts, batch_rows.samples)
-            yield position
+        position, batch = 0, _Batch(self._conversion, self._left)
+        # A part at a time: the parts of a batch may be huge together, and rows cut their texts.
+        for position, item in enumerate(items, 1):
+            batch.take(item, position - 1)
+            if position % BATCH == 0 or batch.ballots >= _BALLOTS_AT_ONCE:
+                yield self._end(batch, position)
+                batch = _Batch(self._conversion, self._left)
+        if not batch.is_empty:
+            yield self._end(batch, position)
+
+    def _end(self, batch: "_Batch", position: int) -> int:
+        # Of the parts before the stored position only the threads are still of interest.
+        if self._lease.read["position"] < position:
+            self._write(batch)
+            self._lease.advance(position, batch.counts, batch.samples)
+        return position
 
     def _write(self, batch: "_Batch") -> None:
         database = self._runtime.database
@@ -79,6 +82,12 @@ class _Batch:
         self.comments: list[StagedComment] = []
         self.counts: Counter[str] = Counter()
         self.samples: list[ImportSample] = []
+        self.ballots = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no part."""
+        return not self.counts
 
     def take(self, item: Item, number: int) -> None:
         """Make the row of a part, or note why there is none."""
@@ -109,6 +118,7 @@ class _Batch:
             self._note(unusable.reason, comment.key)
             return
         self.comments.append(row)
+        self.ballots += len(row["ballots"])
         for reason in lost:
             self._sample(reason, comment.key)
 

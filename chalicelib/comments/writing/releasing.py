@@ -26,7 +26,7 @@ _ATTEMPTS = 3
 
 
 class Released(NamedTuple):
-    """The number of released comments, and whether all that may wait were looked at."""
+    """The number of released comments, and whether the search came to its end."""
 
     number: int
     is_whole: bool

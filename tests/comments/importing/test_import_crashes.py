@@ -1,5 +1,6 @@
 """Imports that end early, run twice at once, or meet living writers: nothing is lost or doubled."""
 
+import gc
 import os
 import threading
 from collections.abc import Iterator
@@ -11,10 +12,10 @@ import pytest
 from chalicelib.comments import jobs, nodes
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.errors import ImportRunning
-from chalicelib.comments.importing import applying, running, settling
+from chalicelib.comments.importing import applying, lease, running, settling, staging
 from chalicelib.comments.importing.lease import LEASE, ImportTakenOver
 from chalicelib.comments.importing.running import ImportOrder, ImportProgress
-from chalicelib.comments.importing.shapes import Item
+from chalicelib.comments.importing.shapes import ImportedComment, Item
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.writing import post
 from chalicelib.errors import InvalidCursor, Unavailable
@@ -336,6 +337,90 @@ def test_an_order_that_changed_begins_anew(runtime: Runtime, clock: Clock) -> No
 
     assert at_url(runtime).texts() == ["text of 9"]
     assert everything(runtime)["comments.staged"] == []
+
+
+def test_an_order_after_a_week_begins_anew(runtime: Runtime, clock: Clock) -> None:
+    """By then the first rows have gone by themselves."""
+
+    def read() -> Iterator[Item]:
+        yield from ITEMS
+        raise BrokenFile("line 9", "it ends early")
+
+    with pytest.raises(BrokenFile):
+        running.run(runtime, ImportOrder("default", "isso", "of the file"), read)
+    runtime.database["comments.import"].update_one({}, {"$set": {"position": len(ITEMS)}})
+    clock.advance(days=6, seconds=1)
+
+    bring(runtime, ITEMS)
+
+    assert len(told(at_url(runtime))) == 4
+
+
+def test_rows_of_a_former_order_stay_until_another_has_the_site(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> Iterator[Item]:
+        yield from ITEMS
+        raise BrokenFile("line 9", "it ends early")
+
+    with pytest.raises(BrokenFile):
+        running.run(runtime, ImportOrder("default", "isso", "of the file"), read)
+    clock.time += 2 * LEASE
+    held: list[str] = []
+    remove = lease.remove_rows
+
+    def note_and_remove(given: Runtime, run: str) -> None:
+        found = given.database["comments.import"].find_one({"_id": "default"})
+        assert found is not None
+        held.append(found["digest"])
+        remove(given, run)
+
+    monkeypatch.setattr(lease, "remove_rows", note_and_remove)
+    bring(runtime, ITEMS, digest="other")
+
+    assert held == ["other", "other"]
+
+
+def test_parts_are_held_one_at_a_time(runtime: Runtime) -> None:
+    """Each may have megabytes, of which its row has the first 10,000 characters."""
+    alive: list[int] = []
+
+    def read() -> Iterator[Item]:
+        yield thread()
+        for number in range(50):
+            yield comment(str(number), number)
+            alive.append(sum(type(each) is ImportedComment for each in gc.get_objects()))
+
+    former = sum(type(each) is ImportedComment for each in gc.get_objects())
+    running.run(runtime, ImportOrder("default", "isso", "x"), read)
+
+    assert max(alive) - former <= 2
+
+
+def test_parts_with_many_votes_are_stored_in_smaller_batches(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "_BALLOTS_AT_ONCE", 4)
+    votes = tuple((f"voter{number}", 1) for number in range(3))
+    items: list[Item] = [
+        thread(),
+        *(comment(str(each), each, ups=3, votes=votes) for each in range(5)),
+    ]
+    heard: list[ImportProgress] = []
+
+    running.run(runtime, ImportOrder("default", "isso", "x"), lambda: items, heard.append)
+
+    assert [each.done for each in heard if each.part == "reading"] == [3, 5, 6]
+
+
+def test_each_thread_of_a_trial_is_told(runtime: Runtime) -> None:
+    items = [thread(str(each), f"https://blog.example/{each}") for each in range(3)]
+    heard: list[ImportProgress] = []
+    order = ImportOrder("default", "isso", "x", is_dry_run=True)
+
+    running.run(runtime, order, lambda: items, heard.append)
+
+    assert [each.part for each in heard] == ["reading", "storing", "storing", "storing"]
 
 
 def test_progress_is_told(runtime: Runtime) -> None:

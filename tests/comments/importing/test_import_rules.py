@@ -80,6 +80,21 @@ def test_people_are_told_apart(runtime: Runtime) -> None:
     assert [ids.index(each) for each in ids] == [0, 1, 1, 3, 3, 5]
 
 
+def test_an_address_gives_another_id_at_each_site(runtime: Runtime) -> None:
+    items: list[Item] = [
+        thread(),
+        comment("1", 9, author=author("John", email="j@x.example")),
+        comment("2", 8, author=author("Jane", account="7")),
+    ]
+
+    for site in ("blog", "rival"):
+        bring(runtime, items, site=site)
+
+    rows = list(runtime.database["comments.comment"].find().sort("posted"))
+    ids = [row["author"]["id"] for row in rows]
+    assert [ids.count(each) for each in ids] == [1, 1, 2, 2]
+
+
 def test_no_account_can_have_the_id_of_an_imported_person(runtime: Runtime) -> None:
     discussion = brought(runtime, comment("1"))
     imported = discussion.walk()[0]["author"]["id"]

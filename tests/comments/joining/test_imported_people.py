@@ -104,6 +104,20 @@ def test_a_later_import_follows_to_the_account(
     assert authors(site) == [(ANN, "Ann"), (ANN, "Ann")]
 
 
+def test_the_votes_of_a_later_import_follow_to_the_account(
+    site: GuestSite, workers: Workers
+) -> None:
+    brought(site, comment("1", 9, author=KNOWN))
+    assert account(site, email="ann@mail.example").post(JOINED).status == 202
+    workers.drain()
+
+    bobs = comment("2", 8, author=author("Bob"), ups=1, votes=(("7", 1),))
+    brought(site, bobs, digest="of another")
+    sweep(site, workers)
+
+    assert [row["user_id"] for row in site.runtime.database["mark"].find()] == [ANN]
+
+
 @pytest.mark.parametrize(
     ("place", "step"),
     [(settling, "_know_authors"), (settling, "insert_missing"), (claims, "follow")],

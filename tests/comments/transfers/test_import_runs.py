@@ -6,12 +6,14 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from chalicelib.assets.errors import StoreUnavailable
 from chalicelib.assets.shapes import CHUNKS
 from chalicelib.comments.importing import running, settling
 from chalicelib.comments.importing.formats.detection import PARSERS
 from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.importing.staging import BATCH
-from chalicelib.comments.transfers import imports
+from chalicelib.comments.transfers import files, imports
+from chalicelib.comments.transfers.rows import DiscussionTransfer
 from chalicelib.runtime import Runtime
 from tests.comments.transfers.support.files import IMPORTS, begin, lines_file, read, run, sweep
 from tests.support.clock import Clock
@@ -233,6 +235,36 @@ def test_files_go_once_nobody_needs_them(
     assert stored_files(runtime) == 0
     assert read(publisher, done["id"])["state"] == "done"
     assert sweep(runtime) == 0
+
+
+def test_files_that_cannot_be_removed_keep_no_others(
+    start: Callable[..., Any],
+    runtime: Runtime,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = start(lines_file(3), dry_run=False)
+    clock.advance(seconds=1)
+    start(lines_file(4), dry_run=False)
+    drop = files.drop_all
+
+    def fail_first(given: Runtime, row: DiscussionTransfer) -> None:
+        if row["_id"] == first["id"]:
+            raise StoreUnavailable
+        drop(given, row)
+
+    clock.advance(minutes=16)
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "drop_all", fail_first)
+        with pytest.raises(StoreUnavailable):
+            sweep(runtime)
+    assert stored_files(runtime) == 1
+    assert sweep(runtime) == 0
+
+    clock.advance(hours=1)
+
+    assert sweep(runtime) == 1
+    assert stored_files(runtime) == 0
 
 
 @pytest.mark.parametrize(("is_started", "days"), [(False, 1), (True, 7)])

@@ -2,6 +2,7 @@
 
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -19,6 +20,7 @@ from chalicelib.comments.importing.formats.cleaning import (
 )
 from chalicelib.comments.importing.formats.comments_json import Record, Unusable, id_and_time
 from chalicelib.comments.importing.formats.json_groups import groups
+from chalicelib.comments.importing.formats.json_values import MAX_VALUE_CHARACTERS
 from chalicelib.comments.importing.shapes import (
     ImportedComment,
     ImportedState,
@@ -42,6 +44,11 @@ _ROWS = """
     FROM comments LEFT JOIN threads ON threads.id = comments.tid
     ORDER BY comments.tid, comments.id
 """
+_TABLES = "SELECT name, type FROM sqlite_master WHERE lower(name) IN ('comments', 'threads')"
+# As much as a value of a file of JSON.
+_MOST_BYTES = 4 * MAX_VALUE_CHARACTERS
+# Shorter than the lease of an import; the first row comes after the sort of all.
+_SECONDS_A_ROW, _STEPS_A_LOOK = 45.0, 100_000
 
 
 def parse(stream: BinaryIO) -> Iterator[Item]:
@@ -90,12 +97,29 @@ def _bytes_of(head: bytes) -> int:
     return int.from_bytes(head[28:32], "big") * (page_bytes if page_bytes > 1 else 1 << 16)
 
 
+def _guard(database: sqlite3.Connection) -> None:
+    """Bound what a foreign file may cost: it may have views, triggers and computed columns."""
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    kinds = dict(database.execute(_TABLES))
+    if set(kinds.values()) - {"table"}:
+        raise BrokenFile("the database", "comments and threads are tables in Isso")
+
+
+def _in_time(database: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of the query; a row that takes too long interrupts it."""
+    ends = time.monotonic() + _SECONDS_A_ROW
+    database.set_progress_handler(lambda: time.monotonic() > ends, _STEPS_A_LOOK)
+    for row in database.execute(_ROWS):
+        yield row
+        ends = time.monotonic() + _SECONDS_A_ROW
+
+
 def _rows(database: sqlite3.Connection) -> Iterator[Item]:
     database.text_factory = lambda value: value.decode(errors="replace")
-    # A foreign file may have views and triggers of its own.
-    database.execute("PRAGMA trusted_schema = OFF")
+    _guard(database)
     thread = None
-    for row in database.execute(_ROWS):
+    for row in _in_time(database):
         record = dict(zip(_COLUMNS, row, strict=True))
         where = f"comment {record['id']}"
         # Isso stores names as HTML, and texts as they were written.

@@ -44,6 +44,7 @@ def _comment(record: Record, thread: str) -> ImportedComment:
     edited = moment_of(record.get("updated"))
     liked = record.get("ups") or record.get("like")
     ups, downs = _voters(liked, 1), _voters(record.get("downs"), -1)
+    known = {voter for voter, _ in ups}
     return ImportedComment(
         thread=thread,
         key=key,
@@ -55,7 +56,7 @@ def _comment(record: Record, thread: str) -> ImportedComment:
         state="spam" if is_true(record.get("isSpam")) else "visible",
         ups=len(ups) or _total(liked),
         downs=len(downs),
-        votes=(*ups, *(each for each in downs if each[0] not in dict(ups))),
+        votes=(*ups, *(each for each in downs if each[0] not in known)),
         root=key_of(record.get("rid")) or None,
     )
 

@@ -2,12 +2,14 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chalicelib.comments.importing.formats import isso
 from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedThread
 from chalicelib.foreign.broken import BrokenFile
 from tests.comments.importing.support.reading import (
@@ -73,6 +75,35 @@ def test_a_real_file_comes_over_item_by_item() -> None:
         email="105421439@87750645.com",
         is_email_verified=False,
     )
+
+
+ENDLESS = """
+    DROP TABLE comments;
+    CREATE VIEW Comments AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+        SELECT x AS tid, x AS id, x AS parent, x AS created, x AS modified, x AS mode, x AS text,
+            x AS author, x AS email, x AS likes, x AS dislikes FROM c WHERE x < 0;
+"""
+
+
+def test_a_view_is_no_table_of_isso(tmp_path: Path) -> None:
+    """It could go on without an end before its first row."""
+    database(tmp_path, {})
+    with closing(sqlite3.connect(tmp_path / "comments.db")) as made:
+        made.executescript(ENDLESS)
+    content = (tmp_path / "comments.db").read_bytes()
+
+    with pytest.raises(BrokenFile, match="tables"):
+        read("isso", content)
+
+
+def test_a_row_that_takes_too_long_ends_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isso, "_SECONDS_A_ROW", -1.0)
+    monkeypatch.setattr(isso, "_STEPS_A_LOOK", 1)
+
+    with pytest.raises(BrokenFile, match="interrupted"):
+        read("isso", database(tmp_path, {}))
 
 
 @pytest.mark.parametrize(("mode", "state"), [(1, "visible"), (2, "pending"), (4, "deleted")])
