@@ -41,16 +41,22 @@ def is_outdated(campaign: CampaignMoney, now: datetime) -> bool:
 
 
 def bring_up_to_date(
-    database: Database[Document], session: ClientSession, campaign: CampaignMoney, now: datetime
+    database: Database[Document],
+    session: ClientSession,
+    campaign: CampaignMoney,
+    now: datetime,
+    owed_micros: int = 0,
 ) -> Balance:
     """Release the money that the campaign's pacing has due by now, and return its balances.
 
     With a credit line, only as far as the advertiser's funds go (`funds.py`).
 
+    A campaign at rest has no pace: it releases `owed_micros`, for ads that it showed before.
+
     Takes back available money beyond that: at the end of a day, or after a cut of the budget.
     Raises BudgetCommitted if more than the total is spent or leased.
     """
-    old, new = campaign.get("balance"), _up_to_date(campaign, now)
+    old, new = campaign.get("balance"), _up_to_date(campaign, now, owed_micros)
     if new["released_micros"] > campaign["budget"]["total_micros"]:
         raise BudgetCommitted
     change = new["released_micros"] - (old["released_micros"] if old else 0)
@@ -129,7 +135,7 @@ def _no_balance(campaign: CampaignMoney, now: datetime) -> Balance:
     }
 
 
-def _up_to_date(campaign: CampaignMoney, now: datetime) -> Balance:
+def _up_to_date(campaign: CampaignMoney, now: datetime, owed_micros: int = 0) -> Balance:
     balance = campaign.get("balance") or _no_balance(campaign, now)
     # One container's clock may be behind another's: a day that has begun does not end again. A
     # flight that has yet to begin may still move.
@@ -145,7 +151,9 @@ def _up_to_date(campaign: CampaignMoney, now: datetime) -> Balance:
         due_by_end = due_micros(campaign, before)
         due = _due(campaign, due_by_end - released, paced_at, now)
         most = min(due_by_end, campaign["budget"]["total_micros"])
-        target, paced_at = min(released + due.micros, most), due.paced_at
+        owed = 0 if campaign["status"] in SPENDING else owed_micros
+        target = min(max(released + due.micros, committed + owed), most)
+        paced_at = due.paced_at
     change = max(target - balance["released_micros"], -balance["available_micros"])
     changed: Balance = {
         **balance,

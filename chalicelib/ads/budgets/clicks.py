@@ -27,7 +27,8 @@ def charge(
     campaign = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, session=session)
     available = 0
     if campaign is not None:
-        balance = balances.bring_up_to_date(database, session, campaign, now)
+        owed = sum(prices_micros)
+        balance = balances.bring_up_to_date(database, session, campaign, now, owed)
         available = balance["available_micros"]
     billed = []
     spent = 0

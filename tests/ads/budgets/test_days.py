@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads.campaigns import lifecycle
+from chalicelib.ads.billing import funds
+from chalicelib.ads.campaigns import lifecycle, removal
 from chalicelib.runtime import Runtime
+from tests.ads.billing.support.funds import credit
 from tests.ads.campaigns.test_atomicity import in_threads
 from tests.ads.support.factories import activate, add_zones, placed, put_campaign
 from tests.ads.support.movements import (
@@ -83,6 +85,32 @@ def test_a_cpc_campaign_out_of_today_s_money_comes_back_tomorrow(
 
     assert (status(runtime), placed(runtime, "blog/banner")) == ("active", [SPRING])
     assert money(runtime) == {"released": 4, "available": 2, "leased": 0, "spent": 2}
+
+
+@pytest.mark.parametrize("end_of_it", ["pause", "end", "delete"])
+@pytest.mark.parametrize("hours", [0, 13])
+def test_clicks_on_ads_of_before_a_rest_are_paid_within_the_day_s_budget(
+    runtime: Runtime, clock: Clock, end_of_it: str, hours: int
+) -> None:
+    """The clock starts at noon: 13 hours later is another budget day."""
+    credit(runtime, 100 * PRICE)
+    cpc(runtime, 10, daily_micros=3 * PRICE)
+    live(runtime, clock, hours=1)
+    match end_of_it:
+        case "pause":
+            lifecycle.deactivate(runtime.database, SPRING)
+        case "delete":
+            removal.delete(runtime.database, SPRING, runtime.now())
+        case _:
+            ended = {"$set": {"status": "ended"}}
+            runtime.database["ad.campaign"].update_one({}, ended)
+    funds.take_back(runtime.database, runtime.now())
+    clock.advance(hours=hours)
+
+    assert charge(runtime, PRICE, PRICE) == [True, True]
+    assert charge(runtime, PRICE, PRICE) == [True, False]
+
+    assert money(runtime) == {"released": 3, "available": 0, "leased": 0, "spent": 3}
 
 
 def test_the_release_follows_the_day_and_may_miss_runs_or_run_twice(
