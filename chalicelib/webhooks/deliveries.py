@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from time import monotonic
 from typing import Any, NamedTuple
 
 from pymongo import ASCENDING, DESCENDING
@@ -138,10 +139,15 @@ def run(runtime: Runtime, delivery_id: str) -> None:
         DELIVERIES.of(runtime.database).delete_one({"hook": hook_id, "_id": delivery_id})
     elif hook["state"] != "on" and row["kind"] != TRIAL:
         WORK.finish(runtime, row, {"state": "failed"})
+    elif (until := hooks.busy_until(hook, runtime.now())) is not None:
+        _postpone(runtime, row, until, {})
     elif not hooks.may_try(runtime, hook, QUIET):
         _wait(runtime, hook, row)
     else:
-        _settle(runtime, hook, row, sending.send(runtime, hook, row))
+        began = monotonic()
+        status = sending.send(runtime, hook, row)
+        hooks.note_call(runtime, hook, monotonic() - began)
+        _settle(runtime, hook, row, status)
 
 
 def _wait(runtime: Runtime, hook: Hook, row: Delivery) -> None:

@@ -21,6 +21,8 @@ from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
 # The greatest age of the hooks that an event uses.
 REMEMBERED = timedelta(seconds=5)
 _ATTEMPTS = 5
+# A slower answer counts. The slow calls of a site have one worker, after so long for a start.
+_QUICK_SECONDS, MOST_BUSY = 1.0, timedelta(minutes=1)
 # The fields in which a hook has the failures of its receiver.
 _FAILURES = ("failing_since", "quiet_until")
 
@@ -171,6 +173,25 @@ def may_try(runtime: Runtime, hook: Hook, quiet: timedelta) -> bool:
     as_read = {"site": hook["site"], "_id": hook["_id"], "quiet_until": until}
     later = {"$set": {"quiet_until": now + quiet}}
     return until <= now and HOOKS.of(runtime.database).update_one(as_read, later).matched_count > 0
+
+
+def busy_until(hook: Hook, now: datetime) -> datetime | None:
+    """Return when a hook's site has a worker again; None: it has one now."""
+    until = hook.get("busy_until")
+    return until if until is not None and until > now + MOST_BUSY else None
+
+
+def note_call(runtime: Runtime, hook: Hook, seconds: float) -> None:
+    """Count the seconds of a slow call against all hooks of its site.
+
+    A worker waits for each answer: without a bound, the slow receivers of one site, 20 of them at
+    most, would have all workers.
+    """
+    if seconds <= _QUICK_SECONDS:
+        return
+    sum_of_both: list[Any] = [{"$max": ["$busy_until", runtime.now()]}, round(seconds * 1_000)]
+    stages: list[Document] = [{"$set": {"busy_until": {"$add": sum_of_both}}}]
+    HOOKS.of(runtime.database).update_many({"site": hook["site"]}, stages)
 
 
 def note_success(runtime: Runtime, hook: Hook) -> None:

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from itertools import cycle
+from itertools import count, cycle
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from chalicelib.webhooks import deliveries, hooks, sending, signatures
 from chalicelib.webhooks.rows import DELIVERIES
 from tests.support.failing_server import FAILURES, Failure
 from tests.support.failing_server import running as running_failing
-from tests.webhooks.conftest import HOOKS, SITE, Desk
+from tests.webhooks.conftest import ALL, HOOKS, SITE, Desk
 from tests.webhooks.support.receiver import Receiver
 
 
@@ -198,6 +198,50 @@ def test_a_receiver_that_hangs_holds_up_no_other_site(
             desk.post(f"Comment {number}.")
         desk.workers.drain()
         assert server.connections == 1
+
+    assert len(receiver.calls) == 8
+
+
+@pytest.fixture
+def nine_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each call take nine seconds."""
+    times = count(0, 9)
+    monkeypatch.setattr(deliveries, "monotonic", lambda: next(times))
+
+
+@pytest.mark.usefixtures("nine_seconds")
+def test_the_slow_receivers_of_a_site_have_one_worker(desk: Desk, receiver: Receiver) -> None:
+    for _ in range(2):
+        desk.hook(receiver.url)
+    for number in range(5):
+        desk.post(f"Comment {number}.")
+    desk.workers.drain()
+    began = desk.clock()
+
+    # A minute for a start: seven calls of nine seconds.
+    assert len(receiver.calls) == 7
+    assert {each["next"] for each in desk.rows() if each["state"] == "due"} == {
+        began + timedelta(seconds=63)
+    }
+    desk.clock.advance(seconds=64)
+    desk.sweep()
+
+    assert [each["state"] for each in desk.rows()] == ["sent"] * 10
+    assert len(receiver.calls) == 10
+
+
+@pytest.mark.usefixtures("nine_seconds")
+def test_a_slow_receiver_holds_up_no_other_site(desk: Desk, receiver: Receiver) -> None:
+    desk.hook(receiver.url)
+    for number in range(9):
+        desk.post(f"Comment {number}.")
+    desk.workers.drain()
+    assert len(receiver.calls) == 7
+
+    other = desk.client.as_("rita", roles=["publisher"], sites=["reef"])
+    hook = other.post("/sites/reef/webhooks", url=receiver.url, kinds=ALL).json
+    assert other.post(f"/sites/reef/webhooks/{hook['id']}/trials").status == 202
+    desk.workers.drain()
 
     assert len(receiver.calls) == 8
 
