@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Annotated, TypedDict
+from datetime import datetime, timedelta
+from typing import Annotated, NotRequired, TypedDict
 
-from pymongo import ASCENDING, IndexModel
+from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.bounds import BOUNDS
@@ -21,7 +22,10 @@ from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 
 class Audience(TypedDict):
-    """A part of a post's audience: the ids from `first` to `last`."""
+    """A part of a post's audience: the ids from `first` to `last`.
+
+    expires: while its post is not stored; the rows of a post that never is go by themselves.
+    """
 
     _id: str
     post_id: str
@@ -29,6 +33,7 @@ class Audience(TypedDict):
     first: str
     last: str
     members: Annotated[list[str], AtMost(BOUNDS.social.audience_members)]
+    expires: NotRequired[datetime]
 
 
 # The audience of a post `at_post`, a thousand sorted ids a document.
@@ -38,9 +43,12 @@ AUDIENCES = Collection(
     indexes=(
         IndexModel([("post_id", ASCENDING), ("first", ASCENDING)]),
         IndexModel([("members", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]),
+        IndexModel("expires", expireAfterSeconds=0),
     ),
     shard_key={"post_id": 1},
 )
+# Longer than a call may be repeated with its `Idempotency-Key`.
+_UNSTORED_KEPT = timedelta(days=2)
 
 
 def of(database: Database[Document], post: PostBody, ids: IdRange) -> list[str]:
@@ -89,9 +97,18 @@ def is_above(database: Database[Document], post: PostBody, line: int) -> bool:
 
 
 def keep(runtime: Runtime, post: PostBody) -> None:
-    """Record the audience of a new post, before the post itself is written."""
+    """Record the audience of a new post, before the post itself is written; see `settle`.
+
+    A repeated call goes on behind the rows of the first.
+    """
     database = runtime.database
     ids, number = IdRange(limit=runtime.bounds.social.audience_members), 0
+    last = AUDIENCES.of(database).find_one(
+        {"post_id": post["_id"]}, {"last": 1}, sort=[("first", DESCENDING)]
+    )
+    if last is not None:
+        ids = ids._replace(after=last["last"])
+        number = int(last["_id"].rpartition(":")[2]) + 1
     while members := _today(database, post, ids):
         row: Audience = {
             # A number: an erasure could not remove a member's id from it.
@@ -101,9 +118,16 @@ def keep(runtime: Runtime, post: PostBody) -> None:
             "first": members[0],
             "last": members[-1],
             "members": members,
+            "expires": runtime.now() + _UNSTORED_KEPT,
         }
         insert_missing(AUDIENCES.of(database), [row])
         ids, number = ids._replace(after=members[-1]), number + 1
+
+
+def settle(database: Database[Document], post_id: str, session: ClientSession | None) -> None:
+    """Have the recorded audience stay, in the transaction that stores its post."""
+    stays = {"$unset": {"expires": ""}}
+    AUDIENCES.of(database).update_many({"post_id": post_id}, stays, session=session)
 
 
 def forget(database: Database[Document], post_id: str) -> None:

@@ -67,12 +67,20 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
     post = _new_post(runtime, author, new, wall, [keys[each] for each in new.circles])
     named = pictures.find_assets(picture_fields(new.type), post["detail"])
     pictures.check(database, named, caller)
-    if new.audience == AT_POST:
+    is_recorded = new.audience == AT_POST
+    if is_recorded:
         audiences.keep(runtime, post)
+
+    def store(session: ClientSession | None) -> None:
+        POSTS.of(database).insert_one(post, session=session)
+        if is_recorded:
+            audiences.settle(database, post["_id"], session)
+
     with happenings.telling(runtime, DEFAULT_SITE, "post", post["_id"]):
-        pictures.writing(
-            database, named, lambda session: POSTS.of(database).insert_one(post, session=session)
-        )
+        if is_recorded and not named:
+            in_transaction(database, store)
+        else:
+            pictures.writing(database, named, store)
     runtime.queues.send(Deliver(post_id=post["_id"]))
     return to_read_post(post)
 
