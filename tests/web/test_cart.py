@@ -352,6 +352,59 @@ def test_a_press_before_the_cart_is_there_is_kept(
     assert (available(client, SKU), available(client, OTHER)) == (2, 1)
 
 
+def test_a_press_that_is_refused_before_the_cart_is_there_says_why(
+    site: Site, open_page: OpenPage, publisher: Client
+) -> None:
+    archived = book(SKU, state="archived")
+    assert put(publisher, "moby-dick", archived, version=1).status == 200
+    held: list[Route] = []
+    page = open_page(
+        site,
+        may_log=FAILED,
+        before=lambda page: page.route(
+            "**/cart.js", lambda each: each.fallback() if held else held.append(each)
+        ),
+    )
+    until(page, lambda: bool(held))
+    page.get_by_role("button", name="Buy A whale").click()
+
+    for each in held:
+        each.continue_()
+
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    expect(page.get_by_role("status").first).to_have_text("This is no longer sold.")
+
+
+def test_a_press_that_is_refused_after_a_failure_says_why(site: Site, open_page: OpenPage) -> None:
+    page = open_page(site, may_log=FAILED)
+    buy(page, SKU)
+    page.route("**/carts/**", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_role("alert")).to_have_text("Plaza cannot be reached.")
+
+    page.get_by_role("button", name="Buy A whale").click()
+
+    expect(page.get_by_role("status")).to_have_text("Plaza cannot be reached.")
+
+
+def test_a_press_asks_a_page_again_that_could_not_say_who_reads(
+    site: Site, open_page: OpenPage, client: Client
+) -> None:
+    site.token = lambda: client.token("ann", name="Ann")
+    page = open_page(
+        site,
+        may_log=(FAILED, "The page's token"),
+        before=lambda page: page.route("**/token", lambda each: each.fulfill(status=500)),
+    )
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    page.unroute_all()
+
+    page.get_by_role("button", name="Buy A whale").click()
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("1")
+    assert available(client, SKU) == 2
+
+
 def test_a_page_that_comes_back_shows_the_cart_of_now(site: Site, open_page: OpenPage) -> None:
     """While it is in the browser's memory, it hears of no other tab."""
     deaf = "addEventListener('storage', (event) => event.stopImmediatePropagation(), true)"

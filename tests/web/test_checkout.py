@@ -18,6 +18,7 @@ from tests.web.support.shop import (
     answered_and_lost,
     available,
     buy,
+    cart_id,
     fill_in,
     order,
     orders,
@@ -143,6 +144,32 @@ def test_an_order_that_waits_goes_on_after_a_reload(page: Page, client: Client) 
 
     expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
     assert [each["state"] for each in orders(client)] == ["done"]
+
+
+def test_an_order_that_was_paid_on_another_page_is_told_and_its_address_forgotten(
+    page: Page, client: Client
+) -> None:
+    """The buyer comes back from a bank, and the shop has heard of the payment before."""
+    page.add_init_script(
+        "window.told = [];"
+        "document.addEventListener('plaza:ordered', ({ detail }) => window.told.push(detail.order))"
+    )
+    page.route("**/orders/*/payment*", lambda route: route.abort())
+    fill_in(page)
+    order(page)
+    expect(page.get_by_role("heading", name="Your order waits for its payment.")).to_be_visible()
+    (bought,) = orders(client)
+    paid = client.post(f"/orders/{bought['id']}/payment?cart={cart_id(page)}")
+    assert paid.json["order"]["state"] == "done", paid.body
+
+    page.reload()
+
+    expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
+    assert page.evaluate("window.told") == [bought["id"]]
+    assert page.evaluate("sessionStorage.length") == 0
+    page.reload()
+    expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
+    assert page.evaluate("window.told") == []
 
 
 def test_a_second_click_makes_no_second_order(page: Page, client: Client) -> None:

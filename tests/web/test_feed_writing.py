@@ -76,6 +76,19 @@ def test_a_draft_for_few_never_becomes_one_for_everybody(site: Site, open_page: 
     expect(options).to_have_text(["Everybody", "All my circles", "Friends"])
 
 
+def test_a_draft_for_everybody_names_everybody_once(site: Site, open_page: OpenPage) -> None:
+    page = composer(open_page(site))
+    page.get_by_role("textbox", name="What is new?").fill("Half a thought")
+
+    page.reload()
+
+    expect(page.get_by_role("textbox", name="What is new?")).to_have_value("Half a thought")
+    page.get_by_role("textbox", name="What is new?").focus()
+    options = page.get_by_role("combobox").get_by_role("option")
+    expect(options).to_have_text(["Everybody", "All my circles", "Friends"])
+    expect(page.get_by_role("combobox")).to_have_value("*public*")
+
+
 def test_another_reader_of_the_same_browser_gets_no_draft_of_the_first(
     site: Site, client: Client, open_page: OpenPage
 ) -> None:

@@ -73,6 +73,21 @@ def test_a_name_that_is_being_typed_stays_when_the_order_changes(
     expect(page.get_by_text("You write as Passenger.")).to_be_visible()
 
 
+def test_a_guest_of_one_tab_is_the_same_in_the_others(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    site = talk.site_of("")
+    page = open_page(site)
+    other = page.context.new_page()
+    other.goto(f"{site.address}/")
+    expect(other.get_by_role("button", name=WITHOUT_ACCOUNT)).to_be_visible()
+
+    choose_name(page, "Passenger")
+
+    expect(other.get_by_text("You write as Passenger.")).to_be_visible()
+    expect(other.get_by_role("button", name=WITHOUT_ACCOUNT)).to_have_count(0)
+
+
 def test_a_guest_takes_another_name(talk: Discussion, open_page: OpenPage) -> None:
     page = open_page(talk.site_of(""))
     choose_name(page, "Passenger")

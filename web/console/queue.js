@@ -251,17 +251,17 @@ class Queue extends HTMLElement {
     this.#focus(place);
   }
 
-  /** Put the comment that was decided last into the queue again, once its decision is answered: of two calls at once, either may come last. */
+  /** Give the comment that was decided last its state of before, and show it again, once its decision is answered: of two calls at once, either may come last. */
   async #takeBack() {
     const decision = this.#decided.pop();
     if (!decision) return this.#say("There is nothing to take back.");
     if (!(await decision.isAccepted)) return;
     const { item } = decision;
     try {
-      await this.#send(item, { state: item.queue === "spam" ? "spam" : "pending" });
+      await this.#send(item, { state: item.state });
       this.#insert(this.#at, item);
       this.#focus(this.#at);
-      this.#say(DONE.pending);
+      this.#say(item.state === "visible" ? "Taken back: readers see it." : DONE.pending);
     } catch (problem) {
       this.#decided.push(decision);
       this.#say(told(problem));

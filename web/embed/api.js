@@ -85,9 +85,9 @@ async function reader(isPressed) {
   return held || UNKNOWN;
 }
 
-/** The subject of the reader's token, which tells readers apart; "" for a guest, null where the page fails to say. The API may know them by another id. */
-export async function readerId() {
-  const known = await reader(false);
+/** The subject of the reader's token, which tells readers apart; "" for a guest, null where the page fails to say. The API may know them by another id. @param {boolean} [isPressed] */
+export async function readerId(isPressed = false) {
+  const known = await reader(isPressed);
   return known === UNKNOWN ? null : known.sub;
 }
 

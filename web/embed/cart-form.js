@@ -95,6 +95,8 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
     try {
       await send(agreed, draft.sent.key);
       draft.sent = null;
+      // A paid order has forgotten it.
+      if (!typed.read(place)) return;
     } catch (error) {
       if (isAnswered(error)) draft.sent = null;
       if (button.textContent === t("buying")) button.textContent = before;

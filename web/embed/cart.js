@@ -120,6 +120,7 @@ export default class PlazaCart extends Live {
   /** @param {AbortSignal} now */
   async start(now) {
     this.#words = await cartWords(this);
+    this.#status.textContent = "";
     await this.#access.identify(true);
     // After the presses that came before: their cart is newer than one read meanwhile.
     const shown = this.#queue.then(async () => {
@@ -127,9 +128,12 @@ export default class PlazaCart extends Live {
       const cart = await this.#access.kept();
       const checkout = await this.#access.orderOf(cart);
       if (now.aborted) return;
+      // What a press before this has been refused for.
+      const told = this.#status.textContent;
       this.#render();
       this.#checkout = null;
       this.#show(cart, checkout);
+      this.#status.textContent = told;
       tell(this, "ready");
     });
     this.#queue = shown.catch(() => {});
@@ -252,13 +256,30 @@ export default class PlazaCart extends Live {
     this.#showIn([], order.currency);
     this.#sums.replaceChildren();
     this.#form = null;
-    this.#place.replaceChildren(orderView(checkout, this.#words, { cancel: () => this.#decide("cancel"), end: () => { this.#access.leave(); this.#show(null); this.#focus(); } }));
+    this.#place.replaceChildren(orderView(checkout, this.#words, { cancel: () => this.#decide("cancel"), end: () => this.#leave() }));
+    this.#bought(order, before);
     if (!isOpen(order)) return;
     const look = () => this.#decide("payment");
     const isNew = before?.order.id !== order.id;
     if (payment && (isNew || !before?.payment)) handOver(this, checkout, look);
     const { now } = this;
     if (isNew) watch(checkout, () => (now.aborted ? null : this.#checkout), look);
+  }
+
+  /** Tell the page once of an order that is paid, and forget its address: also after a payment on another page. @param {Checkout["order"]} order @param {Checkout | null} before */
+  #bought({ id, state }, before) {
+    const place = `plaza:checkout:${this.#cart?.id}`;
+    if (state !== "done" || (before?.order.id !== id && !typed.read(place))) return;
+    typed.write(place, null);
+    tell(this, "ordered", { order: id });
+  }
+
+  /** Begin another cart, or go on with one that waited. */
+  #leave() {
+    this.#access.leave();
+    this.#show(null);
+    this.#focus();
+    this.#readAgain().catch(() => {});
   }
 
   /** Look now what became of the payment, or cancel it. @param {"payment" | "cancel"} what */
@@ -273,9 +294,6 @@ export default class PlazaCart extends Live {
       if (order.state === before) return;
       this.#focus();
       if (order.state === "void") return this.#words.t(endOf(order));
-      if (order.state !== "done") return;
-      typed.write(`plaza:checkout:${this.#cart.id}`, null);
-      tell(this, "ordered", { order: order.id });
     });
   }
 
@@ -328,6 +346,8 @@ export default class PlazaCart extends Live {
         if (now.aborted) return;
         const told = this.#words.reason(error, this.#cart, title);
         await this.#look(true).catch(() => {});
+        // Before the cart is shown, and below what it shows after a failure.
+        if (!this.#status.isConnected) this.#root.append(this.#status);
         this.#status.textContent = told;
       }
     }));

@@ -64,7 +64,11 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   // Hidden by its place alone, since programs skip what is not displayed.
   const decoy = /** @type {HTMLInputElement} */ (h("input", { name: "website", tabindex: -1, autocomplete: "off", "data-1p-ignore": true, "data-lpignore": "true" }));
   // A draft for few must not become one for everybody, even if the choices are not known yet.
-  if (choice && draft.choice) choice.append(new Option(draft.choice[0], draft.choice[1], true, true));
+  if (choice && draft.choice) {
+    const [name, value] = draft.choice;
+    if (![...choice.options].some((each) => each.value === value)) choice.append(new Option(name, value));
+    choice.value = value;
+  }
   const area = /** @type {HTMLTextAreaElement} */ (h("textarea", {
     "aria-label": label,
     placeholder: hint,

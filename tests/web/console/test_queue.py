@@ -118,6 +118,28 @@ def test_what_is_taken_back_from_the_spam_is_spam_again(desk: Desk) -> None:
     assert desk.state(spam) == "spam"
 
 
+@pytest.mark.parametrize("key", ["a", "h"])
+def test_a_visible_comment_whose_decision_is_taken_back_is_visible_and_decided_again(
+    desk: Desk, key: str
+) -> None:
+    comment = desk.post()
+    there = f"/nodes/{NODE}/comments/{comment}"
+    assert desk.admin.post(f"{there}/state", state="visible").status == 200
+    assert desk.client.as_("ben").put(f"{there}/flag", reason="abuse").status == 204
+    page = desk.open()
+    expect(page.get_by_role("article")).to_be_focused()
+    page.keyboard.press(key)
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+
+    page.keyboard.press("u")
+
+    expect(page.get_by_role("article")).to_be_focused()
+    assert desk.state(comment) == "visible"
+    page.keyboard.press("s")
+    expect(page.get_by_role("status")).to_have_text("Filed as spam. 0 left.")
+    assert desk.state(comment) == "spam"
+
+
 def test_a_comment_is_hidden_for_a_reason_that_the_log_keeps(desk: Desk) -> None:
     comment = desk.post()
     page = desk.open()
