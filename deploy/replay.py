@@ -1,5 +1,6 @@
 """The calls of the audit log after a restore point that a restored database must hear of again."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,9 +11,16 @@ import orjson
 from pydantic import AwareDatetime, BaseModel
 
 from chalicelib.assets.shapes import owner_of_person
+from chalicelib.people.ids import GUEST_ID
 
+ERASURE, BUYER_ERASURE = "/users/me", "/orders/{order}/erasure"
+JOINING, CLAIM = "/sites/{site}/people/me/joined", "/carts/{cart}/claim"
+STANDING, STOP = "/sites/{site}/people/{user}", "/notifications/mail/stop"
 DELETIONS = frozenset({"/content/{site}/assets/{asset}", "/users/me/assets/{asset}"})
 REMOVALS = frozenset(f"{route}/versions/{{number}}" for route in DELETIONS)
+ROUTES = DELETIONS | REMOVALS | {ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, STOP}
+# Logs Insights ends its answers there: without a limit, and with the highest.
+CUTS = (10_000, 100_000)
 
 
 class Deletion(NamedTuple):
@@ -46,11 +54,16 @@ class Replay:
     """The calls that a restore must not undo.
 
     `calls`: the number of the log's calls after the point. `unread`: the numbers of lines with a
-    brace that are no JSON, or no call; the first line has the number 1.
+    brace that are no JSON, or no call; the first line has the number 1. `is_cut`: the file has as
+    many calls as an answer of CloudWatch at most. `imported`: people of imports whom an erased
+    person had claimed after the point. `stopped`: people whose letters ended.
     """
 
     calls: int = 0
+    is_cut: bool = False
     unread: list[int] = field(default_factory=list)
+    imported: set[str] = field(default_factory=set)
+    stopped: set[str] = field(default_factory=set)
     erasures: set[str] = field(default_factory=set)
     orders: set[str] = field(default_factory=set)
     deletions: set[Deletion] = field(default_factory=set)
@@ -80,21 +93,37 @@ def read_audit(lines: Iterable[str], since: datetime) -> Replay:
 
     Lines of other kinds are skipped, and so is the text before a line's JSON.
     """
-    replay, calls = Replay(), list[_Call]()
+    replay, calls, number_of_calls = Replay(), list[_Call](), 0
     for number, line in enumerate(lines, 1):
         try:
             call = _parse(line)
         except ValueError:
             replay.unread.append(number)
             continue
+        number_of_calls += call is not None
         if call is not None and call.time >= since:
             calls.append(call)
-    replay.calls = len(calls)
+    replay.calls, replay.is_cut = len(calls), number_of_calls in CUTS
+    taken = _Taken()
     # An export may have the newest line first, and the last decision on a person holds.
     for call in sorted(calls, key=lambda each: each.time):
-        if call.status < HTTPStatus.MULTIPLE_CHOICES:
-            _note(replay, call)
+        if call.status < HTTPStatus.MULTIPLE_CHOICES or _is_begun(call):
+            _note(replay, call, taken)
     return replay
+
+
+class _Taken:
+    """What people took along to their account after the point: guests, imports, and orders."""
+
+    def __init__(self) -> None:
+        self.people: defaultdict[str, set[str]] = defaultdict(set)
+        self.orders: defaultdict[str, set[str]] = defaultdict(set)
+
+
+def _is_begun(call: _Call) -> bool:
+    """Return whether an erasure answered a failure: its job may be stored by then."""
+    is_erasure = call.route in {ERASURE, BUYER_ERASURE} and call.method != "GET"
+    return is_erasure and call.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _parse(line: str) -> _Call | None:
@@ -108,21 +137,31 @@ def _parse(line: str) -> _Call | None:
     return _Call.model_validate(found)
 
 
-def _note(replay: Replay, call: _Call) -> None:
-    things = call.things
+def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
+    things, user = call.things, call.caller or ""
     match call.method, call.route:
-        case "DELETE", "/users/me":
-            user = call.caller or ""
+        case "DELETE", route if route == ERASURE:
             replay.erasures.add(user)
+            # The restored database does not know that they were the person's by then.
+            guests = {each for each in taken.people[user] if GUEST_ID.fullmatch(each)}
+            replay.erasures |= guests
+            replay.imported |= taken.people[user] - guests
+            replay.orders |= taken.orders[user]
             # The erasure has deleted earlier decisions, too.
             kept = replay.standings.items()
             replay.standings = {key: each for key, each in kept if each.user != user}
-        case "POST", "/orders/{order}/erasure":
+        case "POST", route if route == BUYER_ERASURE:
             replay.orders.add(things["order"])
+        case "POST", route if route == JOINING:
+            taken.people[user].update(call.details.get("joined", []))
+        case "POST", route if route == CLAIM:
+            taken.orders[user].update(call.details.get("orders", []))
+        case "POST", route if route == STOP:
+            replay.stopped.add(call.details["person"])
         case "DELETE", route if route in DELETIONS:
             replay.deletions.add(Deletion(call.owner, things["asset"]))
         case "DELETE", route if route in REMOVALS:
             replay.removals.add(Removal(call.owner, things["asset"], int(things["number"])))
-        case "PATCH", "/sites/{site}/people/{user}" if "status" in call.details:
+        case "PATCH", route if route == STANDING and "status" in call.details:
             site, user = things["site"], things["user"]
             replay.standings[site, user] = Standing(site, user, call.details["status"])

@@ -4,7 +4,7 @@ The database comes back as it was at the point. Some things outside of it did no
 deletions that people were promised, payments that the provider took, and assets in a bucket. Run it
 before the API starts, since people who come again would be erased anew; a second run changes
 nothing more. The deployment's settings stand in the environment. The exit code is 1 if a line of
-the log was not read, after everything else was done.
+the log was not read or a payment not given back, after everything else was done.
 """
 
 import argparse
@@ -22,8 +22,10 @@ from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version
 from chalicelib.comments.people import changing
 from chalicelib.comments.people.rows import Status, status_of
 from chalicelib.comments.transfers.rows import TRANSFERS
+from chalicelib.errors import Unavailable
+from chalicelib.notifications import mailing
 from chalicelib.people import jobs
-from chalicelib.runtime import Runtime
+from chalicelib.runtime import LONGEST_RUN, Runtime
 from chalicelib.settings import InvalidSettings
 from chalicelib.shop.errors import OrderUnfinished
 from chalicelib.shop.orders import personal_data
@@ -61,6 +63,16 @@ class Undecided(NamedTuple):
     status: Status
 
 
+class Refusal(NamedTuple):
+    """A payment that the provider did not give back, and the reason."""
+
+    intent: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.intent} ({self.reason})"
+
+
 class Done(NamedTuple):
     """The results of a run: lines for the operator."""
 
@@ -74,6 +86,10 @@ class Done(NamedTuple):
     unnamed: list[str]
     people: list[Undecided]
     payments: list[TakenPayment]
+    is_cut: bool
+    imported: list[str]
+    stopped: list[str]
+    refused: list[Refusal]
 
 
 def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool) -> Done:
@@ -84,8 +100,10 @@ def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool)
     erased = sorted(replay.erasures)
     for user in erased:
         jobs.begin_erasure(runtime, PEOPLE, user)
+    for person in sorted(replay.stopped):
+        mailing.stop(runtime, person)
     payments = list(payments_without_order(runtime, since))
-    done = Done(
+    return Done(
         calls=replay.calls,
         unread=replay.unread,
         erased=erased,
@@ -96,11 +114,11 @@ def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool)
         unnamed=_waste_unnamed_blobs(runtime),
         people=list(_undecided(runtime, replay)),
         payments=payments,
+        is_cut=replay.is_cut,
+        imported=sorted(replay.imported),
+        stopped=sorted(replay.stopped),
+        refused=list(_refund_all(runtime, payments)) if refunds else [],
     )
-    if refunds:
-        for payment in payments:
-            _refund(runtime, payment)
-    return done
 
 
 def _erase_buyers(runtime: Runtime, replay: Replay) -> Orders:
@@ -176,16 +194,25 @@ def _waste_unnamed_blobs(runtime: Runtime) -> list[str]:
         return []
     stored = list(store_of(runtime, "s3").names())
     # After the listing: a blob that is newer than it is not judged.
-    named = {blob for asset in ASSETS.of(runtime.database).find() for blob in _blobs_of(asset)}
-    for upload in UPLOADS.of(runtime.database).find():
-        named |= {upload["_id"], upload["clean"] or upload["_id"]}
-    for transfer in TRANSFERS.of(runtime.database).find({}, {"files": 1}):
-        named |= {file["blob"] for file in transfer["files"]}
+    named, rows = _named_blobs(runtime), WASTE.of(runtime.database)
     unnamed = [blob for blob in stored if blob not in named]
     for blob in unnamed:
-        row = {"store": "s3", "asset": "", "due": runtime.now()}
-        WASTE.of(runtime.database).update_one({"_id": blob}, {"$setOnInsert": row}, upsert=True)
-    return unnamed
+        row = {"store": "s3", "asset": "", "due": runtime.now() + LONGEST_RUN}
+        rows.update_one({"_id": blob}, {"$setOnInsert": row}, upsert=True)
+    # A worker that moves a library may have named one in between. A later one removes the row.
+    named = _named_blobs(runtime)
+    rows.delete_many({"_id": {"$in": [blob for blob in unnamed if blob in named]}, "asset": ""})
+    return [blob for blob in unnamed if blob not in named]
+
+
+def _named_blobs(runtime: Runtime) -> set[str]:
+    database = runtime.database
+    named = {blob for asset in ASSETS.of(database).find() for blob in _blobs_of(asset)}
+    for upload in UPLOADS.of(database).find():
+        named |= {upload["_id"], upload["clean"] or upload["_id"]}
+    for transfer in TRANSFERS.of(database).find({}, {"files": 1}):
+        named |= {file["blob"] for file in transfer["files"]}
+    return named
 
 
 def _blobs_of(asset: Asset) -> Iterator[str]:
@@ -209,6 +236,17 @@ def payments_without_order(runtime: Runtime, since: datetime) -> Iterator[TakenP
         after = page.after
         if after is None:
             return
+
+
+def _refund_all(runtime: Runtime, payments: Sequence[TakenPayment]) -> Iterator[Refusal]:
+    """Give payments back; yield those that the provider refuses, which keep no others."""
+    for payment in payments:
+        try:
+            _refund(runtime, payment)
+        except PaymentRefused as refused:
+            yield Refusal(payment.intent, refused.reason)
+        except Unavailable as failure:
+            yield Refusal(payment.intent, failure.code)
 
 
 def _refund(runtime: Runtime, payment: TakenPayment) -> None:
@@ -236,10 +274,17 @@ def report(done: Done, *, refunds: bool) -> Iterator[str]:
         ("lines of the log are unreadable, mend them and run again", done.unread),
         ("orders are not over, run again when they are", done.orders.unfinished),
         ("assets were deleted, but something shows them here, so they stay", done.assets.in_use),
+        (
+            "people of imports had an account that is erased: take their comments down",
+            done.imported,
+        ),
+        ("people had stopped their letters, which go to them no more", done.stopped),
     ]
+    if done.is_cut:
+        yield "the file may be cut there: split the export by time, and run again for each part"
     for title, found in [*always, *((title, found) for title, found in problems if found)]:
         yield f"{len(found)} {title}: {', '.join(map(str, found)) or '-'}"
-    yield f"{len(done.unnamed)} files of the bucket belong to nothing and go with the next sweep"
+    yield f"{len(done.unnamed)} files of the bucket belong to nothing and go after 15 minutes"
     yield f"{len(done.people)} people have another status than after the point, decide again"
     for person in done.people:
         site, user, status = person.decided
@@ -248,6 +293,8 @@ def report(done: Done, *, refunds: bool) -> Iterator[str]:
     yield f"{len(done.payments)} payments have no order{f', {told}' if done.payments else ''}"
     for each in done.payments:
         yield f"  {each.intent}: {each.amount_micros / 1_000_000:.2f} {each.currency}, {each.order}"
+    if done.refused:
+        yield f"{len(done.refused)} of them are refused: {', '.join(map(str, done.refused))}"
 
 
 def _point_of(text: str) -> datetime:
@@ -286,10 +333,10 @@ def main() -> None:
     try:
         runtime = Runtime.from_environment(os.environ)
         done = restore(runtime, given.since, replay, refunds=given.refund)
-    except (InvalidSettings, PaymentRefused) as failure:
+    except InvalidSettings as failure:
         sys.exit(f"script/restored: {failure}")
     print(*report(done, refunds=given.refund), sep="\n")
-    if done.unread:
+    if done.unread or done.is_cut or done.refused:
         sys.exit(1)
 
 

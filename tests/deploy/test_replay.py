@@ -1,9 +1,24 @@
 """The calls of the audit log that a restored database hears of again."""
 
 import json
+import re
 from datetime import timedelta
 
-from deploy.replay import DELETIONS, REMOVALS, Deletion, Removal, Standing, read_audit
+import pytest
+
+from deploy.declared import ROOT
+from deploy.replay import (
+    CLAIM,
+    DELETIONS,
+    JOINING,
+    REMOVALS,
+    ROUTES,
+    STOP,
+    Deletion,
+    Removal,
+    Standing,
+    read_audit,
+)
 from tests.deploy.support.restoring import SITE, audit_line
 from tests.support.clock import START
 from tests.support.http_client import Client
@@ -54,6 +69,69 @@ def test_the_log_is_read_by_its_audit_lines_after_the_point() -> None:
     assert found.orders == {"o1"}
     assert found.deletions == {Deletion("blog", "a3")}
     assert found.removals == {Removal("~ben", "a1", 2), Removal("blog", "a2", 1)}
+
+
+def test_what_an_erased_person_took_along_after_the_point_is_erased_too() -> None:
+    guest, imported = f"g_{'a' * 22}", f"i_{'b' * 22}"
+
+    def took(route: str, caller: str, minutes: int = 0, **details: list[str]) -> str:
+        at = START + timedelta(minutes=minutes)
+        return audit_line(
+            at, method="POST", route=route, caller=caller, status=200, details=details
+        )
+
+    lines = [
+        took(JOINING, "ann", joined=[guest, imported]),
+        took(CLAIM, "ann", orders=["o1", "o2"]),
+        took(JOINING, "ben", joined=[f"g_{'c' * 22}"]),
+        audit_line(START + timedelta(minutes=1), caller="ann"),
+        took(CLAIM, "ann", 2, orders=["o3"]),
+    ]
+
+    found = read_audit(lines, START)
+
+    assert found.erasures == {"ann", guest}
+    assert found.imported == {imported}
+    assert found.orders == {"o1", "o2"}
+
+
+def test_an_erasure_that_answered_a_failure_may_have_begun() -> None:
+    erase = {"method": "POST", "route": "/orders/{order}/erasure", "things": {"order": "o1"}}
+
+    found = read_audit(
+        [
+            audit_line(START, caller="ann", status=503),
+            audit_line(START, caller="ben", status=422),
+            audit_line(START, **erase, status=500),
+            audit_line(START, route="/users/me/assets/{asset}", things={"asset": "a"}, status=503),
+        ],
+        START,
+    )
+
+    assert (found.erasures, found.orders, found.deletions) == ({"ann"}, {"o1"}, set())
+
+
+def test_who_stopped_their_letters_is_known() -> None:
+    stop = {"method": "POST", "route": STOP, "caller": None, "status": 200}
+
+    found = read_audit([audit_line(START, **stop, details={"person": "ann"})], START)
+
+    assert found.stopped == {"ann"}
+
+
+@pytest.mark.parametrize(("number", "is_cut"), [(9_999, False), (10_000, True), (10_001, False)])
+def test_as_many_calls_as_an_answer_of_the_log_has_may_be_cut(number: int, *, is_cut: bool) -> None:
+    lines = [audit_line(START, route="/else")] * number
+
+    assert read_audit([*lines, "REPORT"], START).is_cut == is_cut
+
+
+def test_the_documented_query_asks_for_all_routes_that_are_read(client: Client) -> None:
+    text = (ROOT / "docs" / "operations" / "database.md").read_text()
+    (query,) = re.findall(r"route in (\[[^\]]*\])", text)
+
+    assert set(json.loads(query)) == ROUTES
+    assert set(client.get("/openapi.json").json["paths"]) >= ROUTES
 
 
 def test_the_newest_line_may_come_first_and_an_erasure_ends_earlier_decisions() -> None:

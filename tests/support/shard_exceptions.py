@@ -388,6 +388,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "notifications.personal_data.give: update notifications.item",
         "notifications.subscriptions.give: update notifications.push",
         "shop.orders.personal_data.claim: update shop.order",
+        "shop.orders.personal_data.list_orders: find shop.order",
         "comments.people.claims._take: delete comments.confirmation",
         "comments.people.claims.find_claimable: find comments.person",
     ),

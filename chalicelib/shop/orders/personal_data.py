@@ -7,6 +7,7 @@ seller's books. For the order of a guest, see `erase_buyer`.
 from datetime import datetime, timedelta
 from typing import Any
 
+from pymongo import DESCENDING
 from pymongo.database import Database
 
 from chalicelib.database import Document
@@ -19,6 +20,7 @@ from chalicelib.shop.carts.shapes import CARTS, Cart
 from chalicelib.shop.errors import OrderUnfinished
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, find
 
+_LISTED_AT_MOST = 100
 _OVER: tuple[State, ...] = ("done", "void")
 _ERASED: Document = {"user": None, "address": None, "email": None, "erased": True}
 _UNCLAIMED: Document = {"user": None, "erased": {"$exists": False}}
@@ -43,6 +45,12 @@ def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
     made = {"cart": cart_id, **_UNCLAIMED}
     ORDERS.of(runtime.database).update_many(made, {"$set": {"user": user_id}})
     return cart
+
+
+def list_orders(runtime: Runtime, cart_id: str) -> list[str]:
+    """Return the ids of the latest orders of a cart, a hundred at most."""
+    found = ORDERS.of(runtime.database).find({"cart": cart_id}, {"_id": 1})
+    return [each["_id"] for each in found.sort("at", DESCENDING).limit(_LISTED_AT_MOST)]
 
 
 def follow_claim(runtime: Runtime, order_id: str, cart_id: str) -> None:
