@@ -20,7 +20,7 @@ DELETIONS = frozenset({"/content/{site}/assets/{asset}", "/users/me/assets/{asse
 REMOVALS = frozenset(f"{route}/versions/{{number}}" for route in DELETIONS)
 ROUTES = DELETIONS | REMOVALS | {ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, STOP}
 # Logs Insights ends its answers there: without a limit, and with the highest.
-CUTS = (10_000, 100_000)
+_CUTS = (10_000, 100_000)
 
 
 class Deletion(NamedTuple):
@@ -54,13 +54,11 @@ class Replay:
     """The calls that a restore must not undo.
 
     `calls`: the number of the log's calls after the point. `unread`: the numbers of lines with a
-    brace that are no JSON, or no call; the first line has the number 1. `is_cut`: the file has as
-    many calls as an answer of CloudWatch at most. `imported`: people of imports whom an erased
-    person had claimed after the point. `stopped`: people whose letters ended.
+    brace that are no JSON, or no call; the first line has the number 1. `imported`: people of
+    imports whom an erased person had claimed by then. `stopped`: people whose letters ended.
     """
 
     calls: int = 0
-    is_cut: bool = False
     unread: list[int] = field(default_factory=list)
     imported: set[str] = field(default_factory=set)
     stopped: set[str] = field(default_factory=set)
@@ -88,22 +86,26 @@ class _Call(BaseModel):
         return self.things.get("site") or owner_of_person(self.caller or "")
 
 
+def may_be_cut(lines: Iterable[str]) -> bool:
+    """Return whether a file has as many events as an answer of CloudWatch has at most."""
+    return sum("{" in line for line in lines) in _CUTS
+
+
 def read_audit(lines: Iterable[str], since: datetime) -> Replay:
     """Return the calls that the audit log has from a time on, in whatever order its lines are.
 
     Lines of other kinds are skipped, and so is the text before a line's JSON.
     """
-    replay, calls, number_of_calls = Replay(), list[_Call](), 0
+    replay, calls = Replay(), list[_Call]()
     for number, line in enumerate(lines, 1):
         try:
             call = _parse(line)
         except ValueError:
             replay.unread.append(number)
             continue
-        number_of_calls += call is not None
         if call is not None and call.time >= since:
             calls.append(call)
-    replay.calls, replay.is_cut = len(calls), number_of_calls in CUTS
+    replay.calls = len(calls)
     taken = _Taken()
     # An export may have the newest line first, and the last decision on a person holds.
     for call in sorted(calls, key=lambda each: each.time):

@@ -4,7 +4,7 @@ The database comes back as it was at the point. Some things outside of it did no
 deletions that people were promised, payments that the provider took, and assets in a bucket. Run it
 before the API starts, since people who come again would be erased anew; a second run changes
 nothing more. The deployment's settings stand in the environment. The exit code is 1 if a line of
-the log was not read or a payment not given back, after everything else was done.
+the log was not read, a file may be cut, or a payment was not given back: after everything else.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from chalicelib.shop.orders.shapes import ORDERS, find
 from chalicelib.shop.payments import providers
 from chalicelib.shop.payments.port import Charge, PaymentRefused, TakenPayment
 from chalicelib.wiring.people import PEOPLE
-from deploy.replay import Removal, Replay, Standing, read_audit
+from deploy.replay import Removal, Replay, Standing, may_be_cut, read_audit
 
 # One key for each payment, so that a second run refunds nothing more.
 _REFUND_KEY = "restored"
@@ -86,7 +86,6 @@ class Done(NamedTuple):
     unnamed: list[str]
     people: list[Undecided]
     payments: list[TakenPayment]
-    is_cut: bool
     imported: list[str]
     stopped: list[str]
     refused: list[Refusal]
@@ -114,7 +113,6 @@ def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool)
         unnamed=_waste_unnamed_blobs(runtime),
         people=list(_undecided(runtime, replay)),
         payments=payments,
-        is_cut=replay.is_cut,
         imported=sorted(replay.imported),
         stopped=sorted(replay.stopped),
         refused=list(_refund_all(runtime, payments)) if refunds else [],
@@ -239,7 +237,7 @@ def payments_without_order(runtime: Runtime, since: datetime) -> Iterator[TakenP
 
 
 def _refund_all(runtime: Runtime, payments: Sequence[TakenPayment]) -> Iterator[Refusal]:
-    """Give payments back; yield those that the provider refuses, which keep no others."""
+    """Give payments back; yield the refused payments. It gives all others back."""
     for payment in payments:
         try:
             _refund(runtime, payment)
@@ -280,8 +278,6 @@ def report(done: Done, *, refunds: bool) -> Iterator[str]:
         ),
         ("people had stopped their letters, which go to them no more", done.stopped),
     ]
-    if done.is_cut:
-        yield "the file may be cut there: split the export by time, and run again for each part"
     for title, found in [*always, *((title, found) for title, found in problems if found)]:
         yield f"{len(found)} {title}: {', '.join(map(str, found)) or '-'}"
     yield f"{len(done.unnamed)} files of the bucket belong to nothing and go after 15 minutes"
@@ -308,14 +304,21 @@ def _point_of(text: str) -> datetime:
     return point
 
 
-def _lines_of(path: str) -> list[str]:
-    """Return the lines of a file; raises ArgumentTypeError.
+class AuditFile(NamedTuple):
+    """A file with lines of the log."""
+
+    name: str
+    lines: list[str]
+
+
+def _file_of(path: str) -> AuditFile:
+    """Return a file with its lines; raises ArgumentTypeError.
 
     An id in a line may have any other character that ends a line.
     """
     try:
         file = Path(os.environ.get("PLAZA_CALLED_FROM", "")) / path
-        return file.read_text(encoding="utf-8").split("\n")
+        return AuditFile(path, file.read_text(encoding="utf-8").split("\n"))
     except (OSError, UnicodeDecodeError) as failure:
         raise argparse.ArgumentTypeError(str(failure)) from failure
 
@@ -325,18 +328,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="script/restored", description=__doc__)
     since = "the restore point, as 2026-11-25T14:00:00Z"
     parser.add_argument("--since", required=True, type=_point_of, help=since)
-    audit = "a file with the log's lines after the point"
-    parser.add_argument("--audit", type=_lines_of, default=[], metavar="FILE", help=audit)
+    audit = "files with the log's lines after the point, whose lines are numbered together"
+    parser.add_argument("--audit", type=_file_of, nargs="+", default=[], metavar="FILE", help=audit)
     parser.add_argument("--refund", action="store_true", help="give payments without order back")
     given = parser.parse_args()
-    replay = read_audit(given.audit, given.since)
+    files: list[AuditFile] = given.audit
+    replay = read_audit((line for file in files for line in file.lines), given.since)
     try:
         runtime = Runtime.from_environment(os.environ)
         done = restore(runtime, given.since, replay, refunds=given.refund)
     except InvalidSettings as failure:
         sys.exit(f"script/restored: {failure}")
     print(*report(done, refunds=given.refund), sep="\n")
-    if done.unread or done.is_cut or done.refused:
+    cut = [file.name for file in files if may_be_cut(file.lines)]
+    for name in cut:
+        print(f"{name} may be cut: split the export by time, and give all files to one run")
+    if done.unread or cut or done.refused:
         sys.exit(1)
 
 

@@ -60,7 +60,10 @@ class Work(Generic[Row]):
         change: Document | None = None,
         unchanged: tuple[str, ...] = (),
     ) -> bool:
-        """Extend the lease, with a further change; return False as of `finish`."""
+        """Extend the lease, with a further change; False if another worker has the row.
+
+        `unchanged`: also False if one of these fields has changed since the lease.
+        """
         given = change or {}
         leased = {**given, "$set": {**given.get("$set", {}), **_lease(runtime)}}
         return self._update(runtime, row, leased, _values_at_lease(row, unchanged))

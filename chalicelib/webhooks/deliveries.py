@@ -140,7 +140,7 @@ def run(runtime: Runtime, delivery_id: str) -> None:
     elif hook["state"] != "on" and row["kind"] != TRIAL:
         WORK.finish(runtime, row, {"state": "failed"})
     elif (until := hooks.busy_until(hook, runtime.now())) is not None:
-        _postpone(runtime, row, until, {})
+        _postpone(runtime, row, until + _wait_behind_others(runtime, row), {})
     elif not hooks.may_try(runtime, hook, QUIET):
         _wait(runtime, hook, row)
     else:
@@ -167,6 +167,13 @@ def _wait_of(runtime: Runtime, hook: Hook, row: Delivery) -> timedelta:
         return QUIET
     # A waiting delivery costs a worker a turn each time: the longer the silence, the rarer.
     return QUIET + min((runtime.now() - hook["failing_since"]) / 8, LONGEST_WAIT)
+
+
+def _wait_behind_others(runtime: Runtime, row: Delivery) -> timedelta:
+    """Return the further wait of a delivery to a busy site: the longer it waits, the rarer."""
+    if row["kind"] == TRIAL:
+        return timedelta()
+    return min((runtime.now() - row["made"]) / 8, LONGEST_WAIT)
 
 
 def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> None:

@@ -21,7 +21,7 @@ from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
 # The greatest age of the hooks that an event uses.
 REMEMBERED = timedelta(seconds=5)
 _ATTEMPTS = 5
-# A slower answer counts. The slow calls of a site have one worker, after so long for a start.
+# Slower answers are slow. Once those of a site have used up `MOST_BUSY`, they have one worker.
 _QUICK_SECONDS, MOST_BUSY = 1.0, timedelta(minutes=1)
 # The fields in which a hook has the failures of its receiver.
 _FAILURES = ("failing_since", "quiet_until")

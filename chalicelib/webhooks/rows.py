@@ -38,7 +38,7 @@ class Hook(TypedDict):
 
     failing_since: the first failure after the last success.
     quiet_until: the receiver did not answer, and gets nothing before.
-    busy_until: when the slow calls of the site's hooks are over, one after another.
+    busy_until: the end of the slow calls of the site's hooks, one after another.
     by: the publisher who registered it. stopped: Plaza switched it off, and has not told yet.
     """
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from chalicelib.settings import Settings
-from tests.shop.support.buying import OTHER, SKU, stocked
+from tests.shop.support.buying import SKU, stocked
 from tests.shop.support.factories import SITE
 from tests.shop.support.stripe_stand_in import Stripe, running
 from tests.support.http_client import Client
@@ -143,50 +143,6 @@ def test_what_a_guest_put_in_is_theirs_who_signs_in(
     expect(page.get_by_role("listitem").filter(has_text="paid")).to_contain_text("Moby-Dick")
     (mine,) = client.as_("ann").get("/users/me/orders").json["orders"]
     assert mine["state"] == "done"
-
-
-def test_a_cart_of_before_comes_back_after_that_of_a_guest(
-    site: Site, open_page: OpenPage, client: Client
-) -> None:
-    page = open_page(site)
-    sign_in(page, site, client, "ann")
-    buy(page, SKU, 1)
-    buy(page, SKU, 2)
-    sign_in(page, site, client, "")
-    buy(page, OTHER)
-
-    sign_in(page, site, client, "ann")
-
-    expect(page.get_by_text("Your orders")).to_be_visible()
-    expect(page.get_by_role("listitem")).to_have_count(1)
-    fill_in(page)
-    order(page, "Order and pay €18.99")
-    expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
-    page.get_by_role("button", name="Start a new cart").click()
-    expect(
-        page.get_by_role("listitem").filter(has_text=SKU).get_by_role("spinbutton")
-    ).to_have_value("2")
-
-
-def test_an_order_that_waits_stays_in_view_before_the_cart_of_a_guest(
-    site: Site, open_page: OpenPage, client: Client
-) -> None:
-    page = open_page(site, may_log=FAILED)
-    sign_in(page, site, client, "ann")
-    buy(page, SKU)
-    page.route("**/orders/*/payment*", lambda route: route.abort())
-    fill_in(page)
-    order(page)
-    expect(page.get_by_role("heading", name=WAITS)).to_be_visible()
-    sign_in(page, site, client, "")
-    buy(page, OTHER)
-
-    sign_in(page, site, client, "ann")
-
-    expect(page.get_by_role("heading", name=WAITS)).to_be_visible()
-    page.unroute_all()
-    page.get_by_role("button", name="Cancel the order").click()
-    expect(page.get_by_role("listitem").filter(has_text=OTHER)).to_have_count(1)
 
 
 def test_past_orders_are_listed_once_however_often_they_are_opened(

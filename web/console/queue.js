@@ -10,7 +10,7 @@ import { context } from "./queue-context.js";
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["PendingAnswer"]} Pending */
 /** @typedef {"visible" | "hidden" | "spam" | "pending"} State */
 /** @typedef {{item: Pending, element: HTMLElement, opened: boolean}} Entry */
-/** @typedef {{item: Pending, isAccepted: Promise<boolean>}} Decision */
+/** @typedef {{item: Pending, decided: State, isAccepted: Promise<boolean>}} Decision */
 
 const REFRESH_MS = 30_000;
 /** Who only passes by with J and K claims nothing. */
@@ -204,7 +204,7 @@ class Queue extends HTMLElement {
       await this.#comeBack(item, place, problem);
       return false;
     });
-    this.#decided.push({ item, isAccepted });
+    this.#decided.push({ item, decided: state, isAccepted });
     this.#focus(place);
     if (await isAccepted) this.#say(`${DONE[state]}. ${this.#entries.length} left.`);
   }
@@ -251,18 +251,21 @@ class Queue extends HTMLElement {
     this.#focus(place);
   }
 
-  /** Give the comment that was decided last its state of before, and show it again, once its decision is answered: of two calls at once, either may come last. */
+  /** Put the comment that was decided last into the queue again, once its decision is answered: of two calls at once, either may come last. */
   async #takeBack() {
     const decision = this.#decided.pop();
     if (!decision) return this.#say("There is nothing to take back.");
     if (!(await decision.isAccepted)) return;
-    const { item } = decision;
+    const { item, decided } = decision;
+    const state = item.queue === "spam" ? "spam" : "pending";
     try {
-      await this.#send(item, { state: item.state });
-      this.#insert(this.#at, item);
+      await this.#send(item, { state, as_shown: { state: decided, edited_at: item.edited_at } });
+      // The next decision is on this state.
+      this.#insert(this.#at, { ...item, state });
       this.#focus(this.#at);
-      this.#say(item.state === "visible" ? "Taken back: readers see it." : DONE.pending);
+      this.#say(DONE.pending);
     } catch (problem) {
+      if (problem instanceof Problem && problem.code === "comment_changed") return this.#say("It was changed since, and stays as it is.");
       this.#decided.push(decision);
       this.#say(told(problem));
     }

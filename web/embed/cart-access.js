@@ -64,26 +64,15 @@ export class Access {
   /** The cart that the browser keeps for who reads; what they had put together as a guest is theirs then. @returns {Promise<Cart | null>} */
   async kept() {
     const guests = this.reader && ids.read(this.place(""));
-    if (!guests) return this.#own();
-    const own = await this.#own();
-    // An order that is being paid stays in view: the guest's cart waits for its end.
-    if (!this.reader || own?.state === "checkout") return own;
-    const cart = await this.#claimed(guests);
-    if (!this.reader) return cart;
-    ids.write(this.place(""), null);
-    if (!cart?.lines.length || !["open", "checkout"].includes(cart.state)) return own;
-    if (own?.state === "open" && own.lines.length && own.id !== cart.id) ids.write(this.#waiting, own.id);
-    ids.write(this.place(), cart.id);
-    return cart;
-  }
-
-  /** Where a cart waits that the reader had before they came with a guest's. */
-  get #waiting() {
-    return `${this.place()}:waiting`;
-  }
-
-  /** The cart of who reads. @returns {Promise<Cart | null>} */
-  async #own() {
+    if (guests) {
+      const cart = await this.#claimed(guests);
+      if (!this.reader) return cart;
+      ids.write(this.place(""), null);
+      if (cart?.lines.length && ["open", "checkout"].includes(cart.state)) {
+        ids.write(this.place(), cart.id);
+        return cart;
+      }
+    }
     const { reader } = this;
     const id = ids.read(this.place());
     if (!id) return null;
@@ -110,7 +99,6 @@ export class Access {
     await this.identify();
     const cart = await this.kept();
     if (cart && cart.state !== "ordered") return cart;
-    if (cart && this.leave()) return this.open();
     const options = { method: "POST", body: { site: this.element.getAttribute("site") } };
     /** @type {Cart} */
     const fresh = await this.asReader("/carts", options).catch((error) => {
@@ -127,12 +115,9 @@ export class Access {
     return cart?.order ? this.call(`/orders/${cart.order}?cart=${cart.id}`).catch(nothingIf("unknown_order")) : null;
   }
 
-  /** Leave a cart that was bought, for one that waits: returns its id, if any. @returns {string | null} */
+  /** Leave a cart that was bought. */
   leave() {
-    const waits = ids.read(this.#waiting);
-    ids.write(this.place(), waits);
-    ids.write(this.#waiting, null);
-    return waits;
+    ids.write(this.place(), null);
   }
 }
 

@@ -29,6 +29,9 @@ const carts = new Set();
 /** The presses that a cart has taken: a cart that the press loads leaves them. @type {WeakSet<Event>} */
 const taken = new WeakSet();
 
+/** The orders that this document was told of. @type {Set<string>} */
+const bought = new Set();
+
 export default class PlazaCart extends Live {
   static needs = ["site"];
   static reads = ["countries", "lang", "api"];
@@ -256,7 +259,7 @@ export default class PlazaCart extends Live {
     this.#showIn([], order.currency);
     this.#sums.replaceChildren();
     this.#form = null;
-    this.#place.replaceChildren(orderView(checkout, this.#words, { cancel: () => this.#decide("cancel"), end: () => this.#leave() }));
+    this.#place.replaceChildren(orderView(checkout, this.#words, { cancel: () => this.#decide("cancel"), end: () => { this.#access.leave(); this.#show(null); this.#focus(); } }));
     this.#bought(order, before);
     if (!isOpen(order)) return;
     const look = () => this.#decide("payment");
@@ -269,17 +272,10 @@ export default class PlazaCart extends Live {
   /** Tell the page once of an order that is paid, and forget its address: also after a payment on another page. @param {Checkout["order"]} order @param {Checkout | null} before */
   #bought({ id, state }, before) {
     const place = `plaza:checkout:${this.#cart?.id}`;
-    if (state !== "done" || (before?.order.id !== id && !typed.read(place))) return;
+    if (state !== "done" || bought.has(id) || (before?.order.id !== id && !typed.read(place))) return;
+    bought.add(id);
     typed.write(place, null);
     tell(this, "ordered", { order: id });
-  }
-
-  /** Begin another cart, or go on with one that waited. */
-  #leave() {
-    this.#access.leave();
-    this.#show(null);
-    this.#focus();
-    this.#readAgain().catch(() => {});
   }
 
   /** Look now what became of the payment, or cancel it. @param {"payment" | "cancel"} what */

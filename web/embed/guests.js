@@ -3,10 +3,14 @@
 import { admitGuests } from "./api.js";
 import { keep, kept, KEPT_AS } from "./kept.js";
 
-admitGuests(() => kept("localStorage", KEPT_AS) || "");
+/** The token of the last call by a guest; null before the first. @type {string | null} */
+let used = null;
+admitGuests(() => (used = kept("localStorage", KEPT_AS) || ""));
 
-// Who has become a guest in another tab is the same guest here: two would each lose the other's comments.
-addEventListener("storage", ({ key, newValue }) => key === KEPT_AS && newValue && document.dispatchEvent(new CustomEvent("plaza:identity")));
+// A reader without a name is the guest that they become in another tab: a second guest would lose the first one's comments.
+addEventListener("storage", ({ key, newValue, storageArea }) => {
+  if (key === KEPT_AS && newValue && used === "" && storageArea === localStorage) document.dispatchEvent(new CustomEvent("plaza:identity"));
+});
 
 /** Write with a guest's token from now on, "" for none; all elements of the page start anew. @param {string} token */
 export function keepGuest(token) {

@@ -51,7 +51,7 @@ def bring_up_to_date(
 
     With a credit line, only as far as the advertiser's funds go (`funds.py`).
 
-    A campaign at rest has no pace: it releases `owed_micros`, for ads that it showed before.
+    A campaign at rest has no even pace: it releases `owed_micros`, for ads that it showed before.
 
     Takes back available money beyond that: at the end of a day, or after a cut of the budget.
     Raises BudgetCommitted if more than the total is spent or leased.

@@ -56,7 +56,7 @@ def last_act(runtime: Runtime, act: Act) -> str | None:
 
 
 def _has_happened(runtime: Runtime, act: Act) -> bool:
-    # First: the act that comes after has its row before its thing names it.
+    # Before the look for followers: an act has its row before its thing names it.
     if last_act(runtime, act) == act["_id"]:
         return True
     things = [thing_of(act)]

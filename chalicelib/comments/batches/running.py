@@ -175,7 +175,7 @@ def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -
             # The worker may have ended before it settled the flags.
             edit.settle_flags(runtime, node, found, found["state"])
             return "changed"
-        if not flags.wait(runtime, node, comment_id):
+        if batch["wanted"] == "pending" or not flags.wait(runtime, node, comment_id):
             return "unchanged"
     said: Document = {"state": batch["wanted"]}
     if "state" in named:

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import TypeGuard
 
 from pymongo import ReturnDocument
 from pymongo.errors import DuplicateKeyError
@@ -27,8 +28,7 @@ from chalicelib.runtime import Runtime
 # Longer than a batch takes.
 LEASE = timedelta(minutes=1)
 _REMOVED_AT_ONCE = 1_000
-# A day less than the rows of an import stay.
-_GOES_ON = ROWS_KEPT - timedelta(days=1)
+_GOES_ON, _ALIVE = ROWS_KEPT - timedelta(days=1), timedelta(hours=1)
 
 
 class ImportTakenOver(Exception):
@@ -44,43 +44,25 @@ class Lease:
 
     @classmethod
     def take(
-        cls, runtime: Runtime, site: str, wanted: Mapping[str, str], *, is_dry_run: bool
+        cls,
+        runtime: Runtime,
+        site: str,
+        wanted: Mapping[str, str],
+        *,
+        is_dry_run: bool,
+        is_ending: bool = False,
     ) -> "Lease":
         """Begin an import of a site, or go on with the same one; raises ImportRunning.
 
-        wanted: `format` and `digest`; an unfinished import with both the same goes on. The rows of
-        any other go.
+        wanted: `format` and `digest`; an unfinished import with both the same goes on, for some
+        days, or at any time to end it. The rows of any other go.
         """
-        now, rows = runtime.now(), IMPORTS.of(runtime.database)
-        found = rows.find_one({"_id": site})
+        found = IMPORTS.of(runtime.database).find_one({"_id": site})
         same = {**wanted, "is_dry_run": is_dry_run}
-        goes_on = (
-            found is not None
-            and found["status"] != "done"
-            # Its first rows go soon.
-            and found["at"] > now - _GOES_ON
-            and all(found.get(name) == value for name, value in same.items())
-        )
-        taken: Document = {
-            "taken_by": new_id(now, runtime.random),
-            "leased_until": now + LEASE,
-        }
-        made = {} if goes_on else _new(runtime, same)
-        # Without a former import nothing matches, and the server refuses the second of two inserts.
-        as_read: Document = {"_id": site, "taken_by": found["taken_by"] if found else None}
+        goes_on = _is_same(found, same) and (is_ending or _has_rows(found, runtime.now()))
         if found is not None:
             _check_free(runtime, found)
-        try:
-            stored = rows.find_one_and_update(
-                as_read,
-                {"$set": {**made, **taken}, **({} if goes_on else {"$unset": {"ended": ""}})},
-                upsert=True,
-                return_document=ReturnDocument.AFTER,
-            )
-        except DuplicateKeyError:
-            # Another worker has taken it in this moment.
-            raise ImportRunning from None
-        assert stored is not None  # noqa: S101 - it was made if it was not there
+        stored = _claim(runtime, found, site, {} if goes_on else _new(runtime, same))
         if found is not None and not goes_on:
             # Not before: another worker may have gone on with them until then.
             remove_rows(runtime, found["run"])
@@ -165,6 +147,40 @@ def remove_rows(runtime: Runtime, run: str) -> None:
             row["_id"] for row in rows.find({"run": run}, {"_id": 1}).limit(_REMOVED_AT_ONCE)
         ]:
             rows.delete_many({"run": run, "_id": {"$in": ids}})
+
+
+def _claim(runtime: Runtime, found: Import | None, site: str, made: Document) -> Import:
+    """Take an import as it was read, with the fields of a new one; raises ImportRunning."""
+    now = runtime.now()
+    # Without a former import nothing matches, and the server refuses the second of two inserts.
+    as_read: Document = {"_id": site, "taken_by": found["taken_by"] if found else None}
+    taken = {"taken_by": new_id(now, runtime.random), "leased_until": now + LEASE}
+    try:
+        stored = IMPORTS.of(runtime.database).find_one_and_update(
+            as_read,
+            {"$set": {**made, **taken}, **({"$unset": {"ended": ""}} if made else {})},
+            upsert=True,
+            return_document=ReturnDocument.AFTER,
+        )
+    except DuplicateKeyError:
+        # Another worker has taken it in this moment.
+        raise ImportRunning from None
+    assert stored is not None  # noqa: S101 - it was made if it was not there
+    return stored
+
+
+def _is_same(found: Import | None, same: Mapping[str, object]) -> TypeGuard[Import]:
+    if found is None or found["status"] == "done":
+        return False
+    return all(found.get(name) == value for name, value in same.items())
+
+
+def _has_rows(found: Import, now: datetime) -> bool:
+    """Return whether an import has all its rows: the first ones go after some days by themselves.
+
+    An import that runs keeps on: to begin it anew would take as long again.
+    """
+    return found["at"] > now - _GOES_ON or found["leased_until"] > now - _ALIVE
 
 
 def _check_free(runtime: Runtime, found: Import) -> None:

@@ -86,7 +86,8 @@ def run(  # noqa: PLR0913, PLR0917 - a run asks and tells between its steps
     reading: the same order then goes on.
     """
     same = {"format": wanted.format, "digest": wanted.digest}
-    lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run)
+    dry, ends = wanted.is_dry_run, stops()
+    lease = Lease.take(runtime, wanted.site, same, is_dry_run=dry, is_ending=ends)
     work = _Work(runtime, wanted, lease, tell, goes_on, stops)
     if lease.read["status"] == "staging" and (stops() or not work.stage(read())):
         return lease.give_up()
@@ -103,7 +104,7 @@ def stop(runtime: Runtime, wanted: ImportOrder) -> Import:
     Raises ImportRunning and ImportTakenOver.
     """
     same = {"format": wanted.format, "digest": wanted.digest}
-    lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run)
+    lease = Lease.take(runtime, wanted.site, same, is_dry_run=wanted.is_dry_run, is_ending=True)
     if lease.read["status"] == "applying":
         lease.report()
     return lease.end()

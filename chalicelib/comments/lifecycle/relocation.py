@@ -175,7 +175,7 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveT
         # Of votes that only a shadowed person sees, too.
         shadows = left.get("shadows", 0) + tally.raised.get("shadows", 0)
         noted = {"shadows": shadows} if shadows else {}
-        # The new id has those that were there when the move began.
+        # The new id has the fields of the move's beginning.
         gone = dict.fromkeys(("vacant", *(each for each in _OPTIONAL if each not in left)), "")
         state = {"moving": None, "counts": tally.counts, "written": runtime.now()}
         arrived = collection.find_one_and_update(

@@ -114,7 +114,10 @@ def sweep(runtime: Runtime) -> int:
     for person in _SWEEP.find(runtime, _AT_ONCE):
         found = releasing.release(runtime, person)
         released += found.number
-        if found.is_whole and not found.number:
+        if not found.number:
             as_read = {"_id": person["_id"], "release": person["release"]}
-            PEOPLE.of(runtime.database).update_one(as_read, {"$unset": {"release": ""}})
+            # Behind the others, if a comment still waits.
+            later: Document = {"$set": {"release": runtime.now()}}
+            change = {"$unset": {"release": ""}} if found.is_whole else later
+            PEOPLE.of(runtime.database).update_one(as_read, change)
     return released

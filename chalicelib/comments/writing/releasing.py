@@ -46,14 +46,19 @@ def release(runtime: Runtime, person: Person) -> Released:
         {"state": "hidden", "shadow": "pending"},
     ]
     where = {"site": person["site"], "author_id": person["user_id"], "$or": waiting}
-    is_shadowed, number, has_time = status == "shadowed", 0, deadlines.share(0.5)
+    is_shadowed, has_time = status == "shadowed", deadlines.share(0.5)
+    number, is_whole = 0, True
     # A concealed comment does not say in its entry whether it waits for the address.
     for each in ENTRIES.of(runtime.database).find(where, {"node_id": 1, "id": 1}):
         if number == _AT_ONCE or not has_time():
             return Released(number, is_whole=False)
-        released = _release(runtime, each["node_id"], each["id"], is_shadowed=is_shadowed)
-        number += released is not None
-    return Released(number, is_whole=True)
+        try:
+            released = _release(runtime, each["node_id"], each["id"], is_shadowed=is_shadowed)
+        except Unavailable:
+            is_whole = False
+        else:
+            number += released is not None
+    return Released(number, is_whole)
 
 
 def look_again(runtime: Runtime, placed: PlacedComment) -> PlacedComment:
@@ -67,16 +72,19 @@ def look_again(runtime: Runtime, placed: PlacedComment) -> PlacedComment:
     if person is None or "email_key" not in person or status not in {"ok", "shadowed"}:
         return placed
     is_shadowed = status == "shadowed"
-    changed = _release(runtime, node["_id"], comment["id"], is_shadowed=is_shadowed)
+    changed = None
+    # The schedule tries again.
+    with contextlib.suppress(Unavailable):
+        changed = _release(runtime, node["_id"], comment["id"], is_shadowed=is_shadowed)
     return placed if changed is None else PlacedComment(node, changed)
 
 
 def _release(
     runtime: Runtime, node_id: str, comment_id: str, *, is_shadowed: bool
 ) -> Comment | None:
-    """Release a comment and return it; None: it does not wait, or the schedule has to do it."""
+    """Release a comment and return it; None: it does not wait. Raises Unavailable."""
     for _ in range(_ATTEMPTS):
-        with contextlib.suppress(UnknownNode, UnknownComment, Unavailable):
+        with contextlib.suppress(UnknownNode, UnknownComment):
             node = nodes.find_moved(runtime.database, node_id)
             found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
             if found is None or not _waits(found):
@@ -84,7 +92,7 @@ def _release(
             fields = filing.fields_of_release(found, is_shadowed=is_shadowed)
             if edit.conclude(runtime, node, found, fields):
                 return {**found, **fields}
-    return None
+    raise Unavailable("Other calls keep changing the comment")
 
 
 def _waits(comment: Comment) -> bool:

@@ -106,9 +106,9 @@ def _declare_claim(route: Route) -> None:
     @route("POST", "/carts/{cart}/claim", secrets=("cart",), raises=(UnknownCart, CartClaimed))
     def claim_cart(request: Request, cart: CartId, caller: Principal) -> Ok[CartAnswer]:
         """Claim a cart and its orders, as after signing in."""
-        claimed = personal_data.claim(request.runtime, cart, caller.id)
-        # For a restored database, if the caller is erased later: the cart's id is in no log.
+        # For a restore after the caller's erasure: no log has the id of the cart.
         request.details["orders"] = personal_data.list_orders(request.runtime, cart)
+        claimed = personal_data.claim(request.runtime, cart, caller.id)
         shop = settings.recall(request.runtime, claimed["site"])
         return Ok(cart_answer(claimed, shop["currency"], request.runtime.now()))
 

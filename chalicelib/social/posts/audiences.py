@@ -47,7 +47,7 @@ AUDIENCES = Collection(
     ),
     shard_key={"post_id": 1},
 )
-# Longer than a call may be repeated with its `Idempotency-Key`.
+# Longer than an `Idempotency-Key` repeats a call.
 _UNSTORED_KEPT = timedelta(days=2)
 
 
@@ -97,7 +97,7 @@ def is_above(database: Database[Document], post: PostBody, line: int) -> bool:
 
 
 def keep(runtime: Runtime, post: PostBody) -> None:
-    """Record the audience of a new post, before the post itself is written; see `settle`.
+    """Record the audience of a new post, before the write of the post itself; see `settle`.
 
     A repeated call goes on behind the rows of the first.
     """

@@ -339,6 +339,20 @@ def test_a_batch_settles_the_flags_of_its_comments(
     assert flag["outcome"] == ("wrong" if state == "visible" else "right")
 
 
+def test_a_batch_that_holds_comments_back_leaves_what_flags_hold_back(
+    client: Client, moderator: Client, workers: Workers
+) -> None:
+    (comment,) = write(client, "ann")
+    assert moderator.put(f"{NODE}/comments/{comment}/flag", reason="abuse").status == 204
+    assert states(moderator, comment) == ["pending"]
+
+    done = begin(moderator, workers, state="pending", comments=named(comment))
+
+    assert figures(done) == (1, 0, 1, 0)
+    (row,) = moderator.get("/moderation/comments?queue=flagged").json["comments"]
+    assert row["reasons"] == ["flagged"]
+
+
 def test_a_flagged_comment_that_was_edited_since_is_not_approved(
     client: Client, moderator: Client, workers: Workers
 ) -> None:

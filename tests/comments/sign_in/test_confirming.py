@@ -218,6 +218,20 @@ def test_more_comments_than_a_release_takes_are_released_by_later_runs(
     assert site.shown() == ["First", "Second", "Third"]
 
 
+def test_a_comment_that_others_keep_changing_is_released_by_a_later_run(
+    site: GuestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.guest().post(COMMENTS, text="A fine evening")
+    with monkeypatch.context() as patch:
+        patch.setattr(edit, "conclude", lambda *_: False)
+        assert site.press().status == 302
+        assert tend(site) == 0
+
+    assert tend(site) == 1
+
+    assert site.shown() == ["A fine evening"]
+
+
 def test_a_crash_before_the_link_is_used_up_leaves_it_working(
     site: GuestSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

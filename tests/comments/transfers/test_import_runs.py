@@ -63,6 +63,23 @@ def test_a_running_import_is_stopped_between_two_discussions(
     assert (counts["imported"], counts["present"]) == (6, 6)
 
 
+def test_an_import_that_is_stopped_after_a_week_reports_what_came_over(
+    publisher: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(publisher, "blog", lines_file(3, pages=4), dry_run=False)
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+    monkeypatch.setattr(imports, "RUN_SECONDS", 0.0)
+    for _ in range(2):
+        run(runtime, begun["id"])
+    clock.advance(days=6, seconds=1)
+
+    assert publisher.request("DELETE", f"{IMPORTS}/{begun['id']}").status == 202
+    run(runtime, begun["id"])
+
+    stopped = read(publisher, begun["id"])
+    assert (stopped["state"], stopped["counts"]["imported"]) == ("stopped", 6)
+
+
 def test_a_run_ends_in_time_and_the_next_goes_on(
     publisher: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

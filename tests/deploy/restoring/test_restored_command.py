@@ -88,6 +88,28 @@ def test_the_command_does_the_rest_of_a_log_with_a_broken_line_and_fails(
     assert "ben" in str(errand)
 
 
+def test_the_command_takes_several_files_together_and_names_those_that_may_be_cut(
+    runtime: Runtime, command: Command
+) -> None:
+    guest = f"g_{'a' * 22}"
+    joined = audit_line(
+        START,
+        method="POST",
+        route="/sites/{site}/people/me/joined",
+        details={"joined": [guest]},
+    )
+    (command.folder / "one.jsonl").write_text(f"{joined}\n" * 10_000)
+    (command.folder / "two.jsonl").write_text(f"{audit_line(START)}\n")
+
+    done = command("--since", START.isoformat(), "--audit", "one.jsonl", "two.jsonl")
+
+    assert done.returncode == 1, done.stderr
+    assert f"2 people are erased again by the worker: ann, {guest}\n" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("one.jsonl may be cut:")
+    assert "two.jsonl" not in done.stdout
+    assert runtime.database["social.errand"].count_documents({}) == 2
+
+
 def test_the_command_takes_an_empty_log_and_no_log(runtime: Runtime, command: Command) -> None:
     (command.folder / "audit.jsonl").touch()
     before = back_up(runtime)

@@ -119,7 +119,7 @@ def test_what_is_taken_back_from_the_spam_is_spam_again(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("key", ["a", "h"])
-def test_a_visible_comment_whose_decision_is_taken_back_is_visible_and_decided_again(
+def test_a_flagged_comment_whose_decision_is_taken_back_is_decided_again(
     desk: Desk, key: str
 ) -> None:
     comment = desk.post()
@@ -134,9 +134,25 @@ def test_a_visible_comment_whose_decision_is_taken_back_is_visible_and_decided_a
     page.keyboard.press("u")
 
     expect(page.get_by_role("article")).to_be_focused()
-    assert desk.state(comment) == "visible"
+    assert desk.state(comment) == "pending"
     page.keyboard.press("s")
     expect(page.get_by_role("status")).to_have_text("Filed as spam. 0 left.")
+    assert desk.state(comment) == "spam"
+
+
+def test_a_decision_that_another_has_changed_since_is_not_taken_back(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open(may_log="Failed to load resource")
+    expect(page.get_by_role("article")).to_be_focused()
+    page.keyboard.press("h")
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    until(page, lambda: desk.state(comment) == "hidden")
+    there = f"/nodes/{NODE}/comments/{comment}/state"
+    assert desk.admin.post(there, state="spam").status == 200
+
+    page.keyboard.press("u")
+
+    expect(page.get_by_role("status")).to_have_text("It was changed since, and stays as it is.")
     assert desk.state(comment) == "spam"
 
 
