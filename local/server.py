@@ -10,6 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 DEFAULT_PORT = 8000
+_HANGS_UP = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
 
 
 def main() -> None:
@@ -58,6 +59,9 @@ def _stop_by_signal(_number: int, _frame: object) -> NoReturn:
 def _on_signals(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
     signal.signal(signal.SIGTERM, handler)
     signal.signal(signal.SIGINT, handler)
+    # A window that is closed, unless the server outlives it (`nohup`).
+    if _HANGS_UP:
+        signal.signal(signal.SIGHUP, handler)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def _up_to_date(needed: Path) -> bool:
 def _install(requirements: Path) -> None:
     started = time.monotonic()
     purpose = "the server needs" if requirements == SERVER else "development needs"
-    print(f"Installing what {purpose} into .venv, once ...", flush=True)
+    print(f"Installing what {purpose} into .venv, once ...", file=sys.stderr, flush=True)
     # The installer takes a tenth of pip's time, from where pip would take the packages.
     if "PIP_INDEX_URL" in os.environ:
         os.environ.setdefault("UV_DEFAULT_INDEX", os.environ["PIP_INDEX_URL"])
@@ -89,7 +89,7 @@ def _install(requirements: Path) -> None:
     if not any(way(requirements) for way in ways):
         sys.exit("Plaza could not install the requirements; the lines above say why.")
     STAMP.write_text(f"{requirements.name} {_digest(requirements)}")
-    print(f"Installed in {time.monotonic() - started:.0f} s.", flush=True)
+    print(f"Installed in {time.monotonic() - started:.0f} s.", file=sys.stderr, flush=True)
 
 
 def _by_uv_of_the_machine(requirements: Path) -> bool:
@@ -130,7 +130,7 @@ def _synced(uv: list[str], requirements: Path) -> bool:
 
 
 def _installed_by(pip: list[str], title: str, requirements: str) -> int:
-    command = [*pip, "--disable-pip-version-check", "install", *VERIFIED]
+    command = [*pip, "--disable-pip-version-check", "--no-input", "install", *VERIFIED]
     return progress.run(title, [*command, "--requirement", requirements])
 
 

@@ -1,6 +1,7 @@
 """What an installation says while it runs: what is being done, and for how long.
 
-A person at a terminal sees one line that is written anew. A log gets a line every ten seconds.
+A person at a terminal sees one line that is written anew. A log gets a line every ten seconds. All
+of it goes to stderr: what a command of ours prints may be read by a script.
 """
 
 import contextlib
@@ -38,7 +39,13 @@ def run(title: str, command: Sequence[str], log_pause: float = _LOG_PAUSE_SECOND
     with (
         _signals_into(heard),
         subprocess.Popen(  # noqa: S603 - commands of ours
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, process_group=0
+            command,
+            # An installer that asks for a password would wait for ever, unseen.
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
         ) as process,
     ):
         try:
@@ -87,7 +94,7 @@ class _Line:
     def __init__(self, title: str, log_pause: float) -> None:
         self._title = title
         self._started = time.monotonic()
-        self._is_terminal = sys.stdout.isatty()
+        self._is_terminal = sys.stderr.isatty()
         self.pause_seconds = _TERMINAL_PAUSE_SECONDS if self._is_terminal else log_pause
         # At a terminal the line stands there at once.
         self._shown_at = -self.pause_seconds if self._is_terminal else self._started
@@ -101,21 +108,24 @@ class _Line:
         text = f"  {self._title} ... {now - self._started:.0f} s  {doing}".rstrip()
         if self._is_terminal:
             columns = shutil.get_terminal_size().columns - 1
-            print(f"{_CLEAR_LINE}{text[:columns]}", end="", flush=True)
+            print(f"{_CLEAR_LINE}{text[:columns]}", end="", file=sys.stderr, flush=True)
         else:
-            print(text, flush=True)
+            print(text, file=sys.stderr, flush=True)
 
     def end(self, *, has_failed: bool) -> None:
         """Say how long it took."""
         start = _CLEAR_LINE if self._is_terminal else ""
         taken = f"{time.monotonic() - self._started:.1f} s"
-        print(f"{start}  {self._title}: {'failed after ' * has_failed}{taken}", flush=True)
+        text = f"{start}  {self._title}: {'failed after ' * has_failed}{taken}"
+        print(text, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def _signals_into(heard: _Heard) -> Iterator[None]:
     """Queue signals: one that raised while a process is being started would leave it running."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    # A window that is closed, unless the command outlives it (`nohup`).
+    hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+    numbers = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hangs_up else ()))
     before = [signal.signal(each, lambda number, _: heard.put(number)) for each in numbers]
     try:
         yield

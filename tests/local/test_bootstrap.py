@@ -82,13 +82,13 @@ def progress(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_a_server_gets_what_it_needs_and_a_developer_the_rest(project: Project) -> None:
     first = project.run("--server", "mdurl.nothing")
-    assert "Installing what the server needs" in first.stdout
+    assert "Installing what the server needs" in first.stderr
     assert project.installed() == {*SERVER}
 
-    assert "Installing" not in project.run("--server", "mdurl.nothing").stdout
-    assert "Installing what development needs" in project.run("mdurl.nothing").stdout
+    assert "Installing" not in project.run("--server", "mdurl.nothing").stderr
+    assert "Installing what development needs" in project.run("mdurl.nothing").stderr
     assert project.installed() == {*DEVELOPMENT}
-    assert "Installing" not in project.run("--server", "mdurl.nothing").stdout
+    assert "Installing" not in project.run("--server", "mdurl.nothing").stderr
 
 
 def test_who_develops_keeps_their_tools_when_the_server_needs_another_version(
@@ -100,7 +100,7 @@ def test_who_develops_keeps_their_tools_when_the_server_needs_another_version(
 
     again = project.run("--server", "mdurl.nothing")
 
-    assert "Installing what development needs" in again.stdout
+    assert "Installing what development needs" in again.stderr
     assert project.installed() == {*DEVELOPMENT, "six"}
 
 
@@ -117,7 +117,7 @@ def test_an_installation_that_failed_is_not_taken_for_one(project: Project) -> N
     assert failed.stderr.splitlines()[-1].startswith("Plaza could not install the requirements")
     assert "six" not in project.installed()
     project.require("local", (*SERVER, "six"))
-    assert "Installed in" in project.run("--server", "mdurl.nothing").stdout
+    assert "Installed in" in project.run("--server", "mdurl.nothing").stderr
     assert "six" in project.installed()
 
 
@@ -136,12 +136,12 @@ def test_pip_installs_where_no_uv_does(
     done = project.run("--server", "mdurl.nothing", uv=broken)
 
     assert "no uv for this machine" in done.stderr
-    assert re.search(r"^  packages, by pip.*: \d+\.\d s$", done.stdout, re.MULTILINE)
-    assert "Installed in" in done.stdout
+    assert re.search(r"^  packages, by pip.*: \d+\.\d s$", done.stderr, re.MULTILINE)
+    assert "Installed in" in done.stderr
     assert {*SERVER} <= project.installed()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_installer_too(project: Project, tmp_path: Path, number: int) -> None:
     slow, started = tmp_path / "uv", tmp_path / "pid"
     slow.write_text(f"#!/bin/sh\necho $$ > {started}\nsleep 60\n")
@@ -207,11 +207,26 @@ def test_what_is_fetched_is_said(progress: Any, said: str, shown: list[str]) -> 
         assert str(packages) == expected
 
 
+def test_what_a_command_prints_is_read_without_its_installation(project: Project) -> None:
+    (project.folder / "told.py").write_text("print('a token')")
+
+    assert project.run("--server", "told").stdout == "a token\n"
+
+
+def test_an_installer_that_asks_gets_no_answer(
+    progress: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its question goes unseen, and a stopped process would not end by a signal."""
+    assert progress.run("packages", [sys.executable, "-c", "input('User: ')"]) == 1
+
+    assert "EOFError" in capsys.readouterr().err
+
+
 def test_a_log_gets_a_line_now_and_then(progress: Any, capsys: pytest.CaptureFixture[str]) -> None:
     step = "import time; print('Downloading a (1MiB)', flush=True); time.sleep(0.5)"
     assert progress.run("packages", [sys.executable, "-c", step], 0.1) == 0
 
-    *going, end = capsys.readouterr().out.splitlines()
+    *going, end = capsys.readouterr().err.splitlines()
     assert len(going) >= 2
     assert re.fullmatch(r"  packages \.\.\. \d s  a \(1MiB\)", going[-1])
     assert re.fullmatch(r"  packages: \d\.\d s", end)
@@ -221,7 +236,7 @@ def test_a_terminal_has_one_line_that_is_written_anew(project: Project) -> None:
     reader, terminal = pty.openpty()
     command = [str(project.folder / "script" / "bootstrap"), "--server", "mdurl.nothing"]
     with subprocess.Popen(
-        command, env=project.environment(), stdout=terminal, stderr=subprocess.DEVNULL
+        command, env=project.environment(), stdout=subprocess.DEVNULL, stderr=terminal
     ) as process:
         os.close(terminal)
         shown = b"".join(iter(lambda: _read(reader), b"")).decode()
@@ -229,7 +244,8 @@ def test_a_terminal_has_one_line_that_is_written_anew(project: Project) -> None:
 
     assert "\x1b[2K  environment ... " in shown
     assert re.search(r"\x1b\[2K  environment: \d+\.\d s\r\n", shown)
-    assert "Installed in" in shown.splitlines()[-1]
+    # The module that does not exist has the last line.
+    assert "Installed in" in shown.splitlines()[-2]
 
 
 def _read(terminal: int) -> bytes:

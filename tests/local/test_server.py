@@ -35,7 +35,7 @@ def test_the_token_that_it_prints_is_an_admins(tmp_path: Path) -> None:
         assert call("PUT", f"{url}/nodes/page", None, node)[0] == 401
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_everything(tmp_path: Path, number: int) -> None:
     with server(tmp_path, "--empty") as stack:
         stack.wait_until_running()
