@@ -33,22 +33,25 @@ def estimate(database: Database[Document], now: datetime) -> None:
     """Write the impressions and clicks of each ad in each zone to `ad.count`.
 
     The counts of a paused ad stay, although its days leave the window one by one: it would come
-    back as new. They only rise, in case that no run has seen all its days.
+    back as new. So they do after the pause, until its new days fill the window or are more. They
+    only rise, in case that no run has seen all its days.
     """
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    sums = {"last": {"$max": "$period"}, **sums_of(_COUNTS)}
+    since = today - ESTIMATED_FROM
+    sums = {"first": {"$min": "$period"}, "last": {"$max": "$period"}, **sums_of(_COUNTS)}
     is_running = {"$gte": ["$$new.last", today - PAUSED_AFTER]}
-    is_more = {"$gt": ["$$new.impressions", "$impressions"]}
-    newer: Document = {"$or": [is_running, is_more]}
+    is_full = {"$lte": ["$$new.first", since + PAUSED_AFTER]}
+    is_more = {"$gte": ["$$new.impressions", "$impressions"]}
+    newer: Document = {"$or": [{"$and": [is_running, is_full]}, is_more]}
     matched = {name: {"$cond": [newer, f"$$new.{name}", f"${name}"]} for name in _COUNTS}
     into = {
         "into": AD_COUNTS.name,
         "on": ["site_id", "zone_id", "campaign_id", "ad_unit_id"],
-        "whenMatched": [{"$set": {**matched, "last": "$$new.last"}}],
+        "whenMatched": [{"$set": {**matched, "first": "$$new.first", "last": "$$new.last"}}],
     }
     DAYS.of(database).aggregate(
         [
-            {"$match": {"period": {"$gte": today - ESTIMATED_FROM}}},
+            {"$match": {"period": {"$gte": since}}},
             {"$group": {"_id": place_of(), **sums}},
             {"$replaceWith": {"$mergeObjects": ["$_id", {n: f"${n}" for n in sums}]}},
             {"$merge": into},
@@ -57,7 +60,10 @@ def estimate(database: Database[Document], now: datetime) -> None:
 
 
 class AdCount(TypedDict):
-    """The impressions and clicks of an ad unit in a zone; `last`: the last day with any."""
+    """The impressions and clicks of an ad unit in a zone.
+
+    first, last: the days of the window with any, the first and the last.
+    """
 
     _id: ObjectId
     site_id: str
@@ -66,6 +72,7 @@ class AdCount(TypedDict):
     ad_unit_id: str
     impressions: int
     clicks: int
+    first: NotRequired[datetime]
     last: NotRequired[datetime]
 
 

@@ -74,14 +74,14 @@ class Beacons:
     def _message(self, reported: Reported, found: Read, site: SiteAnalytics, now: datetime) -> Hits:
         request = reported.request
         kind = agents.kind_of(request.user_agent)
-        is_view = kind == "view"
+        is_view, has_objected = kind == "view", agents.objects(request.raw.headers)
         return Hits(
             site=reported.site,
             kind=kind,
             hits=tuple(self._hit(reported, hit, now, kind) for hit in found.hits),
             device=agents.device_of(request.user_agent) if is_view else None,
             country=self._country(request) if is_view else None,
-            user=reported.user if site["user_reports"] else None,
+            user=reported.user if site["user_reports"] and not has_objected else None,
             dropped=self._collect_faults(found, now) if found.faults else None,
             taken_at=now,
         )

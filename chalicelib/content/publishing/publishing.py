@@ -240,9 +240,13 @@ def _edition(
 
 
 def _date(node: ContentNode, given: Publication, now: datetime) -> datetime | None:
-    """Return the date that a publisher gave to a page. None: none."""
-    is_past = given.at is not None and given.at < now
-    return given.dated or (given.at if is_past and _is_first(node, now) else None)
+    """Return the date that a publisher gives a page now, or gave a planned page. None: none."""
+    if given.dated is not None or not _is_first(node, now):
+        return given.dated
+    if given.at is not None and given.at < now:
+        return given.at
+    kept = node.get("dated")
+    return kept if kept is not None and kept <= (given.at or now) else None
 
 
 def _is_first(node: ContentNode, now: datetime) -> bool:

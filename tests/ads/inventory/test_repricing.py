@@ -142,6 +142,11 @@ def test_an_ad_that_pauses_keeps_its_counts_and_one_that_runs_has_its_last_days(
     impressions, clicks = find_counts(runtime)[GOOD]
     # Its first day may leave before two days without events.
     assert (impressions, clicks) in {(3_000, 60), (2_900, 58)}
+    # It comes back, and its first events count for little.
+    report(runtime, GOOD, today + timedelta(days=days), 10, 0)
+    click_rates.estimate(runtime.database, clock())
+    shown, clicked = find_counts(runtime)[GOOD]
+    assert (shown >= 1_000, clicked >= 20) == (True, True)
     assert find_counts(runtime)[BAD] == (
         100 * max(0, 31 - days) + 10 * min(days, 31),
         min(days, 31),

@@ -129,6 +129,25 @@ def test_a_planned_page_with_a_date_was_never_public(site: Client, clock: Clock)
     assert editor(site).delete(node(node_id)).status == 204
 
 
+@pytest.mark.parametrize("again", [{}, {"at": {"hours": 2}}, {"at": {"hours": 1}}])
+def test_a_planned_page_that_is_published_again_keeps_its_date(
+    site: Client, clock: Clock, runtime: Runtime, again: dict[str, Any]
+) -> None:
+    published(site, "today")
+    node_id = write(editor(site), "moon")
+    publish(site, node_id, at=at(clock, hours=1), dated=LONG_AGO)
+    assert save(editor(site), node_id, 1, title="The moon, mended").status == 200
+
+    given = {name: at(clock, **later) for name, later in again.items()}
+    publish(site, node_id, version=2, **given)
+    clock.advance(hours=3)
+    run_due(runtime)
+
+    assert dates(site) == {LONG_AGO}
+    entries = site.get(f"/content/{SITE}").json["entries"]
+    assert [each["address"] for each in entries] == ["today", "moon"]
+
+
 def test_a_date_stays_through_editions_until_another_is_given(
     site: Client, clock: Clock, runtime: Runtime
 ) -> None:
