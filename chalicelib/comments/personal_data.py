@@ -52,6 +52,10 @@ KEPT: tuple[KeptText, ...] = (
         "where": "Comments of others that write your name without mentioning you",
         "reason": "They are their authors' words; your mentions in them end.",
     },
+    {
+        "where": "Files of exports and imports of a site's comments, for a week at most",
+        "reason": "Their publisher may be reading them; they go by themselves.",
+    },
 )
 
 

@@ -8,6 +8,7 @@ import itertools
 import json
 import tempfile
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from functools import partial
 from typing import IO
 
@@ -37,6 +38,8 @@ _LINES_AT_ONCE = 1_000
 _PIECE_BYTES = 1 << 20
 _ENDINGS = {"plaza": "ndjson.gz", "wxr": "xml.gz"}
 _TOO_LARGE = "The site is too large for a worker: use the command `export` of script/plaza"
+# Of an export that a later one replaces: a publisher may be reading them.
+_FORMER_KEPT = timedelta(hours=1)
 
 
 class _TooLarge(Exception):
@@ -65,6 +68,15 @@ def run(runtime: Runtime, row: DiscussionTransfer) -> None:
     else:
         counts = {"comments": writing.comments}
         end(runtime, taken, "done", {"counts": counts, "kept_until": runtime.now() + FILE_KEPT})
+        _replace_former(runtime, taken)
+
+
+def _replace_former(runtime: Runtime, row: DiscussionTransfer) -> None:
+    """Have former exports of a site in the same format go soon: no quota counts their files."""
+    same: Document = {"site": row["site"], "kind": "export", "format": row["format"]}
+    former = {**same, "_id": {"$ne": row["_id"]}, "kept_until": {"$exists": True}}
+    soon = {"$min": {"kept_until": runtime.now() + _FORMER_KEPT}}
+    TRANSFERS.of(runtime.database).update_many(former, soon)
 
 
 class _Writing:

@@ -60,6 +60,26 @@ def test_an_export_has_the_lines_of_the_site(
     assert (listed["id"], listed["state"]) == (done["id"], "done")
 
 
+def kept_files(publisher: Client, *made: Any) -> list[int]:
+    return [len(publisher.get(f"{EXPORTS}/{each['id']}").json["files"]) for each in made]
+
+
+def test_the_files_of_a_former_export_go_an_hour_after_the_next_in_their_format(
+    publisher: Client, workers: Workers, runtime: Runtime, clock: Clock
+) -> None:
+    first = exported(publisher, workers)
+    other = exported(publisher, workers, format="wxr")
+    last = exported(publisher, workers)
+
+    clock.advance(minutes=59)
+    sweep(runtime)
+    assert kept_files(publisher, first, other, last) == [1, 1, 1]
+    clock.advance(minutes=1)
+    sweep(runtime)
+
+    assert kept_files(publisher, first, other, last) == [0, 1, 1]
+
+
 def test_an_import_of_an_export_makes_the_site_again(publisher: Client, workers: Workers) -> None:
     (file,) = exported(publisher, workers)["files"]
 
