@@ -1,12 +1,13 @@
 """A page of a feed, unless the reader has it: a poll without news reads an index alone."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
+from pymongo.cursor import Cursor
 
 from chalicelib import __version__
 from chalicelib.atom import Feed
@@ -19,7 +20,8 @@ from chalicelib.content.reading.lists import PageList, PagePosition
 from chalicelib.content.shapes import ContentNode, ContentSite
 from chalicelib.database import Document
 from chalicelib.http import Request
-from chalicelib.http.paging import Cursors, page_of
+from chalicelib.http.paging import Cursors
+from chalicelib.http.responses import MAX_BYTES
 from chalicelib.runtime import Runtime
 
 Format = Literal["atom", "json"]
@@ -47,12 +49,11 @@ def fetch(
     runtime = request.runtime
     site = settings.recall(runtime, site_id)
     wanted = _Wanted(runtime, site, form, query, runtime.now())
-    if held:
-        tag = wanted.tag(wanted.rows(OF_TAG))
-        if tag in held:
-            return Fetched(tag, None)
-    rows = wanted.rows(OF_FEED)
-    return Fetched(wanted.tag(rows), wanted.feed(rows, request.rows))
+    # Before the pages: a reader gets no page under the tag of a later edition.
+    tag = wanted.tag()
+    if tag in held:
+        return Fetched(tag, None)
+    return Fetched(tag, wanted.feed(request.rows))
 
 
 class _Wanted:
@@ -72,22 +73,37 @@ class _Wanted:
         position = self._cursors.place(query.cursor)
         self._after: PagePosition | None = lists.position_of(position)
 
-    def rows(self, fields: Document) -> list[ContentNode]:
-        """Return the pages of content in it, and the next page if there is one."""
-        most = self._site["feed_items"] + 1
+    def _read(self, most: int, fields: Document) -> Cursor[ContentNode]:
         wanted = (self._runtime.database, self._listed, self._now, self._after, most, fields)
-        return [_with_next(row) for row in lists.rows(*wanted)]
+        return lists.find(*wanted)
 
-    def tag(self, rows: Sequence[ContentNode]) -> str:
+    def _pages(self, most: int) -> tuple[list[ContentNode], ContentNode | None]:
+        """Return at most so many pages, as an answer has room for, and the last if more follow.
+
+        All together may have a hundred times as much as an answer takes.
+        """
+        found: list[ContentNode] = []
+        room = MAX_BYTES
+        with self._read(most + 1, OF_FEED) as rows:
+            for row in map(_with_next, rows):
+                if len(found) == most or (found and room < 0):
+                    return found, found[-1]
+                found.append(row)
+                room -= sum(len(each["html"]) for each in (row["live"], row["next"]) if each)
+        return found, None
+
+    def tag(self) -> str:
         """Return the entity tag, from everything that affects the feed's bytes."""
+        # Also of the next page: the feed leads there.
+        rows = map(_with_next, self._read(self._site["feed_items"] + 1, OF_TAG))
         shown = [[row["_id"], pages.shown_number(row, self._now)] for row in rows]
         parts: list[Any] = [__version__, self._form, *self._listed, self._query.cursor]
         parts += [self._site["version"], shown]
         return f'"{hashlib.sha256(orjson.dumps(parts)).hexdigest()[:24]}"'
 
-    def feed(self, rows: Sequence[ContentNode], most: int) -> Feed:
+    def feed(self, most: int) -> Feed:
         """Return the feed, with at most so many entries."""
-        nodes, last = page_of(rows, min(most, self._site["feed_items"]))
+        nodes, last = self._pages(min(most, self._site["feed_items"]))
         public_url, site = self._runtime.settings.public_url, self._site
         entries = entries_of(nodes, site, public_url, self._now)
         following = self._cursors.following(lists.place_of(last) if last else None)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pymongo import DESCENDING
+from pymongo.cursor import Cursor
 from pymongo.database import Database
 
 from chalicelib.content.nodes import EVER, NODES
@@ -78,9 +79,21 @@ def rows(  # noqa: PLR0913, PLR0917 - a list, its place and its size
     fields: Mapping[str, Any],
 ) -> list[ContentNode]:
     """Return the visible pages of a list after a position."""
+    return list(find(database, listed, now, after, limit, fields))
+
+
+def find(  # noqa: PLR0913, PLR0917 - a list, its place and its size
+    database: Database[Document],
+    listed: PageList,
+    now: datetime,
+    after: PagePosition | None,
+    limit: int,
+    fields: Mapping[str, Any],
+) -> Cursor[ContentNode]:
+    """Return a cursor of the visible pages of a list after a position."""
     order = [("published", DESCENDING), ("_id", DESCENDING)]
     found = NODES.of(database).find(where(listed, now, after), fields)
-    return list(found.sort(order).limit(limit))
+    return found.sort(order).limit(limit)
 
 
 def where(listed: PageList, now: datetime, after: PagePosition | None = None) -> Document:

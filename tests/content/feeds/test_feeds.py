@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from chalicelib.atom import Feed, atom_document
+from chalicelib.content.feeds import reading
 from chalicelib.content.jobs import run_due
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
@@ -306,3 +307,22 @@ def test_whose_name_was_erased_the_site_speaks_for(site: Client, runtime: Runtim
     runtime.database["content.node"].update_many({}, {"$set": {"author": None}})
 
     assert feedparser.parse(feed(site).body).entries[0].author == "The Harbour"
+
+
+def test_a_feed_ends_where_an_answer_has_no_more_room_and_goes_on_with_the_next_page(
+    site: Client, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred pages of a megabyte each would end the function before its answer is cut."""
+    for name in ("one", "two", "three"):
+        published(site, name)
+        clock.advance(seconds=1)
+    monkeypatch.setattr(reading, "MAX_BYTES", 1)
+    url, found = f"/content/{SITE}/feed.json", list[str]()
+    while url:
+        parts = urlsplit(url)
+        feed = site.get(f"{parts.path}?{parts.query}").json
+        (item,) = feed["items"]
+        found.append(item["url"].rpartition("/")[2])
+        url = feed.get("next_url", "")
+
+    assert found == ["three", "two", "one"]
