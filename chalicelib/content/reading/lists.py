@@ -56,8 +56,8 @@ def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> Ent
     cursors = Cursors(listed.scope, runtime.settings.signing_keys)
     after = position_of(cursors.position(query))
     limit = query.limit
-    found = rows(runtime.database, listed, now, after, limit + 1, WITHOUT_TEXTS)
-    nodes, last = page_of(found, limit)
+    found = find(runtime.database, listed, now, after, limit + 1, WITHOUT_TEXTS)
+    nodes, last = page_of(list(found), limit)
     answers = [
         entry_answer(node, edition)
         for node in nodes
@@ -68,18 +68,6 @@ def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> Ent
         for each in answers:
             each["views"] = counted[each["address"]]
     return {"entries": answers, "next": cursors.following(place_of(last) if last else None)}
-
-
-def rows(  # noqa: PLR0913, PLR0917 - a list, its place and its size
-    database: Database[Document],
-    listed: PageList,
-    now: datetime,
-    after: PagePosition | None,
-    limit: int,
-    fields: Mapping[str, Any],
-) -> list[ContentNode]:
-    """Return the visible pages of a list after a position."""
-    return list(find(database, listed, now, after, limit, fields))
 
 
 def find(  # noqa: PLR0913, PLR0917 - a list, its place and its size

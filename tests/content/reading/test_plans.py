@@ -62,7 +62,7 @@ def test_a_list_reads_the_pages_that_it_shows(
     listed = PageList(SITE, kind)
     after = None
     if is_later:
-        last = lists.rows(seeded.database, listed, now, None, 100, {})[-1]
+        last = list(lists.find(seeded.database, listed, now, None, 100, {}))[-1]
         assert last["published"]
         after = PagePosition(last["published"], last["_id"])
 
