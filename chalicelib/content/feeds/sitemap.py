@@ -18,6 +18,7 @@ from chalicelib.content.visibility import edition_at, shown_filter
 from chalicelib.database import Document
 from chalicelib.http import Input, Request, Route
 from chalicelib.instants import milliseconds, moment
+from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 from chalicelib.sitemaps import (
     CACHING,
@@ -71,8 +72,12 @@ def declare(route: Route, discussions: Discussions) -> None:
         return Sitemap(sitemap(kept), _HEADERS)
 
 
+@remember(seconds=300)
 def _files(runtime: Runtime, site: str) -> list[str]:
-    """Return the addresses of the files that have all pages of a site."""
+    """Return the addresses of the files that have all pages of a site: a read of all its pages.
+
+    New pages are in the file without an end, which has room for thousands more.
+    """
     base, rows = f"{runtime.settings.public_url}/content/{site}/pages.xml", NODES
     shown = {"site": site, **shown_filter(runtime.now())}
     number = rows.of(runtime.database).count_documents(shown, limit=_MOST_COUNTED)

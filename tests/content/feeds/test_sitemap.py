@@ -135,6 +135,19 @@ def test_what_is_no_part_is_refused(quiet: Client, part: str) -> None:
     assert quiet.get(f"{PAGES}?part={part}").code == "invalid_request"
 
 
+def test_pages_are_counted_again_after_five_minutes(
+    quiet: Client, listened: Runtime, commands: Commands, clock: Clock
+) -> None:
+    sent: list[list[str]] = []
+    for minutes in (0, 4, 1):
+        clock.advance(minutes=minutes)
+        commands.names.clear()
+        sitemap._files(listened, SITE)
+        sent.append([*commands.names])
+
+    assert sent == [["aggregate"], [], ["aggregate"]]
+
+
 def test_a_file_is_two_queries(quiet: Client, listened: Runtime, commands: Commands) -> None:
     published(quiet, "moon")
     commands.names.clear()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict
 
-from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo import ASCENDING, DESCENDING, IndexModel, UpdateMany
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, insert_missing
@@ -142,7 +142,8 @@ def _catch_up(runtime: Runtime, scored: Scored, reader_ids: Sequence[str]) -> No
     found = list(actions.ACTIONS.of(runtime.database).find(where, ACTION_FIELDS))
     happened_to = {action["_id"] for action in found if action["event_count"]}
     for action in found:
-        show_or_hide(runtime.database, action, reader_ids)
+        if action["hidden_version"]:
+            show_or_hide(runtime.database, action, reader_ids)
     behind = [each for each in found if each["event_count"] != scored.event_counts[each["_id"]]]
     standings = {
         (reader_id, action_id): standing
@@ -189,21 +190,25 @@ def _item(
 
 
 def lift(runtime: Runtime, standings: Standings) -> None:
-    """Raise items to their standings; never lower an item."""
+    """Raise items to their standings, in one round trip; never lower an item."""
     alike: dict[tuple[str, Standing], list[str]] = defaultdict(list)
     for (reader_id, action_id), standing in standings.items():
         alike[action_id, standing].append(reader_id)
-    for (action_id, standing), reader_ids in alike.items():
-        risen = {"risen": runtime.now(), "own": standing.own}
-        ITEMS.of(runtime.database).update_many(
+    now = runtime.now()
+    rises = [
+        UpdateMany(
             {
                 "action_id": action_id,
                 "user_id": {"$in": reader_ids},
                 "relevancy": {"$lt": standing.relevancy},
             },
-            {"$set": {"relevancy": standing.relevancy, **risen}},
+            {"$set": {**standing._asdict(), "risen": now}},
             hint=BY_ACTION,
         )
+        for (action_id, standing), reader_ids in alike.items()
+    ]
+    if rises:
+        ITEMS.of(runtime.database).bulk_write(rises, ordered=False)
 
 
 def show_or_hide(

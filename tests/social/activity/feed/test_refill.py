@@ -14,6 +14,7 @@ from chalicelib.social.activity.org.people import StoredPerson
 from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Refill
 from tests.social.activity.support.office import Interrupt, Office
+from tests.support.commands import Commands, listening
 from tests.support.people import erase, remaining
 
 
@@ -161,6 +162,22 @@ def test_many_actions_are_added_and_checked_in_batches(office: Office) -> None:
 
     assert feeds(office)["dan"] == []
     assert all("dan3" in office.readers(action) for action in actions)
+
+
+def test_a_batch_takes_as_many_commands_for_ten_actions_as_for_one(office: Office) -> None:
+    sent: list[list[str]] = []
+    for reader, number in (("dan", 1), ("eve", 9)):
+        for _ in range(number):
+            office.comment("bob", office.act("ann"))
+        office.workers.drain()
+        office.place(reader, team="hiring")
+        commands = Commands()
+        with listening(office.runtime, commands) as runtime:
+            refill.refill(runtime, reader)
+        sent.append(commands.names)
+
+    assert len(office.feed("eve")) == 10
+    assert sent[0] == sent[1]
 
 
 @pytest.mark.bounds(social={"refill_checked_at_once": 3})
