@@ -23,11 +23,17 @@ export async function upload(path, file, options, tell) {
   }
   /** @type {Import} */
   const begun = await ask(path, { method: "POST", body: { ...options, length: file.size, dry_run: true, part_sha256: digests } });
-  for (const { number, url, headers } of begun.parts) {
-    const start = (number - 1) * begun.part_bytes;
-    const isOwn = !("x-amz-checksum-sha256" in headers);
-    await put(isOwn ? `${API}${path}/${begun.id}/parts/${number}` : url, file.slice(start, start + begun.part_bytes), headers, isOwn);
-    tell(number / begun.parts.length);
+  const here = `${path}/${begun.id}`;
+  for (const part of begun.parts) {
+    const start = (part.number - 1) * begun.part_bytes;
+    const bytes = file.slice(start, start + begun.part_bytes);
+    await put(here, part, bytes).catch(async () => {
+      // Connections break, and a signed address ends after an hour: once more, to a new address.
+      const { parts } = /** @type {Import} */ (await ask(here));
+      const missing = parts.find(({ number }) => number === part.number);
+      if (missing) await put(here, missing, bytes);
+    });
+    tell(part.number / begun.parts.length);
   }
   return begun;
 }
@@ -50,10 +56,12 @@ export async function download({ name, pieces }) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** @param {string} url @param {Blob} part @param {Record<string, string>} headers @param {boolean} isOwn */
-async function put(url, part, headers, isOwn) {
+/** Send a part to Plaza, or to its bucket. @param {string} path @param {Import["parts"][0]} part @param {Blob} bytes */
+async function put(path, { number, url, headers }, bytes) {
+  const isOwn = !("x-amz-checksum-sha256" in headers);
+  const address = isOwn ? `${API}${path}/parts/${number}` : url;
   const own = isOwn ? await bearer() : {};
-  const answer = await fetch(url, { method: "PUT", body: part, headers: { ...headers, ...own }, credentials: "omit" }).catch(silent);
+  const answer = await fetch(address, { method: "PUT", body: bytes, headers: { ...headers, ...own }, credentials: "omit" }).catch(silent);
   if (!answer.ok) throw new Problem(await answer.json().catch(() => ({ code: "unavailable" })), answer);
 }
 

@@ -87,7 +87,10 @@ class SignIn extends HTMLElement {
     const changed = {};
     // What is left as it was is not set again: another publisher may have changed it.
     if (guests !== now.guests) changed.guests = guests;
-    if (origins.join() !== now.origins.join()) changed.origins = origins;
+    if (origins.join() !== now.origins.join()) {
+      const { origins: stored } = await ask(`${this.#path}/comments/settings`);
+      changed.origins = merge(now.origins, origins, stored);
+    }
     if (!Object.keys(changed).length) return this.#say("Nothing was changed.");
     if (changed.guests && hasGuests(now.guests) && !hasGuests(guests) && !window.confirm(`End the rights of all guests of ${this.#site}? They write no more. What they wrote stays.`)) return;
     const stored = (this.#settings = /** @type {Settings} */ (await ask(`${this.#path}/comments/settings`, { method: "PATCH", body: changed })));
@@ -116,6 +119,12 @@ class SignIn extends HTMLElement {
   #say(text) {
     this.#status.textContent = text;
   }
+}
+
+/** What is stored, with the changes from what was shown to what was written. @param {string[]} shown @param {string[]} written @param {string[]} stored */
+function merge(shown, written, stored) {
+  const kept = written.filter((each) => stored.includes(each) || !shown.includes(each));
+  return [...new Set([...kept, ...stored.filter((each) => !shown.includes(each))])];
 }
 
 /** @param {Settings["guests"]} guests */

@@ -166,6 +166,30 @@ def test_a_file_of_which_a_part_is_lost_can_be_discarded(desk: Desk) -> None:
     expect(page.get_by_label("The other system's file")).to_be_visible()
 
 
+def test_a_part_is_sent_once_more_to_a_new_address(desk: Desk, workers: Workers) -> None:
+    page = open_imports(desk, may_log="403")
+    sent: list[str] = []
+
+    def refuse_first(route: Route) -> None:
+        if route.request.method != "PUT":
+            route.fallback()
+            return
+        sent.append(route.request.url)
+        # As the bucket answers at an address of more than an hour.
+        if len(sent) == 1:
+            route.fulfill(status=403, content_type="application/xml", body="<Error/>")
+        else:
+            route.continue_()
+
+    page.route("**/parts/*", refuse_first)
+    try_file(page, lines_file(3))
+    expect(section(page, "Import")).to_contain_text("The file is being read.")
+    workers.drain()
+
+    expect(page.get_by_role("button", name="Import it")).to_be_visible()
+    assert len(sent) == 2
+
+
 def test_a_download_without_an_answer_says_so(desk: Desk, workers: Workers) -> None:
     desk.post("The moon is up.")
     page = open_imports(desk, may_log="net::ERR")

@@ -78,6 +78,24 @@ def test_only_what_was_changed_is_set(desk: Desk) -> None:
     assert (stored["guests"], stored["origins"]) == ("name", [ISS])
 
 
+def test_two_publishers_add_and_take_origins_of_one_list(desk: Desk) -> None:
+    gone, kept, mine, theirs = (f"https://{name}.example" for name in "abcd")
+    assert desk.admin.patch(SETTINGS, origins=[gone, kept]).status == 200
+    page = open_sign_in(desk)
+    place = section(page, WHO)
+    origins = field(place, "Origins of your pages")
+    expect(origins).to_have_value(f"{gone}\n{kept}")
+    # Another publisher is quicker.
+    assert desk.admin.patch(SETTINGS, origins=[kept, theirs]).status == 200
+
+    origins.fill(f"{gone}\n{kept}\n{mine}")
+    save(place)
+
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    assert desk.admin.get(SETTINGS).json["origins"] == [kept, mine, theirs]
+    expect(origins).to_have_value("\n".join((kept, mine, theirs)))
+
+
 def test_a_second_save_leaves_what_another_publisher_has_changed(desk: Desk) -> None:
     page = open_sign_in(desk)
     place = section(page, WHO)
