@@ -1,7 +1,7 @@
 // @ts-check
 /** The console's frame: who is signed in, the pages that their roles open, and the page shown. */
 import { h } from "./../embed/element.js";
-import { caller, isHanded, keep, personOf, signOut, takeToken, tokenForm } from "./session.js";
+import { caller, enter, goOn, isHanded, keep, personOf, signOut, takeToken, tokenForm } from "./session.js";
 
 /** @typedef {import("./session.js").Caller} Caller */
 /** @typedef {{id: string, title: string, part: string, roles: string[], file: string}} Page */
@@ -19,6 +19,8 @@ const main = h("main", { id: "page", tabindex: "-1" });
 const nav = h("nav", { "aria-label": "Console" });
 /** The pages that are open to who is signed in. @type {Page[]} */
 let opened = [];
+/** Who is signed in, on the page that is open. @type {Caller | null} */
+let present = null;
 
 /** Show the page that the address names, or else the first that the caller may open. @param {Page[]} pages */
 async function show(pages) {
@@ -41,6 +43,8 @@ async function show(pages) {
 
 /** @param {Caller} signedIn */
 function open(signedIn) {
+  present = signedIn;
+  enter(signedIn.id);
   const pages = PAGES.filter((page) => page.roles.some((role) => signedIn.roles.some((own) => own === role)));
   const out = h("button", { onclick: leave }, "Sign out");
   const who = h("p", { class: "meta" }, h("b", {}, signedIn.name), h("span", {}, signedIn.roles.join(", ") || "no roles"));
@@ -61,6 +65,8 @@ function open(signedIn) {
 /** @param {...(Node | string)} inside */
 function alone(...inside) {
   opened = [];
+  present = null;
+  enter("");
   document.body.replaceChildren(h("main", { class: "alone" }, ...inside));
 }
 
@@ -84,27 +90,37 @@ function signIn(told) {
 
 /**
  * Ask before an address signs in whom it names: anybody can send a link that leads here.
- * @param {string} token @param {Caller} coming Whom it signs in. @param {Caller | null} present Who is signed in.
+ * @param {string} token @param {Caller} coming Whom it signs in. @param {Caller | null} before Who is signed in.
  */
-function confirmHandOver(token, coming, present) {
+function confirmHandOver(token, coming, before) {
   const who = (/** @type {Caller} */ { name, id }) => h("p", {}, h("b", { dir: "auto" }, name), " ", h("span", { class: "meta", dir: "ltr" }, `(${id})`));
   const accept = h("button", { class: "good", onclick: () => { keep(token); open(coming); } }, `Sign in as ${coming.name}`);
-  const refuse = h("button", { onclick: () => (present ? open(present) : signIn()) }, present ? `Stay signed in as ${present.name}` : "Do not sign in");
+  const refuse = h("button", { onclick: () => (before ? open(before) : signIn()) }, before ? `Stay signed in as ${before.name}` : "Do not sign in");
   alone(h("h1", {}, "Sign in?"), h("div", { class: "card" },
     h("p", {}, "A link has led you here, which signs you in as:"), who(coming),
-    ...(present ? [h("p", {}, "You are signed in as:"), who(present)] : []),
+    ...(before ? [h("p", {}, "You are signed in as:"), who(before)] : []),
     h("p", {}, "Go on only if this is you."), h("div", { class: "row" }, accept, refuse)));
+}
+
+/** Take a later token of who reads the open page, which stays as it is unless its person has changed. @param {string} token @param {Caller} coming */
+function renew(token, coming) {
+  keep(token);
+  // The address names the page again.
+  history.replaceState(null, "", nav.querySelector("[aria-current]")?.getAttribute("href"));
+  if (JSON.stringify(coming) !== JSON.stringify(present)) open(coming);
+  goOn();
 }
 
 async function start() {
   const handed = takeToken();
   try {
-    const present = await caller();
+    const before = await caller();
     const coming = handed ? await personOf(handed) : null;
-    if (coming && coming.id !== present?.id) return confirmHandOver(handed, coming, present);
+    if (coming && coming.id === present?.id) return renew(handed, coming);
+    if (coming && coming.id !== before?.id) return confirmHandOver(handed, coming, before);
     // A later token of the same person.
     if (coming) keep(handed);
-    if (coming || present) open(/** @type {Caller} */ (coming || present));
+    if (coming || before) open(/** @type {Caller} */ (coming || before));
     else signIn(handed && "The token that you were handed over with is not valid, or has ended.");
   } catch {
     alone(h("h1", {}, "Plaza does not answer"), h("p", { class: "card" }, h("button", { onclick: () => { if (handed) location.hash = new URLSearchParams({ token: handed }).toString(); else start(); } }, "Try again")));

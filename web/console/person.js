@@ -49,6 +49,7 @@ class PlazaPerson extends HTMLElement {
     shown();
     const form = h("form", { class: "card fields" }, h("label", {}, "Standing", chosen), ends, h("label", {}, `Badges beside the name (${MOST_BADGES} at most, with commas between them)`, given), h("label", {}, "Note, for moderators alone", about), h("label", {}, "Why, for the log", why), h("button", { class: "good" }, "Save"));
     let isSending = false;
+    const send = (/** @type {boolean} */ begins) => (isSending = chosen.disabled = end.readOnly = given.readOnly = about.readOnly = why.readOnly = begins);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       // A second press while the first is on its way is none.
@@ -63,12 +64,12 @@ class PlazaPerson extends HTMLElement {
       if (about.value.trim() !== note) changed.note = about.value.trim() || null;
       if (!Object.keys(changed).length) return this.#say("Nothing was changed.");
       if (why.value.trim()) changed.reason = why.value.trim();
-      isSending = true;
+      send(true);
       this.#tried(async () => {
-        await ask(this.#path, { method: "PATCH", body: changed });
-        this.#show(await ask(this.#path));
+        this.#show(await ask(this.#path, { method: "PATCH", body: changed }));
+        /** @type {HTMLElement} */ (this.#place.querySelector("form button")).focus();
         return "Saved.";
-      }).finally(() => (isSending = false));
+      }).finally(() => send(false));
     });
     return form;
   }

@@ -15,6 +15,8 @@ import { context } from "./queue-context.js";
 const REFRESH_MS = 30_000;
 /** Who only passes by with J and K claims nothing. */
 const CLAIM_AFTER_MS = 1_000;
+/** After this time, what somebody wrote is shown again although it was to be hidden: a worker is done by then. */
+const HIDING_MS = 600_000;
 /** As many characters as a reason has at the most, by the API. */
 const MOST_REASON = 500;
 const DONE = { visible: "Approved", hidden: "Hidden", spam: "Filed as spam", pending: "Back in the queue" };
@@ -30,6 +32,8 @@ class Queue extends HTMLElement {
   #decided = [];
   /** When the last decision on each comment was answered; Infinity while one is on its way. @type {Map<string, number>} */
   #answeredAt = new Map();
+  /** When each person's comments at a site were given to a worker to hide. @type {Map<string, number>} */
+  #hiddenAt = new Map();
   #queue = "";
   #refreshing = 0;
   #claiming = 0;
@@ -77,7 +81,8 @@ class Queue extends HTMLElement {
     // Taken apart here, it would come before the time in the built file.
     const page = await ask(`/moderation/comments?${query}`);
     // A decision that was answered since is not in it.
-    return { ...page, comments: page.comments.filter((/** @type {Pending} */ item) => (this.#answeredAt.get(keyOf(item)) ?? -Infinity) < askedAt) };
+    const waits = (/** @type {Pending} */ item) => (this.#answeredAt.get(keyOf(item)) ?? -Infinity) < askedAt && (this.#hiddenAt.get(writerOf(item)) ?? -Infinity) < askedAt - HIDING_MS;
+    return { ...page, comments: page.comments.filter(waits) };
   }
 
   async #load() {
@@ -167,6 +172,8 @@ class Queue extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // A key that is held down would decide on comments that nobody has read.
+    if (event.repeat && !/^[jk]$/i.test(event.key)) return;
     const entry = this.#entries[this.#at];
     /** @type {Record<string, () => void>} */
     const acts = {
@@ -221,7 +228,8 @@ class Queue extends HTMLElement {
   }
 
   /** Have all that somebody wrote at the site hidden. @param {Entry} entry */
-  async #hideAll({ item: { site, author } }) {
+  async #hideAll({ item }) {
+    const { site, author } = item;
     if (!window.confirm(`Hide everything that ${author.name} wrote at ${site}?`)) return;
     try {
       await ask("/moderation/batches", { method: "POST", body: { site, state: "hidden", person: author.id } });
@@ -229,7 +237,8 @@ class Queue extends HTMLElement {
       return this.#say(told(problem));
     }
     const place = this.#at;
-    const theirs = this.#entries.filter(({ item }) => item.site === site && item.author.id === author.id);
+    this.#hiddenAt.set(writerOf(item), performance.now());
+    const theirs = this.#entries.filter((each) => writerOf(each.item) === writerOf(item));
     this.#entries = this.#entries.filter((each) => !theirs.includes(each));
     for (const each of theirs) each.element.remove();
     this.#focus(place);
@@ -247,8 +256,13 @@ class Queue extends HTMLElement {
       const comment = await ask(pathOf(item)).catch(() => null);
       if (comment) now = { ...item, excerpt: comment.text, edited_at: comment.edited_at, state: comment.state };
     }
-    this.#insert(Math.min(place, this.#entries.length), now);
-    this.#focus(place);
+    const isReading = this.#entries.length > 0;
+    const back = Math.min(place, this.#entries.length);
+    this.#insert(back, now);
+    if (!isReading) return this.#focus(back);
+    // The next key is meant for the comment that is being read.
+    if (back <= this.#at) this.#at++;
+    this.#shown();
   }
 
   /** Put the comment that was decided last into the queue again, once its decision is answered: of two calls at once, either may come last. */
@@ -279,6 +293,9 @@ class Queue extends HTMLElement {
 
 /** @param {Pending} item */
 const pathOf = (item) => `/nodes/${encodeURIComponent(item.node_id)}/comments/${item.id}`;
+
+/** @param {Pending} item */
+const writerOf = ({ site, author }) => `${site}/${author.id}`;
 
 /** @param {string} key @param {string} act */
 const keys = (key, act) => [h("kbd", {}, key), ` ${act} `];

@@ -54,8 +54,21 @@ export async function caller() {
   }
 }
 
+/** The id of who reads the page. */
+let reader = "";
 /** @type {Promise<void> | null} */
 let signingIn = null;
+/** Ends the question for another token. */
+let close = () => {};
+
+/** Say who reads the page from now on; a question to whoever read it before is over. @param {string} id */
+export function enter(id) {
+  if (id !== reader) signingIn = null;
+  reader = id;
+}
+
+/** Go on with what has waited for a token of the same reader. */
+export const goOn = () => close();
 
 /**
  * Make a call as who is signed in. One whose token has ended waits until they have signed in
@@ -68,8 +81,9 @@ export async function ask(path, options = {}) {
     return await call(API, path, { method: "GET", anew: !options.method, ...options });
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.code !== "unauthenticated") throw problem;
-    signingIn ||= signInAgain().finally(() => (signingIn = null));
-    await signingIn;
+    const asked = (signingIn ||= signInAgain());
+    await asked;
+    if (signingIn === asked) signingIn = null;
     return ask(path, options);
   }
 }
@@ -80,12 +94,12 @@ function signInAgain() {
     const dialog = /** @type {HTMLDialogElement} */ (
       h("dialog", { "aria-labelledby": "again", class: "card", closedby: "none" }, h("h2", { id: "again" }, "Your token has ended"), h("p", {}, "What you did last is kept, and is sent once you have signed in."))
     );
-    dialog.append(
-      tokenForm(() => {
-        dialog.remove();
-        signedIn();
-      }),
-    );
+    close = () => {
+      dialog.remove();
+      signedIn();
+    };
+    // What waits was done by the reader before, and is not sent as another's.
+    dialog.append(tokenForm(({ id }) => (id === reader ? close() : location.reload())));
     dialog.addEventListener("cancel", (event) => event.preventDefault());
     // A second Escape closes it all the same, in browsers that do not know `closedby`.
     dialog.addEventListener("close", () => dialog.isConnected && dialog.showModal());

@@ -215,7 +215,7 @@ def _declare_standing(route: Route) -> None:
         after = changing.change(request.runtime, site, user, ActChange(None, body.fields), actor)
         if body.status is not None:
             request.details["status"] = body.status
-        return Ok(person_answer(after, now))
+        return Ok(person_answer(count(request.runtime.database, after), now))
 
 
 def _declare_blocks(route: Route, apart: Apart) -> None:

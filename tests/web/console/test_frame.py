@@ -141,3 +141,75 @@ def test_a_token_in_the_address_that_has_ended_leaves_the_session_and_is_told_wi
     page.goto(f"{page.url.partition('#')[0]}?again#token={ended}")
 
     expect(signed_in(page)).to_have_text("Mo")
+
+
+def test_a_token_for_who_reads_the_page_goes_on_with_what_has_waited(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open_and_read(may_log="401")
+    desk.clock.advance(days=366)
+    page.keyboard.press("a")
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+    page.evaluate("(token) => { location.hash = `token=${token}`; }", desk.token())
+
+    expect(page.get_by_role("status")).to_contain_text("Approved")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.url.endswith("#queue")
+    assert desk.state(comment) == "visible"
+
+
+def test_what_has_waited_is_not_sent_as_another(desk: Desk, client: Client) -> None:
+    comment = desk.post()
+    page = desk.open_and_read(may_log="401")
+    desk.clock.advance(days=366)
+    page.keyboard.press("a")
+
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Token").fill(client.token("eve", name="Eve", roles=["moderator"]))
+    dialog.get_by_role("button", name="Sign in").click()
+
+    expect(signed_in(page)).to_have_text("Eve")
+    expect(page.get_by_role("article")).to_be_focused()
+    assert desk.state(comment) == "pending"
+
+
+def test_a_question_for_a_token_is_asked_again_after_another_has_signed_in(
+    desk: Desk, client: Client
+) -> None:
+    comment = desk.post()
+    page = desk.open_and_read(may_log="401")
+    desk.clock.advance(days=366)
+    page.keyboard.press("a")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    token = client.token("eve", name="Eve", roles=["moderator"])
+    page.evaluate("(token) => { location.hash = `token=${token}`; }", token)
+    page.get_by_role("button", name="Sign in as Eve").click()
+    expect(page.get_by_role("article")).to_be_focused()
+    assert desk.state(comment) == "pending"
+
+    desk.clock.advance(days=366)
+    page.keyboard.press("a")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Token").fill(client.token("eve", name="Eve", roles=["moderator"]))
+    dialog.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_role("status")).to_contain_text("Approved")
+    assert desk.state(comment) == "visible"
+
+
+def test_a_later_token_leaves_what_is_written_on_the_open_page(desk: Desk) -> None:
+    desk.post()
+    page = desk.open()
+    page.goto(f"{page.url.partition('#')[0]}?site=harbour&person=ann#person")
+    note = page.get_by_label("Note")
+    note.fill("Is kind")
+    desk.clock.advance(seconds=1)
+    later = desk.token()
+
+    page.evaluate("(token) => { location.hash = `token=${token}`; }", later)
+
+    page.wait_for_function(
+        "token => sessionStorage.getItem('plaza-console-token') === token", arg=later
+    )
+    expect(note).to_have_value("Is kind")
+    assert page.url.endswith("#person")

@@ -4,13 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import OpenPage
 from tests.web.console.conftest import PHONE, WIDER, Desk, handed_over
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.browser import until
 
 RIGHT = "element => element.getBoundingClientRect().right"
 ANN = "/sites/harbour/people/ann"
@@ -92,6 +93,26 @@ def test_two_presses_save_once(desk: Desk) -> None:
     expect(page.get_by_role("status")).to_have_text("Saved.")
     assert len(sent) == 1
     expect(page.get_by_label("End of the suspension")).to_have_attribute("max", "9999-12-31T23:59")
+
+
+def test_a_save_is_one_call_and_leaves_the_focus_on_its_button(desk: Desk) -> None:
+    desk.post()
+    page = open_person(desk)
+    page.get_by_label("Note").fill("Is kind")
+    held: list[Route] = []
+    # Playwright takes no method of a list.
+    page.route("**/people/*", lambda each: held.append(each))  # noqa: PLW0108
+
+    page.get_by_role("button", name="Save").press("Enter")
+    until(page, lambda: bool(held))
+    expect(page.get_by_label("Note")).not_to_be_editable()
+    held[0].continue_()
+
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    expect(page.get_by_role("button", name="Save")).to_be_focused()
+    expect(page.get_by_label("Note")).to_be_editable()
+    expect(page.get_by_role("main")).to_contain_text("1 waiting")
+    assert len(held) == 1
 
 
 def test_what_is_refused_is_told_and_stays_in_the_form(desk: Desk) -> None:

@@ -29,6 +29,63 @@ def test_a_decision_that_is_on_its_way_is_taken_back_after_it(desk: Desk) -> Non
     assert desk.state(comment) == "pending"
 
 
+def test_a_comment_comes_back_beside_the_one_that_is_read(desk: Desk) -> None:
+    """The key that follows a refused decision is meant for the comment that is read then."""
+    edited = desk.post()
+    read = desk.post("The moon is down.", "ben")
+    page = desk.open(may_log="409")
+    expect(page.get_by_role("article").first).to_be_focused()
+    changed = desk.client.as_("ann", name="Ann").patch(
+        f"/nodes/{NODE}/comments/{edited}", text="Buy my moons."
+    )
+    assert changed.status == 200, changed.body
+
+    page.keyboard.press("a")
+    expect(page.get_by_role("article").first).to_contain_text("Buy my moons.")
+    expect(page.get_by_role("article").nth(1)).to_be_focused()
+    page.keyboard.press("a")
+
+    expect(page.get_by_role("status")).to_have_text("Approved. 1 left.")
+    expect(page.get_by_role("article")).to_be_focused()
+    assert (desk.state(edited), desk.state(read)) == ("pending", "visible")
+
+
+def test_a_key_that_is_held_down_decides_once(desk: Desk) -> None:
+    comments = [desk.post(f"Moon {number}", f"reader{number}") for number in range(3)]
+    page = desk.open()
+    expect(page.get_by_role("article").first).to_be_focused()
+
+    for _ in range(3):
+        # Without a release between them, the later ones are repeats.
+        page.keyboard.down("a")
+    page.keyboard.up("a")
+    for _ in range(2):
+        page.keyboard.down("j")
+
+    expect(page.get_by_role("article").nth(1)).to_be_focused()
+    expect(page.get_by_role("status")).to_have_text("Approved. 2 left.")
+    assert [desk.state(each) for each in comments] == ["visible", "pending", "pending"]
+
+
+def test_comments_that_a_worker_is_hiding_do_not_come_back(desk: Desk) -> None:
+    desk.post("Buy a moon", "bad")
+    desk.post()
+    page = desk.open(before=lambda page: page.clock.install())
+    expect(page.get_by_role("article").first).to_be_focused()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.keyboard.press("x")
+    expect(page.get_by_role("status")).to_contain_text("All by Bad is being hidden")
+
+    with page.expect_response("**/moderation/comments?*"):
+        page.clock.run_for(31_000)
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    expect(page.get_by_role("article")).to_have_count(1)
+
+    # The worker is stopped for longer than its comments are left out.
+    page.clock.run_for(600_000)
+    expect(page.get_by_role("article")).to_have_count(2)
+
+
 def test_a_comment_that_was_decided_and_waits_again_is_shown_again(desk: Desk) -> None:
     comment = desk.post()
     page = desk.open(before=lambda page: page.clock.install())
