@@ -78,13 +78,16 @@ class Settings(BaseModel):
     subject_key: Secret | None = Field(
         default=None,
         description="Hashes the `sub` of tokens where it is no id, such as an e-mail address, and "
-        "where it is of a site's own issuer. Set it before such people come, and never change it: "
-        "their ids would change. Unset, whoever guesses a `sub` can compute its id.",
+        "where it is of a site's own issuer, and the addresses of people of imports. Set it before "
+        "such people come, and never change it: their ids would change. Unset, whoever guesses a "
+        "`sub` or an address can compute its id.",
     )
     signing_keys: Secrets = Field(
         default=(),
-        description="Keys of cursors, ad tokens and visitor ids. The first key signs and every "
-        "key verifies, so that keys can be rotated.",
+        description="Keys of cursors, tokens of ads, visitors, guests and accounts, of stored "
+        "secrets, and of hashed mail addresses. The first key signs and every key verifies, so "
+        "that keys can be rotated: keep the former keys behind it "
+        "([dropping a key](operations/deploy.md#dropping-a-signing-key)).",
     )
 
     allowed_origins: Listed = Field(

@@ -92,12 +92,12 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         **{_parameter(field): _setting(field) for field in SETTINGS},
         "JwksUrl": {**_setting("jwks_url"), "AllowedPattern": "(https://.+)?"},
         # A reference into the secret would fail where the secret has no such member.
-        "SubjectKey": {
-            **_text("Hashes a token's sub that is no id; 32 characters or more, never to change"),
-            "NoEcho": True,
-            "AllowedPattern": "(.{32,64})?",
-            "MaxLength": 64,
-        },
+        "SubjectKey": _secret(
+            "Hashes a token's sub that is no id; 32 characters or more, never to change", 32, 64
+        ),
+        "CdnProof": _secret(
+            "What a CDN of your own sends as x-plaza-cdn-country; 16 to 40 characters", 16, 40
+        ),
         "Payments": {
             **_text(
                 "Who takes the money of shops: stripe; or fake, which takes none, without JwksUrl; "
@@ -293,7 +293,7 @@ def api_variables() -> dict[str, Any]:
     """Return the environment variables that the API's function has beside those."""
     payments = payment_variables(PAYMENT_SECRETS)
     proofs = {
-        _variable("cdn_proof"): when("HasCdn", PROOF, otherwise=""),
+        _variable("cdn_proof"): when("HasCdn", PROOF, otherwise=reference("CdnProof")),
     }
     made = {**payments, **spam_variables(), **mail_variables(), **proofs, **_subject_key()}
     return {**_resolved(API_SECRETS), **made}
@@ -373,6 +373,11 @@ def _text(description: str, default: str = "") -> dict[str, Any]:
 def _setting(field: str) -> dict[str, Any]:
     most = MOST_CHARACTERS.get(field, _MOST_CHARACTERS_OF_A_NUMBER)
     return {**_text(SETTINGS[field]), **constraint(field), "MaxLength": most}
+
+
+def _secret(description: str, least: int, most: int) -> dict[str, Any]:
+    pattern = f"(.{{{least},{most}}})?"
+    return {**_text(description), "NoEcho": True, "AllowedPattern": pattern, "MaxLength": most}
 
 
 def _list(description: str) -> dict[str, Any]:

@@ -15,10 +15,12 @@ from chalicelib.people.ids import GUEST_ID
 
 ERASURE, BUYER_ERASURE = "/users/me", "/orders/{order}/erasure"
 JOINING, CLAIM = "/sites/{site}/people/me/joined", "/carts/{cart}/claim"
-STANDING, STOP = "/sites/{site}/people/{user}", "/notifications/mail/stop"
+STANDING = "/sites/{site}/people/{user}"
+CHOICE, STOP = "/notifications/mail", "/notifications/mail/stop"
 DELETIONS = frozenset({"/content/{site}/assets/{asset}", "/users/me/assets/{asset}"})
 REMOVALS = frozenset(f"{route}/versions/{{number}}" for route in DELETIONS)
-ROUTES = DELETIONS | REMOVALS | {ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, STOP}
+ROUTES = frozenset({ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, CHOICE, STOP})
+ROUTES |= DELETIONS | REMOVALS
 # Logs Insights ends its answers there: without a limit, and with the highest.
 _CUTS = (10_000, 100_000)
 
@@ -139,6 +141,17 @@ def _parse(line: str) -> _Call | None:
     return _Call.model_validate(found)
 
 
+def _note_letters(replay: Replay, call: _Call) -> None:
+    """Note whether a person's letters end: by the link of a letter, or by their own choice."""
+    match call.details:
+        case {"person": str(person)}:
+            replay.stopped.add(person)
+        case {"every": "off"}:
+            replay.stopped.add(call.caller or "")
+        case {"every": _}:
+            replay.stopped.discard(call.caller or "")
+
+
 def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
     things, user = call.things, call.caller or ""
     match call.method, call.route:
@@ -158,8 +171,8 @@ def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
             taken.people[user].update(call.details.get("joined", []))
         case "POST", route if route == CLAIM:
             taken.orders[user].update(call.details.get("orders", []))
-        case "POST", route if route == STOP:
-            replay.stopped.add(call.details["person"])
+        case _, route if route in {CHOICE, STOP}:
+            _note_letters(replay, call)
         case "DELETE", route if route in DELETIONS:
             replay.deletions.add(Deletion(call.owner, things["asset"]))
         case "DELETE", route if route in REMOVALS:

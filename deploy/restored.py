@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from chalicelib.assets import catalogue
 from chalicelib.assets.blobs import BlobGone, store_of
-from chalicelib.assets.errors import AssetInUse, UnknownAsset
+from chalicelib.assets.errors import AssetInUse, StoreUnavailable, UnknownAsset
 from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version
 from chalicelib.comments.people import changing
 from chalicelib.comments.people.rows import Status, status_of
@@ -74,7 +74,10 @@ class Refusal(NamedTuple):
 
 
 class Done(NamedTuple):
-    """The results of a run: lines for the operator."""
+    """The results of a run: lines for the operator.
+
+    `unnamed` and `payments` are None where the settings name no bucket, and no provider.
+    """
 
     calls: int
     unread: list[int]
@@ -83,9 +86,9 @@ class Done(NamedTuple):
     assets: Deleted
     removed: list[Removal]
     missing: list[Removal]
-    unnamed: list[str]
+    unnamed: list[str] | None
     people: list[Undecided]
-    payments: list[TakenPayment]
+    payments: list[TakenPayment] | None
     imported: list[str]
     stopped: list[str]
     refused: list[Refusal]
@@ -94,14 +97,19 @@ class Done(NamedTuple):
 def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool) -> Done:
     """Do everything that the restored database lacks; return it for the operator.
 
-    With `refunds`, payments without an order are given back.
+    With `refunds`, payments without an order are given back. Raises StoreUnavailable, with nothing
+    done, if the settings lack a store that has assets.
     """
+    for asset in ASSETS.of(runtime.database).find({}, {"versions": 1}):
+        for version in asset["versions"]:
+            if "gone" not in version:
+                store_of(runtime, version["store"])
     erased = sorted(replay.erasures)
     for user in erased:
         jobs.begin_erasure(runtime, PEOPLE, user)
     for person in sorted(replay.stopped):
         mailing.stop(runtime, person)
-    payments = list(payments_without_order(runtime, since))
+    payments = payments_without_order(runtime, since)
     return Done(
         calls=replay.calls,
         unread=replay.unread,
@@ -115,7 +123,7 @@ def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool)
         payments=payments,
         imported=sorted(replay.imported),
         stopped=sorted(replay.stopped),
-        refused=list(_refund_all(runtime, payments)) if refunds else [],
+        refused=list(_refund_all(runtime, payments or [])) if refunds else [],
     )
 
 
@@ -186,10 +194,10 @@ def _is_stored(runtime: Runtime, version: Version) -> bool:
     return True
 
 
-def _waste_unnamed_blobs(runtime: Runtime) -> list[str]:
-    """Have the blobs of the bucket removed that nothing names; return them."""
+def _waste_unnamed_blobs(runtime: Runtime) -> list[str] | None:
+    """Have the blobs of the bucket removed that nothing names; return them. None: no bucket."""
     if not runtime.settings.asset_bucket:
-        return []
+        return None
     stored = list(store_of(runtime, "s3").names())
     # After the listing: a blob that is newer than it is not judged.
     named, rows = _named_blobs(runtime), WASTE.of(runtime.database)
@@ -217,23 +225,23 @@ def _blobs_of(asset: Asset) -> Iterator[str]:
     return (version["blob"] for version in asset["versions"])
 
 
-def payments_without_order(runtime: Runtime, since: datetime) -> Iterator[TakenPayment]:
-    """Yield the provider's payments from a time on whose order is gone.
+def payments_without_order(runtime: Runtime, since: datetime) -> list[TakenPayment] | None:
+    """Return the provider's payments from a time on whose order is gone. None: no provider.
 
     The shop's schedule finds the payments of the other orders by itself.
     """
     name = runtime.settings.payments
     if name is None:
-        return
-    provider, after = providers.provider_of(runtime, name), None
+        return None
+    provider, after, found = providers.provider_of(runtime, name), None, list[TakenPayment]()
     while True:
         page = provider.list_payments(since - _OVERLAP, after)
         known = {"_id": {"$in": [each.order for each in page.found]}}
         orders = {row["_id"] for row in ORDERS.of(runtime.database).find(known, {"_id": 1})}
-        yield from (each for each in page.found if each.order not in orders)
+        found += (each for each in page.found if each.order not in orders)
         after = page.after
         if after is None:
-            return
+            return found
 
 
 def _refund_all(runtime: Runtime, payments: Sequence[TakenPayment]) -> Iterator[Refusal]:
@@ -280,11 +288,21 @@ def report(done: Done, *, refunds: bool) -> Iterator[str]:
     ]
     for title, found in [*always, *((title, found) for title, found in problems if found)]:
         yield f"{len(found)} {title}: {', '.join(map(str, found)) or '-'}"
-    yield f"{len(done.unnamed)} files of the bucket belong to nothing and go after 15 minutes"
+    if done.unnamed is None:
+        yield "no bucket was compared: PLAZA_ASSET_BUCKET is not set"
+    else:
+        yield f"{len(done.unnamed)} files of the bucket belong to nothing and go after 15 minutes"
     yield f"{len(done.people)} people have another status than after the point, decide again"
     for person in done.people:
         site, user, status = person.decided
         yield f"  {site}: {person.name} ({user}) was {status}, is {person.status}"
+    yield from _report_payments(done, refunds=refunds)
+
+
+def _report_payments(done: Done, *, refunds: bool) -> Iterator[str]:
+    if done.payments is None:
+        yield "no payments were compared: PLAZA_PAYMENTS is not set"
+        return
     told = "given back" if refunds else "not given back: run again with --refund"
     yield f"{len(done.payments)} payments have no order{f', {told}' if done.payments else ''}"
     for each in done.payments:
@@ -339,6 +357,8 @@ def main() -> None:
         done = restore(runtime, given.since, replay, refunds=given.refund)
     except InvalidSettings as failure:
         sys.exit(f"script/restored: {failure}")
+    except StoreUnavailable:
+        sys.exit("script/restored: assets are in a bucket, and PLAZA_ASSET_BUCKET is not set")
     print(*report(done, refunds=given.refund), sep="\n")
     cut = [file.name for file in files if may_be_cut(file.lines)]
     for name in cut:

@@ -102,6 +102,8 @@ def _declare_choice(route: Route, verified: VerifiedKeys) -> None:
         account does not vouch for gets a letter first, whose link confirms it.
         """
         _choose(request, verified, caller, body)
+        # A database that is restored to a time before has to end the letters again.
+        request.details["every"] = body.every
         return Ok(_answer(request.runtime, mailing.find(request.runtime, caller.id)))
 
 

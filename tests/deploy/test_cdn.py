@@ -242,7 +242,10 @@ def test_nobody_passes_it_by(template: Any) -> None:
     both = [added(PROOF_HEADER), added(COUNTRY_PROOF_HEADER)]
     assert deployed_with(template, with_country) == both
     variable = properties(template, "APIHandler")["Environment"]["Variables"]["PLAZA_CDN_PROOF"]
-    assert [deployed_with(template, variable, **each) for each in ({}, ON)] == ["", PROOF]
+    own = {"CdnProof": "of a CDN of one's own"}
+    cases: list[dict[str, str]] = [{}, ON, own]
+    found = [deployed_with(template, variable, **each) for each in cases]
+    assert found == ["", PROOF, own["CdnProof"]]
 
 
 def added(name: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ import pytest
 
 from deploy.declared import ROOT
 from deploy.replay import (
+    CHOICE,
     CLAIM,
     DELETIONS,
     JOINING,
@@ -118,6 +119,25 @@ def test_who_stopped_their_letters_is_known() -> None:
     found = read_audit([audit_line(START, **stop, details={"person": "ann"})], START)
 
     assert found.stopped == {"ann"}
+
+
+def test_of_several_choices_of_letters_the_last_holds() -> None:
+    def chosen(minutes: int, user: str, every: str, status: int = 200) -> str:
+        said = {"caller": user, "status": status, "details": {"every": every}}
+        return audit_line(
+            START + timedelta(minutes=minutes), method="PUT", route=CHOICE, things={}, **said
+        )
+
+    stop = {"method": "POST", "route": STOP, "caller": None, "status": 200}
+    lines = [
+        chosen(2, "ann", "daily"),
+        audit_line(START, **stop, details={"person": "ann"}),
+        chosen(1, "ben", "off"),
+        chosen(1, "cyd", "off", status=429),
+        chosen(0, "ben", "hourly"),
+    ]
+
+    assert read_audit(lines, START).stopped == {"ben"}
 
 
 @pytest.mark.parametrize(("number", "is_cut"), [(9_999, False), (10_000, True), (10_001, False)])

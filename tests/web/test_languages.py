@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import OpenPage
 from tests.web.support.browser import until
@@ -42,6 +43,33 @@ def test_an_element_speaks_the_nearest_language_that_it_knows(
         expect(page.locator(f"[id='{tag}']")).to_have_text(text)
 
     assert failing(ROWS, check) == []
+
+
+# A page's `lang`, and how the first of March 2026, 13:00 UTC, is written there.
+WRITTEN = [("en-GB", "01/03/2026, 13:00:00"), ("en_AU", "01/03/2026, 1:00:00"), ("sv", "3/1/2026")]
+
+
+@pytest.fixture
+def posted(client: Client, clock: Clock) -> None:
+    """A comment of the first of March, 13:00 UTC."""
+    clock.advance(hours=1)
+    reply = client.as_("ann", name="Ann").post(f"/nodes/{NODE}/comments", text="Up.")
+    assert reply.status == 201, reply.body
+
+
+@pytest.mark.usefixtures("posted")
+@pytest.mark.parametrize(("tag", "written"), WRITTEN)
+def test_times_are_written_as_in_the_region_of_the_page(
+    site: Site, open_page: OpenPage, tag: str, written: str
+) -> None:
+    """A reader of 01/03 in Britain would take 3/1 for the third of January."""
+    site.language = tag
+    site.body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+    page = open_page(site, timezone_id="UTC")
+
+    time = page.locator("article time").first
+
+    expect(time).to_have_attribute("title", re.compile(f"^{re.escape(written)}"))
 
 
 @pytest.mark.parametrize("mode", ["open", "closed"])

@@ -87,6 +87,20 @@ def test_a_name_is_completed_after_a_letter_of_a_script_without_spaces(
     assert mentions(talk, f"me@\u5c0f {before}@{name}") == ["xiao"]
 
 
+def test_names_are_asked_for_again_after_a_call_that_failed(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    page = opened(talk, open_page, may_log="net::ERR")
+    page.route("**/people?*", lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        field(page).press_sequentially("@a")
+    page.unroute("**/people?*")
+
+    field(page).press_sequentially("n")
+
+    expect(offered(page)).to_have_text(["Ann", "Anton"])
+
+
 def test_a_name_is_chosen_by_a_touch(talk: Discussion, open_page: OpenPage) -> None:
     page = opened(talk, open_page, "ben", **PHONE)
     field(page).press_sequentially("@ant")

@@ -182,7 +182,7 @@ export default class PlazaBell extends Live {
 
   /** A number in the reader's language; a hundred stands for more. @param {number} count */
   #number(count) {
-    return Math.min(count, MOST).toLocaleString(this.#words.language) + (count > MOST ? "+" : "");
+    return Math.min(count, MOST).toLocaleString(this.#words.locale) + (count > MOST ? "+" : "");
   }
 
   /** Keep the list beside its button. */

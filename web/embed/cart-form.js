@@ -32,10 +32,10 @@ const FIELDS = /** @type {const} */ ([
 const REQUIRED = ["email", "name", "street"];
 
 /** @param {string} codes @param {CartWords} words */
-function countryChoice(codes, { t, language }) {
-  const names = new Intl.DisplayNames([language], { type: "region" });
+function countryChoice(codes, { t, locale }) {
+  const names = new Intl.DisplayNames([locale], { type: "region" });
   const offered = (codes.trim() || COUNTRIES).split(/[\s,]+/).filter(Boolean).map((code) => ({ code, name: names.of(code) || code }));
-  offered.sort((one, other) => one.name.localeCompare(other.name, language));
+  offered.sort((one, other) => one.name.localeCompare(other.name, locale));
   const own = new Intl.Locale(navigator.language).region;
   return /** @type {HTMLSelectElement} */ (h("select", { id: "country", name: "country", required: true, autocomplete: "country", part: "input" },
     offered.length > 1 && h("option", { value: "" }, t("choose")),

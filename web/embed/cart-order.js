@@ -42,11 +42,11 @@ export function orderView({ order, payment }, words, acts) {
 export const endOf = ({ reason }) => (reason === "declined" || reason === "cancelled" ? reason : "notBought");
 
 /** @param {Order} order @param {CartWords} words */
-function pastOrder(order, { t, money, language }) {
+function pastOrder(order, { t, money, locale }) {
   const state = order.sent ? "sent" : order.state === "done" || order.state === "void" ? order.state : "paying";
   return h("li", {},
     h("span", {}, h("b", { dir: "auto" }, order.lines.map((line) => `${line.qty} × ${line.title}`).join(", ")),
-      h("small", {}, `${new Date(order.at).toLocaleDateString(language)} · ${t(`state_${state}`)}`)),
+      h("small", {}, `${new Date(order.at).toLocaleDateString(locale)} · ${t(`state_${state}`)}`)),
     h("span", { class: "price" }, money(order.total_micros, order.currency)));
 }
 

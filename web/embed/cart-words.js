@@ -19,13 +19,13 @@ const MICROS = 1e6;
 /** The words of a cart, from the nearest `lang`. @param {Element} element @returns {Promise<CartWords>} */
 export async function cartWords(element) {
   const words = await withMatters(await wordsFor(element), { cart });
-  const { language, t } = words;
+  const { locale, t } = words;
   /** @type {CartWords["money"]} */
-  const money = (micros, currency) => new Intl.NumberFormat(language, { style: "currency", currency }).format(micros / MICROS);
+  const money = (micros, currency) => new Intl.NumberFormat(locale, { style: "currency", currency }).format(micros / MICROS);
   return {
     ...words,
     money,
-    time: (iso) => new Date(iso).toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" }),
+    time: (iso) => new Date(iso).toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" }),
     reason(error, cart, title) {
       /** @type {any} */
       const facts = (error instanceof Problem && error.body.facts) || {};

@@ -38,13 +38,13 @@ const MORNING = 7;
  * @param {HTMLElement} panel @param {import("./inbox.js").Desk} desk @param {HTMLElement} button It leads here, and has the focus afterwards.
  */
 export async function prepare(panel, { call, words, worker }, button) {
-  const { language, reason, t } = await withMatters(words, { choices });
+  const { locale, reason, t } = await withMatters(words, { choices });
   /** @type {Preferences} */
   const { kinds, always_on: alwaysOn, quiet } = await call(PATH, { anew: true });
   /** Without a worker of the page no browser gets push messages. @type {Channel[]} */
   const channels = worker ? ["in_app", "email", "push"] : ["in_app", "email"];
   const rows = Object.keys(ROWS).map(row);
-  const hour = hourNames(language);
+  const hour = hourNames(locale);
   const begin = select(quiet?.from ?? NONE, [NONE, ...HOURS], (each) => each === NONE ? t("quietNone") : hour(each));
   const end = select(quiet?.to ?? MORNING, HOURS, hour);
   const field = (/** @type {string} */ key, /** @type {HTMLElement} */ input) => h("label", {}, h("span", {}, t(key)), input);

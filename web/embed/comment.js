@@ -12,7 +12,7 @@ import { when } from "./times.js";
 
 /** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
 export function articleOf(comment, words, actions, bar) {
-  const { t, language } = words;
+  const { t, locale } = words;
   if (!comment.author || comment.html === null) {
     const why = t(comment.state === "pending" ? "waits" : comment.state === "hidden" ? "unseen" : "gone");
     return h("article", { class: "gone", "aria-label": why }, h("p", {}, why));
@@ -41,7 +41,7 @@ export function articleOf(comment, words, actions, bar) {
   return h("article", { "aria-labelledby": name, "data-by": comment.author.id, class: comment.state },
     h("header", {},
       ...bylineOf(comment.author, name, words, actions.api, comment.node_id, actions.person),
-      linkTo(comment.id, t("permalink"), when(comment.posted_at, language)),
+      linkTo(comment.id, t("permalink"), when(comment.posted_at, locale)),
       answered && linkTo(answered.id, t("permalink"), t("inReplyTo", { name: `\u2068${answered.author?.name}\u2069` })),
       comment.edited_at && h("i", {}, t("edited")),
       actions.isPinned && h("i", { class: "badge" }, t("pinned")),

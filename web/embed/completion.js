@@ -41,10 +41,11 @@ export function complete(area, search, chosen) {
     const wanted = asked();
     if (!wanted || (none !== null && wanted.query.startsWith(none))) return close();
     timer = window.setTimeout(async () => {
-      const people = await search(wanted.query).catch(() => []);
+      const people = await search(wanted.query).catch(() => null);
       if (mine !== turn) return;
-      none = people.length ? null : wanted.query;
-      show(people);
+      // A call that failed says nothing of what begins like this.
+      none = people?.length === 0 ? wanted.query : null;
+      show(people || []);
     }, WAIT_MS);
   }
 

@@ -50,7 +50,7 @@ const drafts = {
 
 /** @param {FormOptions} options */
 export function textForm({ words, place, label, hint = "", most = 10_000, choice, text = "", search, preview, send, done }) {
-  const { t, language } = words;
+  const { t, locale } = words;
   const stored = `plaza:draft:${place}`;
   /** @type {Draft} */
   const draft = drafts.read(stored) || { text, key: newKey() };
@@ -107,7 +107,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   function counted() {
     const isNear = area.value.length > COUNTED_SHARE * most;
     const room = isNear ? most - [...area.value.replace(/^(?:[ \t]*\n)+|\s+$/g, "")].length : most;
-    left.textContent = isNear && room <= (1 - COUNTED_SHARE) * most ? t(room < 0 ? "over" : "left", { count: Math.abs(room).toLocaleString(language) }) : "";
+    left.textContent = isNear && room <= (1 - COUNTED_SHARE) * most ? t(room < 0 ? "over" : "left", { count: Math.abs(room).toLocaleString(locale) }) : "";
     left.classList.toggle("over", room < 0);
     return room >= 0;
   }
@@ -185,7 +185,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     const left = Math.ceil((end - performance.now()) / 1_000);
     if (left > 0) {
       button.ariaDisabled = "true";
-      const seconds = new Intl.NumberFormat(language, { style: "unit", unit: "second" }).format(left);
+      const seconds = new Intl.NumberFormat(locale, { style: "unit", unit: "second" }).format(left);
       // A screen reader is not told each second.
       button.replaceChildren(does, h("span", { "aria-hidden": "true" }, ` · ${seconds}`));
       setTimeout(holdBack, 1_000, end);

@@ -10,9 +10,9 @@ import { makePart } from "./part.js";
 const SOON_MS = 7 * 86_400_000;
 
 /** When a discussion opens, closes or has closed; "" where there is nothing to tell. @param {Page["node"]} node @param {Words} words */
-function timesOf({ open: isOpen, locked, opens_at: opensAt, closes_at: closesAt }, { t, language }) {
+function timesOf({ open: isOpen, locked, opens_at: opensAt, closes_at: closesAt }, { t, locale }) {
   const told = (/** @type {string} */ key, /** @type {string} */ iso) =>
-    t(key, { time: new Date(iso).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" }) });
+    t(key, { time: new Date(iso).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" }) });
   const left = closesAt ? Date.parse(closesAt) - Date.now() : Infinity;
   if (isOpen) return closesAt && left < SOON_MS ? told("closes", closesAt) : "";
   if (locked) return t("locked");

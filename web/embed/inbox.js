@@ -149,7 +149,7 @@ export class Inbox {
 
   /** @param {Item} item @param {HTMLElement} link */
   #paint(item, link) {
-    const { t, language } = this.#desk.words;
+    const { t, locale } = this.#desk.words;
     const { by, actors = by ? [by] : [], count = actors.length } = item;
     // A release may know more kinds than this page, or fewer: of those the people are shown alone. An
     // event that no person caused has no names.
@@ -161,7 +161,7 @@ export class Inbox {
     link.replaceChildren(
       h("span", { class: "said" }, (after != null || !count) && before, ...names, count > actors.length && ` (${this.#desk.number(count)})`, after),
       h("span", { class: "text", part: "text", dir: "auto" }, item.excerpt),
-      h("small", {}, !item.read && h("b", {}, t("unread")), h("bdi", {}, item.page.title), when(item.at, language)));
+      h("small", {}, !item.read && h("b", {}, t("unread")), h("bdi", {}, item.page.title), when(item.at, locale)));
   }
 
   /** Mark what a reader goes to as read: also while the page is left. @param {string} id @param {MouseEvent} event */

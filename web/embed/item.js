@@ -19,15 +19,15 @@ export const pathOf = (item) => `/${isAction(item) ? "actions" : "posts"}/${item
 /** @param {Item} item */
 export const personOf = (item) => (isAction(item) ? item.actor : item.author);
 
-/** A text that is told apart from the direction of those around it. @param {unknown} value @param {string} language */
-const isolated = (value, language) => (typeof value === "number" ? value.toLocaleString(language) : `\u2068${value}\u2069`);
+/** A text that is told apart from the direction of those around it. @param {unknown} value @param {string} locale */
+const isolated = (value, locale) => (typeof value === "number" ? value.toLocaleString(locale) : `\u2068${value}\u2069`);
 
 /** What somebody did, in the words of its type; a type without words is told by its name. @param {Action} action @param {Words} words */
-function deed({ descriptor, refs }, { t, language }) {
+function deed({ descriptor, refs }, { t, locale }) {
   const key = `did_${descriptor.type}`;
-  const values = Object.fromEntries(Object.entries(descriptor).map(([name, value]) => [name, isolated(value, language)]));
+  const values = Object.fromEntries(Object.entries(descriptor).map(([name, value]) => [name, isolated(value, locale)]));
   const own = t(key, values);
-  return own === key ? [descriptor.type.replaceAll("_", " "), ...refs.map((ref) => isolated(ref.name, language))].join(" · ") : own;
+  return own === key ? [descriptor.type.replaceAll("_", " "), ...refs.map((ref) => isolated(ref.name, locale))].join(" · ") : own;
 }
 
 /** @typedef {{api: string, all: boolean}} Pictures Where the API is, whose own pictures are shown; and whether those of any other host are, too. */
@@ -82,7 +82,7 @@ function face({ name }) {
  * @param {Item} item @param {Words} words @param {Pictures} pictures
  */
 export function articleOf(item, words, pictures) {
-  const { t, language } = words;
+  const { t, locale } = words;
   const name = `i-${item.id}`;
   const [at, edited, given] = isAction(item) ? [item.conducted_at, null, item.descriptor] : [item.posted_at, item.edited_at, item.detail];
   // `text`, or whatever a type calls its own: `rating_text`.
@@ -91,7 +91,7 @@ export function articleOf(item, words, pictures) {
     face(personOf(item)),
     h("header", {},
       h("b", { id: name, part: "author", dir: "auto" }, personOf(item).name),
-      when(at, language),
+      when(at, locale),
       edited && h("i", {}, t("edited")),
       !isAction(item) && item.visibility === "circles" && h("i", { class: "badge" }, t("limited"))),
     h("div", { class: "text", part: "text" },
@@ -104,9 +104,9 @@ export function articleOf(item, words, pictures) {
 export const editedAt = (comment) => ("edited_at" in comment && comment.edited_at) || "";
 
 /** @param {Comment} comment @param {Words} words @param {Element[]} [tools] what its reader may do with it */
-export function commentOf(comment, { t, language }, tools = []) {
+export function commentOf(comment, { t, locale }, tools = []) {
   return h("li", { "data-id": comment.id, "data-at": comment.posted_at, "data-edited": editedAt(comment), part: "comment", tabindex: -1 },
-    h("b", { part: "author", dir: "auto" }, comment.author.name), " ", when(comment.posted_at, language),
+    h("b", { part: "author", dir: "auto" }, comment.author.name), " ", when(comment.posted_at, locale),
     editedAt(comment) && h("i", {}, " ", t("edited")),
     h("p", { class: "text", part: "text", dir: "auto" }, comment.text),
     ...tools);

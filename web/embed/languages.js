@@ -26,13 +26,22 @@ export function nearestOf(wanted, known) {
   return "en";
 }
 
-/** The known language of a place: by the nearest `lang`, also outside of a component, or the browser's. @param {Element} element @param {readonly string[]} known */
-export function languageAt(element, known) {
+/** The known language of a place. @param {Element} element @param {readonly string[]} known */
+export const languageAt = (element, known) => nearestOf(tagsAt(element), known);
+
+/** How numbers and times are written at a place: as its page's tag says, or its browser's, with the region of an `en-GB`. @param {Element} element @param {string} language Its known language. */
+export function localeAt(element, language) {
+  const tag = tagsAt(element).find((each) => nameOf(each) === nameOf(language));
+  return tag ? tag.trim().replace(/_/g, "-") : language;
+}
+
+/** The tags of a place: the nearest `lang`, also outside of a component, or the browser's. @param {Element} element @returns {readonly string[]} */
+function tagsAt(element) {
   for (let each = /** @type {Element | null} */ (element); each; each = around(each)) {
     const tag = each.getAttribute("lang");
-    if (tag) return nearestOf([tag], known);
+    if (tag) return [tag];
   }
-  return nearestOf(navigator.languages, known);
+  return navigator.languages;
 }
 
 /** @param {string} language */

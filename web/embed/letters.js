@@ -21,12 +21,12 @@ const MOST = 254;
  * @param {HTMLElement} panel @param {import("./inbox.js").Desk} desk @param {HTMLElement} button It leads here, and has the focus afterwards.
  */
 export async function prepare(panel, { call, words }, button) {
-  const { language, reason, t } = await withMatters(words, { letters });
+  const { language, locale, reason, t } = await withMatters(words, { letters });
   /** @type {Choice} */
   const choice = await call(PATH, { anew: true });
   const every = select(choice.every, EVERY, (each) => t(`every_${each}`));
-  const weekday = select(choice.weekday, numbers(1, 7), weekdayNames(language));
-  const hour = select(choice.hour, HOURS, hourNames(language));
+  const weekday = select(choice.weekday, numbers(1, 7), weekdayNames(locale));
+  const hour = select(choice.hour, HOURS, hourNames(locale));
   const email = /** @type {HTMLInputElement} */ (h("input", { type: "email", maxlength: MOST, autocomplete: "email", dir: "ltr", part: "input" }));
   const field = (/** @type {string} */ key, /** @type {HTMLElement} */ input) => h("label", {}, h("span", {}, t(key)), input);
   const [ofWeeks, ofDays, ofAll] = [field("lettersWeekday", weekday), field("lettersHour", hour), field("lettersEmail", email)];

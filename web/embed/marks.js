@@ -113,14 +113,14 @@ class Marks {
 
   /** A button that says something, or takes it back. @param {Kind} kind @param {Wish} wish @param {Press} press @returns {Toggle} */
   #toggle({ key, value, face, name, refusal, comesAndGoes }, wish, press) {
-    const { words: { language }, node: { locked } } = this.#desk;
+    const { words: { locale }, node: { locked } } = this.#desk;
     const isVote = key === VOTE;
     const count = h("span", {});
     const button = h("button", { part: "button", title: refusal || name || null, disabled: locked || refusal !== "", onclick: () => press(key, value) },
       h("span", { "aria-hidden": isVote && "true" }, face), isVote && h("span", { class: "unseen" }, name), " ", count);
     const draw = () => {
       const [counted, isMine] = [wish.count(key, value), wish.mine[key] === value];
-      count.textContent = counted ? counted.toLocaleString(language) : "";
+      count.textContent = counted ? counted.toLocaleString(locale) : "";
       button.setAttribute("aria-pressed", String(isMine));
       // One that has just been pressed stays, or the keyboard would lose its place.
       button.hidden = comesAndGoes && !counted && !isMine && !button.matches(":focus");

@@ -118,8 +118,8 @@ class Cards {
 
   /** What the site tells of a person: to themselves and to moderators. @param {Schemas["OwnSitePersonAnswer"] | null} person @param {Schemas["CountsOfPersonAnswer"] | undefined | null} counts */
   #told(person, counts) {
-    const { t, language } = this.words;
-    const since = person?.first_at && new Date(person.first_at).toLocaleDateString(language, { dateStyle: "long" });
+    const { t, locale } = this.words;
+    const since = person?.first_at && new Date(person.first_at).toLocaleDateString(locale, { dateStyle: "long" });
     return [
       !!person?.badges.length && h("p", { class: "row" }, ...person.badges.map((each) => h("span", { class: "chip", part: "badge", dir: "auto" }, each))),
       since && h("p", {}, t("since", { date: since })),

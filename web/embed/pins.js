@@ -24,13 +24,13 @@ export class Pins {
   }
 
   /** Show what is pinned by now; give the ids of those that were not, or are not any more. @param {Comment[]} pinned @param {import("./words.js").Words} words */
-  show(pinned, { t, language }) {
+  show(pinned, { t, locale }) {
     const changed = [...pinned.filter(({ id }) => !this.has(id)), ...this.#pinned.filter(({ id }) => !pinned.some((each) => each.id === id))];
     this.#pinned = pinned;
     this.place.hidden = !pinned.length;
     this.place.setAttribute("aria-label", t("pinned"));
     this.place.replaceChildren(...pinned.map(({ id, author, posted_at: at, html }) => h("div", {},
-      h("header", {}, h("b", { part: "author", dir: "auto" }, author?.name || ""), linkTo(id, t("permalink"), when(at, language)), h("i", { class: "badge" }, t("pinned"))),
+      h("header", {}, h("b", { part: "author", dir: "auto" }, author?.name || ""), linkTo(id, t("permalink"), when(at, locale)), h("i", { class: "badge" }, t("pinned"))),
       fill(h("div", { class: "text", part: "text", dir: "auto" }), html || ""))));
     return changed.map(({ id }) => id);
   }

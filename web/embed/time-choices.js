@@ -19,14 +19,14 @@ export function select(chosen, values, label) {
     h("select", { part: "input" }, ...values.map((value) => h("option", { value, selected: value === chosen }, label(value)))));
 }
 
-/** Names of hours in a language. @param {string} language @returns {(hour: number) => string} */
-export function hourNames(language) {
-  const format = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
+/** Names of hours. @param {string} locale @returns {(hour: number) => string} */
+export function hourNames(locale) {
+  const format = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
   return (hour) => format.format(MONDAY_MS + hour * HOUR_MS);
 }
 
-/** Names of weekdays in a language, 1 for Monday. @param {string} language @returns {(day: number) => string} */
-export function weekdayNames(language) {
-  const format = new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" });
+/** Names of weekdays, 1 for Monday. @param {string} locale @returns {(day: number) => string} */
+export function weekdayNames(locale) {
+  const format = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
   return (day) => format.format(MONDAY_MS + (day - 1) * DAY_MS);
 }

@@ -29,13 +29,13 @@ const dayOf = (at) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / 
 /** @param {Date} at */
 const monthOf = (at) => 12 * at.getFullYear() + at.getMonth();
 
-/** @param {string} iso @param {string} language */
-export function ago(iso, language) {
+/** @param {string} iso @param {string} locale */
+export function ago(iso, locale) {
   const [count, unit] = since(new Date(iso), new Date());
-  return new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" }).format(-count, unit);
+  return new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" }).format(-count, unit);
 }
 
-/** A time; `renewTimes` keeps it true. @param {string} iso @param {string} language */
-export function when(iso, language) {
-  return h("time", { datetime: iso, lang: language, title: new Date(iso).toLocaleString(language) }, ago(iso, language));
+/** A time; `renewTimes` keeps it true. @param {string} iso @param {string} locale */
+export function when(iso, locale) {
+  return h("time", { datetime: iso, lang: locale, title: new Date(iso).toLocaleString(locale) }, ago(iso, locale));
 }

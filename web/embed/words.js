@@ -1,6 +1,6 @@
 // @ts-check
 /** What an element says, in its reader's language. */
-import { isRtl, languageAt } from "./languages.js";
+import { isRtl, languageAt, localeAt } from "./languages.js";
 import { speak } from "./matters.js";
 import common from "./words/en/common.js";
 
@@ -10,6 +10,7 @@ const LANGUAGES = /** @type {string[]} */ (BUILT_LANGUAGES);
 /**
  * @typedef {object} Words
  * @property {string} language
+ * @property {string} locale The language with its region, for numbers and times.
  * @property {boolean} isRtl
  * @property {(key: string, values?: Record<string, string | number>) => string} t
  * @property {(error: unknown) => string} reason What went wrong; a fault of the element itself is told on the console, too.
@@ -20,6 +21,7 @@ export async function wordsFor(element, matters) {
   const { language, t } = await speak(languageAt(element, LANGUAGES), { common, ...matters }, (key) => key);
   return {
     language,
+    locale: localeAt(element, language),
     isRtl: isRtl(language),
     t,
     reason(error) {

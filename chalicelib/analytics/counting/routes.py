@@ -78,7 +78,7 @@ def _declare_beacons(route: Route, beacons: Beacons) -> None:
 def _declare_cookie(route: Route) -> None:
     @route("PUT", "/hits/ignore", is_audited=False)
     def ignore_own_hits(request: Request) -> NoContent:
-        """Have this browser's visits not counted, on any site, by a cookie."""
+        """Have this browser's visits to the site of the calling page not counted, by a cookie."""
         del request
         return NoContent(headers={"Set-Cookie": uncounted_cookie(), **NO_STORE})
 

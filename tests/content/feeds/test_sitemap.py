@@ -135,8 +135,9 @@ def test_what_is_no_part_is_refused(quiet: Client, part: str) -> None:
     assert quiet.get(f"{PAGES}?part={part}").code == "invalid_request"
 
 
+@pytest.mark.usefixtures("quiet")
 def test_pages_are_counted_again_after_five_minutes(
-    quiet: Client, listened: Runtime, commands: Commands, clock: Clock
+    listened: Runtime, commands: Commands, clock: Clock
 ) -> None:
     sent: list[list[str]] = []
     for minutes in (0, 4, 1):

@@ -4,12 +4,14 @@ A database of before, a provider, a bucket and a log of after.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
 from chalicelib.assets import upkeep
 from chalicelib.assets.blobs import store_of
+from chalicelib.assets.errors import StoreUnavailable
 from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import sweep
@@ -50,9 +52,9 @@ def test_a_restore_repeats_what_the_database_does_not_know(
     assert {each.asset for each in done.removed} == {world.in_database, world.in_bucket}
     for asset in (world.in_database, world.in_bucket):
         assert world.client.get(f"/assets/{asset}/1").status == 404
-    assert len(done.unnamed) == 1
+    assert len(done.unnamed or []) == 1
     assert set(store_of(world.runtime, "s3").names()) == set()
-    assert [each.order for each in done.payments] == [world.lost]
+    assert [each.order for each in done.payments or []] == [world.lost]
     (refund,) = stripe.refunds
     assert refund["payment_intent"] == "pi_2"
     paid = world.runtime.database["shop.order"].find_one({"_id": world.known})
@@ -171,13 +173,50 @@ def test_without_the_log_lost_bytes_are_found_and_payments_only_told(
     assert (done.erased, done.removed) == ([], [])
     # GridFS came back with the database; the bucket did not.
     assert [each.asset for each in done.missing] == [world.in_bucket]
-    assert [each.order for each in done.payments] == [world.lost]
+    assert [each.order for each in done.payments or []] == [world.lost]
     assert stripe.refunds == []
     lines = list(restored.report(done, refunds=False))
     assert lines[-2:] == [
         "1 payments have no order, not given back: run again with --refund",
         f"  pi_2: 18.99 EUR, {world.lost}",
     ]
+
+
+def test_a_choice_of_no_letters_is_in_the_log(
+    world: World, written: Callable[[], list[str]]
+) -> None:
+    reply = world.client.as_("ben").put("/notifications/mail", every="off")
+    assert reply.status == 200, reply.body
+
+    assert read_audit(written(), world.clock()).stopped == {"ben"}
+
+
+def test_a_run_says_what_it_had_nothing_to_compare_with(world: World) -> None:
+    change = {"payments": None, "asset_bucket": None}
+    runtime = replace(world.runtime, settings=world.runtime.settings.model_copy(update=change))
+    runtime.database["content.asset"].delete_many({})
+
+    done = restored.restore(runtime, world.clock(), read_audit([], world.clock()), refunds=True)
+
+    assert (done.payments, done.unnamed) == (None, None)
+    lines = list(restored.report(done, refunds=True))
+    assert "no bucket was compared: PLAZA_ASSET_BUCKET is not set" in lines
+    assert lines[-1] == "no payments were compared: PLAZA_PAYMENTS is not set"
+
+
+def test_without_the_bucket_of_its_assets_nothing_is_done(
+    world: World, workers: Workers, written: Callable[[], list[str]]
+) -> None:
+    point, backup = world.clock(), back_up(world.runtime)
+    world.go_on(workers)
+    bring_back(world.runtime, backup)
+    no_bucket = world.runtime.settings.model_copy(update={"asset_bucket": None})
+    runtime = replace(world.runtime, settings=no_bucket)
+
+    with pytest.raises(StoreUnavailable):
+        restored.restore(runtime, point, read_audit(written(), point), refunds=False)
+
+    assert runtime.database["social.errand"].count_documents({}) == 0
 
 
 def test_the_buyer_of_an_order_is_erased_again_once_it_is_over(

@@ -93,7 +93,7 @@ def test_two_publishers_add_and_take_origins_of_one_list(desk: Desk) -> None:
 
     expect(page.get_by_role("status")).to_have_text("Saved.")
     assert desk.admin.get(SETTINGS).json["origins"] == [kept, mine, theirs]
-    expect(origins).to_have_value("\n".join((kept, mine, theirs)))
+    expect(origins).to_have_value(f"{kept}\n{mine}\n{theirs}")
 
 
 def test_a_second_save_leaves_what_another_publisher_has_changed(desk: Desk) -> None:
