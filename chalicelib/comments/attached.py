@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pymongo.client_session import ClientSession
 
+from chalicelib import happenings
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.forms import NodeSettings
@@ -25,6 +26,10 @@ class PublicTime(NamedTuple):
 
     begin: datetime | None
     end: datetime | None = None
+
+    def contains(self, now: datetime) -> bool:
+        """Return whether the page is in public."""
+        return self.begin is not None and self.begin <= now and not (self.end and self.end <= now)
 
     @property
     def fields(self) -> Document:
@@ -87,7 +92,13 @@ def update(
     _close_later(runtime, node_id, public.begin)
     locked = {} if close is None else {"locked": close}
     named = page.fields if page else {}
-    _set(runtime, node_id, {**named, **public.fields, **locked})
+    change = {**named, **public.fields, **locked}
+    if public.contains(runtime.now()):
+        _set(runtime, node_id, change)
+        return
+    # Actions of comments name the page, which nobody sees any more.
+    with happenings.telling(runtime, site_of_new(node_id), "discussion", node_id):
+        _set(runtime, node_id, change)
 
 
 def _close_later(runtime: Runtime, node_id: str, begin: datetime | None) -> None:

@@ -102,7 +102,8 @@ def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
             who: kind for who, kind in recipients.items() if _may_meet(runtime, node, author, who)
         }
     thing = name_of(node["_id"], comment["id"])
-    is_new = not comment["edited"] and not {"act", "reasons"} & comment.keys()
+    # A tombstone has no author, and may have no other trace of a change.
+    is_new = bool(author) and not comment["edited"] and not {"act", "reasons"} & comment.keys()
     return NotificationEvent(
         comment["id"], node["site"], thing, author, comment["posted"], recipients, is_new
     )

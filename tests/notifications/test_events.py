@@ -102,6 +102,30 @@ def test_what_a_lost_message_would_have_told_is_told_by_the_schedule(
     assert items(runtime) == [("ann", False)]
 
 
+@pytest.mark.parametrize("has_reply", [False, True])
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_comment_that_its_author_deletes_is_taken_back(
+    talk: Client, runtime: Runtime, workers: Workers, *, has_reply: bool, is_edited: bool
+) -> None:
+    first = post(talk, "The moon is up.")
+    assert talk.as_("cyd").put(f"/nodes/{NODE}/watch", level="watching").status == 200
+    reply = post(talk, "So it is.", by="ben", parent=first)
+    if is_edited:
+        edited = talk.as_("ben", name="Ben").patch(f"{COMMENTS}/{reply}", text="It is.")
+        assert edited.status == 200, edited.body
+    if has_reply:
+        post(talk, "Is it?", by="dan", parent=reply)
+    workers.drain()
+    told = ITEMS.of(runtime.database).find({"by": "ben", "wanted": True})
+    assert sorted(each["user_id"] for each in told) == ["ann", "cyd"]
+
+    assert talk.as_("ben", name="Ben").delete(f"{COMMENTS}/{reply}").status == 204
+    workers.drain()
+
+    left = ITEMS.of(runtime.database).find({"by": "ben", "wanted": True})
+    assert [each["user_id"] for each in left] == []
+
+
 def test_a_change_while_the_schedule_looks_is_looked_at_by_the_next_run(
     talk: Client, runtime: Runtime, clock: Clock, workers: Workers
 ) -> None:

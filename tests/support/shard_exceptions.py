@@ -275,6 +275,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "content.personal_data.rename: update content.node",
         "content.personal_data.rename: update content.revision",
         "marks.removal.take_back: find mark",
+        "shop.orders.personal_data.erase: find shop.cart",
         "shop.orders.personal_data.erase: update shop.cart",
         "shop.orders.personal_data.erase: update shop.order",
         "webhooks.personal_data.erase: update webhooks.hook",

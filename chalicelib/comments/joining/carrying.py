@@ -72,6 +72,9 @@ def carry(runtime: Runtime, site: str, user_id: str) -> None:
     if account is None:
         return
     by = ClaimedPast(site, user_id, person["joined"], account["name"])
+    # Before the comments, of whose change a worker would notify the account anew; and after them,
+    # for what the person was told of meanwhile.
+    notifications.give(runtime.database, site, user_id, by.account)
     _carry_comments(runtime.database, by)
     _carry_rows(runtime.database, by)
     mentioning.give(runtime, site, user_id, by.account)

@@ -69,13 +69,20 @@ def rename(_runtime: Runtime, _user_id: str, _name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Remove a user from their carts and orders; with `until`, from those before it."""
+    """Remove a user from their carts and orders; with `until`, from those before it.
 
-    def theirs(time: str) -> Document:
-        return {"user": user_id, **({time: {"$lte": until}} if until else {})}
+    A claim that ended half way has left its cart's orders without the user.
+    """
 
-    CARTS.of(runtime.database).update_many(theirs("touched"), {"$set": {"user": None}})
-    ORDERS.of(runtime.database).update_many(theirs("at"), {"$set": _ERASED})
+    def before(time: str) -> Document:
+        return {time: {"$lte": until}} if until else {}
+
+    carts_of, orders_of = CARTS.of(runtime.database), ORDERS.of(runtime.database)
+    theirs = {"user": user_id, **before("touched")}
+    claimed = [each["_id"] for each in carts_of.find(theirs, {"_id": 1})]
+    left = {"cart": {"$in": claimed}, **_UNCLAIMED}
+    orders_of.update_many({"$or": [{"user": user_id}, left], **before("at")}, {"$set": _ERASED})
+    carts_of.update_many(theirs, {"$set": {"user": None}})
     return Step.DONE
 
 

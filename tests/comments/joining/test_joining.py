@@ -9,6 +9,7 @@ from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.joining import carrying
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.stores import store_of
+from chalicelib.comments.writing import mentioning
 from chalicelib.jobs import outbox
 from chalicelib.marks.verification import verify
 from chalicelib.social.messages import JOB
@@ -198,6 +199,32 @@ def test_mentions_of_the_guest_lead_to_the_account(talk: GuestSite) -> None:
     comment = talk.client.get(f"{COMMENTS}/{said}").json
     assert f'data-person="{ANN}"' in comment["html"]
     assert comment["text"] == "Well seen, @Passenger"
+
+
+def test_what_the_guest_has_read_is_not_told_to_the_account(
+    talk: GuestSite, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker hears of each comment of the guest while the join is under way."""
+    talk.decide(guests="name", notifications=True)
+    writer, ann, bob = guest(talk), account(talk), talk.client.as_("bob", name="Bob")
+    posted(writer)
+    posted(bob, "Well seen, @Passenger", mentions=[id_of(writer)])
+    workers.drain()
+    (told,) = writer.get("/notifications").json["notifications"]
+    assert (told["kind"], told["read"]) == ("comment.mention", False)
+    assert writer.put("/notifications/read", ids=[told["id"]]).status == 204
+    give = mentioning.give
+
+    def give_and_tell(*arguments: Any) -> None:
+        give(*arguments)
+        workers.drain()
+
+    monkeypatch.setattr(mentioning, "give", give_and_tell)
+    join(ann, writer)
+    workers.drain()
+
+    (kept,) = ann.get("/notifications").json["notifications"]
+    assert (kept["kind"], kept["read"]) == ("comment.mention", True)
 
 
 @pytest.mark.parametrize("words", ["@Passenger is @Ann", "@Ann is @Passenger"])

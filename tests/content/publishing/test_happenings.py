@@ -117,6 +117,31 @@ def test_an_action_goes_with_its_page(
     assert feed(office) == []
 
 
+@pytest.mark.parametrize("ends", ["taken back", "over"])
+def test_actions_of_comments_go_with_their_page(
+    office: Client, runtime: Runtime, workers: Workers, clock: Clock, ends: str
+) -> None:
+    node_id = published(office)
+    if ends == "over":
+        publish(office, node_id, until=(START + timedelta(hours=2)).isoformat())
+    workers.drain()
+    said = office.as_("edda", name="Edda").post(f"/nodes/{SITE}:{node_id}/comments", text="Up.")
+    assert said.status == 201, said.body
+    workers.drain()
+    types = {each["descriptor"]["type"] for each in feed(office)}
+    assert types == {"page_published", "comment_posted"}
+
+    if ends == "taken back":
+        assert publisher(office).post(f"{node(node_id)}/unpublish").status == 200
+    else:
+        clock.advance(hours=3)
+        run_due(runtime)
+        clock.advance(minutes=5)
+    look_again(runtime, workers)
+
+    assert feed(office) == []
+
+
 def test_a_message_that_is_lost_is_made_up_for(
     office: Client, runtime: Runtime, workers: Workers, clock: Clock
 ) -> None:

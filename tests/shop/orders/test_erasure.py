@@ -3,6 +3,7 @@
 import pytest
 
 from chalicelib.runtime import Runtime
+from chalicelib.shop.carts import carts
 from chalicelib.shop.orders import personal_data
 from chalicelib.shop.orders.personal_data import follow_claim, forget_buyers
 from tests.shop.support.buying import (
@@ -121,6 +122,23 @@ def test_no_claim_brings_a_person_back_to_the_orders_of_before_their_erasure(
     assert client.as_("bob").post(f"/carts/{cart}/claim").status == 200
 
     assert stored_order(runtime, order)["user"] is None
+
+
+def test_an_erasure_reaches_the_orders_of_a_cart_whose_claim_ended_half_way(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client)
+    cart, order = bought(client)
+    carts.claim(runtime, cart, "ann")
+
+    personal_data.erase(runtime, "ann")
+
+    stored = stored_order(runtime, order)
+    assert (stored["email"], stored["address"], stored["erased"]) == (None, None, True)
+    assert runtime.database["shop.cart"].find_one({"_id": cart}, {"user": 1}) == {
+        "_id": cart,
+        "user": None,
+    }
 
 
 def test_nobody_else_erases_a_buyer(client: Client, runtime: Runtime) -> None:
