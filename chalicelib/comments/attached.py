@@ -96,7 +96,7 @@ def update(
     if public.contains(runtime.now()):
         _set(runtime, node_id, change)
         return
-    # Actions of comments name the page, which nobody sees any more.
+    # Actions of comments name the page, which readers no longer see.
     with happenings.telling(runtime, site_of_new(node_id), "discussion", node_id):
         _set(runtime, node_id, change)
 

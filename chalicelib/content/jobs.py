@@ -25,6 +25,7 @@ _STEPS: Mapping[str, Step] = {
     "tags_counted": tag_counts.count_due,
     "tags_repaired": lambda run: len(tag_counts.repair(run)),
     "addresses_noted": new_addresses.note_updates,
+    "discussions_left": publishing_discussions.tell_all,
     "discussions_told": publishing_discussions.sweep,
     "pages_indexed": terms.index_due,
 }

@@ -53,6 +53,8 @@ NODES = Collection(
         IndexModel([("count_due", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
         # For the pages without rows of words by the rules of now.
         IndexModel([("live.terms_rules", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
+        # For the discussions that know no time of their page.
+        IndexModel([("told", ASCENDING), ("discussion", ASCENDING)]),
         IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
         DUE_EVENTS,
         # For a renamed or erased user.

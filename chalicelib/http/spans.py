@@ -18,13 +18,31 @@ MAX_SPAN: Final[dict[Period, timedelta]] = {
 }
 
 
-def check(start: datetime | date, end: datetime | date, by: Period, time_zone: str = "UTC") -> None:
-    """Raise ValueError unless a report starts before it ends, and spans no more than `MAX_SPAN`."""
-    first, last = time_zones.instant(start, time_zone), time_zones.instant(end, time_zone)
-    if not first < last <= first + MAX_SPAN[by]:
+# How far the midnight of a date is from that in UTC.
+_MOST_OFFSET = timedelta(hours=14)
+
+
+def check(
+    start: datetime | date, end: datetime | date, by: Period, time_zone: str | None = "UTC"
+) -> None:
+    """Raise ValueError unless a report starts before it ends, and spans no more than `MAX_SPAN`.
+
+    Days of dates are counted as days, whatever hours a change of the clock adds. Where the zone of
+    one date is not known yet, `span` decides.
+    """
+    length, slack = _length(start, end, time_zone or "UTC"), timedelta()
+    if time_zone is None and isinstance(start, datetime) != isinstance(end, datetime):
+        slack = _MOST_OFFSET
+    if not timedelta() < length + slack or length - slack > MAX_SPAN[by]:
         raise ValueError(
             f"a report by {by} must start before it ends and span at most {MAX_SPAN[by].days} days"
         )
+
+
+def _length(start: datetime | date, end: datetime | date, time_zone: str) -> timedelta:
+    if isinstance(start, datetime) or isinstance(end, datetime):
+        return time_zones.instant(end, time_zone) - time_zones.instant(start, time_zone)
+    return end - start
 
 
 def span(start: datetime | date, end: datetime | date, time_zone: str) -> tuple[datetime, datetime]:

@@ -262,7 +262,8 @@ def lease(runtime: Runtime, row: MailSetting) -> MailSetting | None:
     The span of a letter ends before its first lease, so that a later worker writes the same one.
     """
     now = runtime.now()
-    until = row.get("until", now - _SETTLED)
+    # Not before `since`: letters that were off cover nothing of that time.
+    until = row.get("until", max(now - _SETTLED, row["since"]))
     fields: Any = {"until": until, "lease": now + LEASE, "next_due": due_after(rhythm_of(row), now)}
     as_read = {name: row.get(name) for name in ("_id", "wakes", "next_due", *UNDER_WAY)}
     if not MAILINGS.of(runtime.database).update_one(as_read, {"$set": fields}).matched_count:

@@ -321,6 +321,22 @@ def test_letters_that_were_off_tell_nothing_of_the_time_between(
     assert run(runtime) == 0
 
 
+def test_a_letter_due_at_once_reaches_back_no_further_than_its_choice(
+    runtime: Runtime, clock: Clock
+) -> None:
+    """A letter covers what is a minute old, since items are stored late."""
+    clock.advance(minutes=59, seconds=20)
+    tell(runtime)
+    clock.advance(seconds=10)
+    turn_on(runtime, every="hourly")
+    clock.advance(seconds=40)
+    assert run(runtime) == 0
+
+    clock.advance(hours=1)
+
+    assert run(runtime) == 0
+
+
 def test_who_stops_while_a_letter_is_written_gets_no_further_one(
     runtime: Runtime, clock: Clock
 ) -> None:

@@ -325,3 +325,21 @@ def test_audits_report_no_fault_that_the_release_did_not_report(takeover: Takeov
     takeover.recover()
 
     assert faults(takeover) == []
+
+
+def test_discussions_of_pages_that_are_not_public_are_out_of_sight(takeover: Takeover) -> None:
+    """The release only closed them: their nodes say nothing of the page's time."""
+    pages = takeover.runtime.database["content.node"]
+    takeover.recover()
+    now = takeover.clock()
+    owned = list(pages.find({"discussion": {"$gt": ""}, "removed": None}))
+    hidden = [
+        each["discussion"] for each in owned if each["published"] is None or each["published"] > now
+    ]
+
+    assert len(hidden) >= 2
+    statuses = {each: takeover.client.get(f"/nodes/{each}").status for each in hidden}
+    assert statuses == dict.fromkeys(hidden, 404)
+    shown = [each["discussion"] for each in owned if each["discussion"] not in hidden]
+    assert {takeover.client.get(f"/nodes/{each}").status for each in shown} == {200}
+    assert pages.count_documents({"discussion": {"$gt": ""}, "told": None}) == 0

@@ -66,6 +66,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "jobs.work.Work._messages: find comments.transfer",
         "jobs.resending.sweep: find content.library",
         "content.publishing.discussions._messages: find content.node",
+        "content.publishing.discussions.tell_all: find content.node",
         "content.tag_counts.count_due: find content.node",
         "content.terms.index_due: find content.node",
         "content.tag_counts.repair: distinct content.node",

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from chalicelib.settings import Settings
-from tests.shop.support.buying import SKU, stocked
+from tests.shop.support.buying import OTHER, SKU, stocked
 from tests.shop.support.factories import SITE
 from tests.shop.support.stripe_stand_in import Stripe, running
 from tests.support.http_client import Client
@@ -195,6 +195,49 @@ def test_who_signs_out_takes_their_cart_along(
     sign_in(page, site, client, "ann")
 
     expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("1")
+
+
+def test_a_guests_cart_and_that_of_before_are_one_after_the_sign_in(
+    site: Site, open_page: OpenPage, client: Client
+) -> None:
+    page = open_page(site)
+    buy(page, SKU)
+    sign_in(page, site, client, "ann")
+    expect(page.get_by_text("Your orders")).to_be_visible()
+    sign_in(page, site, client, "")
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    buy(page, OTHER)
+
+    sign_in(page, site, client, "ann")
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_count(2)
+    fill_in(page)
+    order(page, "Order and pay")
+    expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
+    (mine,) = client.as_("ann").get("/users/me/orders").json["orders"]
+    assert sorted(line["sku"] for line in mine["lines"]) == [SKU, OTHER]
+
+
+@pytest.mark.parametrize("at", ["claim", "merge"])
+def test_carts_that_could_not_be_joined_are_joined_by_the_next_look(
+    site: Site, open_page: OpenPage, client: Client, at: str
+) -> None:
+    page = open_page(site, may_log="net::ERR")
+    buy(page, SKU)
+    sign_in(page, site, client, "ann")
+    expect(page.get_by_text("Your orders")).to_be_visible()
+    sign_in(page, site, client, "")
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    buy(page, OTHER)
+    page.route(f"**/carts/*/{at}", lambda route: route.abort())
+    sign_in(page, site, client, "ann")
+    again = page.get_by_role("button", name="Try again")
+    expect(again).to_be_visible()
+    page.unroute(f"**/carts/*/{at}")
+
+    again.click()
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_count(2)
 
 
 def test_a_cart_that_another_has_claimed_is_left_to_them(

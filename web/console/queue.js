@@ -15,7 +15,7 @@ import { context } from "./queue-context.js";
 const REFRESH_MS = 30_000;
 /** Who only passes by with J and K claims nothing. */
 const CLAIM_AFTER_MS = 1_000;
-/** After this time, what somebody wrote is shown again although it was to be hidden: a worker is done by then. */
+/** After this time, comments that were to be hidden are shown again: a worker is done by then. */
 const HIDING_MS = 600_000;
 /** As many characters as a reason has at the most, by the API. */
 const MOST_REASON = 500;
@@ -172,7 +172,7 @@ class Queue extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    // A key that is held down would decide on comments that nobody has read.
+    // A key that is held down would decide on unread comments.
     if (event.repeat && !/^[jk]$/i.test(event.key)) return;
     const entry = this.#entries[this.#at];
     /** @type {Record<string, () => void>} */

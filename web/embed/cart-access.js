@@ -67,10 +67,13 @@ export class Access {
     if (guests) {
       const cart = await this.#claimed(guests);
       if (!this.reader) return cart;
+      const isUsed = !!cart?.lines.length && ["open", "checkout"].includes(cart.state);
+      const joined = isUsed && (await this.#joined(cart));
+      if (!this.reader) return this.kept();
       ids.write(this.place(""), null);
-      if (cart?.lines.length && ["open", "checkout"].includes(cart.state)) {
+      if (isUsed) {
         ids.write(this.place(), cart.id);
-        return cart;
+        return joined || cart;
       }
     }
     const { reader } = this;
@@ -91,6 +94,13 @@ export class Access {
       }
       return nothingIf(...GONE)(error);
     });
+  }
+
+  /** A claimed cart, with the lines of the cart that its reader had before, if both are open. @param {Cart} cart @returns {Promise<Cart | null>} */
+  async #joined(cart) {
+    const source = ids.read(this.place());
+    if (!source || cart.state !== "open") return null;
+    return this.call(`/carts/${cart.id}/merge`, { method: "POST", body: { source } }).catch(nothingIf(...GONE, "cart_closed"));
   }
 
   /** The cart as it is now, since another tab may have changed it; a new one if the last has ended. @returns {Promise<Cart>} */

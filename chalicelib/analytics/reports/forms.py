@@ -48,7 +48,7 @@ class SpanQuery(PageQuery):
     @model_validator(mode="after")
     def _check_span(self) -> Self:
         # The view looks the site's zone up: its dates are up to 14 hours from those of UTC.
-        spans.check(self.start, self.end, self.by, self.tz or "UTC")
+        spans.check(self.start, self.end, self.by, self.tz)
         return self
 
 

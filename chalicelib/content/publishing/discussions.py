@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import ClassVar, Literal, NamedTuple, Protocol
+from typing import ClassVar, Final, Literal, NamedTuple, Protocol
 
 from pymongo.client_session import ClientSession
 
@@ -88,6 +88,10 @@ RESENDING = Resending(
 )
 
 
+# What a discussion knows of its page: 1 for its time in public, too.
+TOLD: Final = 1
+
+
 class TellDiscussion(Message):
     """Update the discussion of a changed page."""
 
@@ -114,12 +118,26 @@ def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) ->
         resending.note_taken(runtime, rows, RESENDING, {**where, "site": message.site})
     changed = _tell(runtime, discussions, node)
     same = {**where, "telling.key": node["telling"]["key"]}
-    done = {"is_closed": node["is_closed"], **changed}
+    done = {"is_closed": node["is_closed"], "told": TOLD, **changed}
     ended = rows.update_one(same, {"$set": done, "$unset": {"telling": ""}})
     if not ended.matched_count:
         # The page has changed meanwhile. The worker of that change may have been faster, and this
         # one has then put older words in the place of newer ones.
         rows.update_one(where, {"$set": {**changed, "telling": note(runtime)}})
+
+
+def tell_all(runtime: Runtime) -> int:
+    """Note an update of discussions that know no time of their page; return their number.
+
+    Pages of release 0.3.0 have such discussions, which stay in public whatever becomes of the page.
+    """
+    rows = NODES.of(runtime.database)
+    where = {"told": None, "discussion": {"$gt": ""}, "telling": None}
+    found = list(rows.find(where, {"site": 1}).limit(runtime.bounds.content.tended_at_once))
+    for row in found:
+        rows.update_one({**where, **row}, {"$set": {"telling": note(runtime)}})
+    runtime.queues.send(*_messages(found))
+    return len(found)
 
 
 def sweep(runtime: Runtime) -> None:

@@ -4,7 +4,7 @@ At the instant itself nothing runs: each read compares it with the clock (`conte
 """
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
@@ -16,7 +16,7 @@ from chalicelib.content import happened, named_assets, nodes, settings, tag_coun
 from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions, states
-from chalicelib.content.publishing.discussions import Discussed, Discussions, discussion_of
+from chalicelib.content.publishing.discussions import TOLD, Discussed, Discussions, discussion_of
 from chalicelib.content.publishing.events import events_after
 from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.publishing.states import Publishing, slugs
@@ -76,10 +76,10 @@ def publish(
         _claim(runtime.database, current, edition, now, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
-        begun = _discussion(runtime, discussions, current, change, session, arrival)
+        begun = _begin_discussion(runtime, discussions, current, change, session, arrival)
         if isinstance(by, Arrival):
-            return store(runtime, current, change, session, is_news=False, discussion=begun)
-        return store(runtime, current, change, session, by=by.id, discussion=begun)
+            return store(runtime, current, change, session, is_news=False, **begun)
+        return store(runtime, current, change, session, by=by.id, **begun)
 
     return notify(runtime, in_transaction(runtime.database, work), is_news=arrival is None)
 
@@ -284,18 +284,18 @@ def _until(
     return given.until
 
 
-def _discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in its transaction
+def _begin_discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in its transaction
     runtime: Runtime,
     discussions: Discussions,
     node: ContentNode,
     change: Publishing,
     session: ClientSession,
     arrival: Arrival | None,
-) -> str | None:
-    """Return the id of a page's discussion; the first publication begins it."""
+) -> dict[str, Any]:
+    """Begin a page's discussion, at its first publication; return the changed fields of the page."""
     site = settings.get(runtime.database, node["site"], session)
     if node["discussion"] is not None or site["comments"] == "off":
-        return node["discussion"]
+        return {}
     former, is_closed = None, False
     if arrival is not None:
         former = discussions.at_address(runtime, node["site"], arrival.address, session)
@@ -308,7 +308,7 @@ def _discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in its tran
         edition["title"], url, change["published"], change["until"], is_closed=is_closed
     )
     discussions.begin(runtime, discussion, page, session)
-    return discussion
+    return {"discussion": discussion, "told": TOLD}
 
 
 def _check_may_delete(node: ContentNode, caller: Principal) -> None:

@@ -1,10 +1,11 @@
-"""The lines of a cart: put, removed and held again.
+"""The lines of a cart: put, removed, held again, and moved from another cart.
 
 The shelf holds a line before the cart stores it. A refusal writes nothing. A crash in between
 leaves a hold that ends by itself, never a line without its units. A line beyond its cart's share
 stays in the cart without a hold; a checkout may still buy it.
 """
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -110,6 +111,41 @@ def hold_all(runtime: Runtime, cart_id: str, buyer: Buyer = GUEST) -> Cart:
             return changed
         _give_back(runtime, cart_id, cart["lines"])
     raise Unavailable(_CHANGES)
+
+
+def merge(runtime: Runtime, cart_id: str, source_id: str, buyer: Buyer = GUEST) -> Cart:
+    """Move the lines of another open cart into a cart and return the cart.
+
+    Of a SKU in both, the larger quantity counts, so a repeated call changes nothing. Lines that
+    this cart cannot take stay in the other. Raises UnknownCart, also for carts of two sites,
+    CartClosed, and Unavailable if other calls keep changing the other cart.
+    """
+    for _ in range(_ATTEMPTS):
+        cart, source = (_open(runtime, each, buyer) for each in (cart_id, source_id))
+        if source["site"] != cart["site"]:
+            raise UnknownCart
+        if source_id == cart_id:
+            return cart
+        moved = [sku for sku in sorted(source["lines"]) if _take(runtime, cart, source, sku, buyer)]
+        if not moved:
+            return cart
+        # Written here first: after a crash, the lines are in both carts, and a repeat ends it.
+        if _change(runtime, source, {"$unset": {f"lines.{sku}": "" for sku in moved}}):
+            _give_back(runtime, source_id, moved)
+            with contextlib.suppress(OutOfStock):
+                return hold_all(runtime, cart_id, buyer)
+            return _open(runtime, cart_id, buyer)
+    raise Unavailable(_CHANGES)
+
+
+def _take(runtime: Runtime, cart: Cart, source: Cart, sku: str, buyer: Buyer) -> bool:
+    """Put a line of another cart into a cart; return False if it cannot take the line."""
+    qty = max(each["lines"][sku]["qty"] for each in (cart, source) if sku in each["lines"])
+    try:
+        put(runtime, cart["_id"], sku, qty, buyer)
+    except (CartFull, InvalidRequest, NotForSale, OutOfStock, UnknownSku):
+        return False
+    return True
 
 
 def _put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer) -> Cart | None:

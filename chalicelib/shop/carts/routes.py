@@ -54,6 +54,16 @@ class LineQty(Input):
     )
 
 
+class MergedCart(Input):
+    """The cart whose lines another takes."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"source": "dGhpcyBpcyBhIGNhcnQhIQ"}]}
+    )
+
+    source: CartId
+
+
 class LineAnswer(TypedDict):
     """A line of a cart."""
 
@@ -128,6 +138,7 @@ def declare(route: Route) -> None:
     """Declare the routes."""
     _declare_carts(route)
     _declare_lines(route)
+    _declare_merge(route)
     _declare_renewal(route)
     _declare_holds(route)
 
@@ -176,6 +187,25 @@ def _declare_lines(route: Route) -> None:
         """Take a SKU out of a cart."""
         buyer = buyer_of(request, caller)
         return Ok(_answer(request, lines.remove(request.runtime, cart, sku, buyer)))
+
+
+def _declare_merge(route: Route) -> None:
+    @route(
+        "POST",
+        "/carts/{cart}/merge",
+        secrets=_SECRET,
+        raises=(UnknownCart, CartClosed),
+    )
+    def merge_carts(
+        request: Request, cart: CartId, caller: Principal | None, body: MergedCart
+    ) -> Ok[CartAnswer]:
+        """Move the lines of another cart of yours into a cart, such as those of before a sign-in.
+
+        Of a SKU in both, the larger quantity counts, so a repeated call changes nothing. Lines that
+        are no longer for sale, or for which there is no room, stay in the other cart.
+        """
+        buyer = buyer_of(request, caller)
+        return Ok(_answer(request, lines.merge(request.runtime, cart, body.source, buyer)))
 
 
 def _declare_renewal(route: Route) -> None:

@@ -223,7 +223,7 @@ def test_a_file_is_bounded(client: Client, report: str) -> None:
         "from=2026-03-01",
         "from=2026-03-01&to=2026-03-01",
         "from=2026-03-02&to=2026-03-01",
-        "from=2026-03-01&to=2026-03-03T00:00:01Z&by=minute",
+        "from=2026-03-01T00:00:00Z&to=2026-03-03T00:00:01Z&by=minute",
         "from=2020-03-01&to=2026-03-03&by=day",
         "from=2026-03-01T00:00:00&to=2026-03-02",
         "from=2026-03-01&to=2026-03-02&by=second",

@@ -24,6 +24,7 @@ ORDERS = (
     Row("POST /carts/{cart}/claim", {401: "anonymous", 200: "*"}, made=worlds.cart),
     Row("PUT /carts/{cart}/lines/{sku}", {200: "*"}, body={"qty": 2}, made=worlds.cart),
     Row("DELETE /carts/{cart}/lines/{sku}", {200: "*"}, made=worlds.cart),
+    Row("POST /carts/{cart}/merge", {409: "owner", 404: "*"}, body={"source": "x" * 22}),
     Row("POST /carts/{cart}/hold", {200: "*"}, made=worlds.cart),
     Row("GET /shops/{site}/holds", OWNERS),
     Row("DELETE /shops/{site}/holds", OWNERS, query="?sku=NEW-SKU"),
