@@ -12,6 +12,7 @@ from chalicelib.comments.forms import CommentId
 from chalicelib.comments.latest.permalinks import permalink
 from chalicelib.comments.latest.rows import visible_nodes
 from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.people import guests
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.watches import WHOLE, Watch, WatchLevel
@@ -99,6 +100,7 @@ def _declare_of_node(route: Route) -> None:
         request: Request, node: NodeId, caller: Principal, body: WatchChoice
     ) -> Ok[WatchLevelAnswer]:
         """Watch a discussion, or mute it; comments from now on are notifications accordingly."""
+        guests.check_token(request.runtime, caller)
         found = _find(request, node, caller)
         return Ok(_level(watches.put(request.runtime, found, WHOLE, caller.id, body.level)))
 
@@ -120,6 +122,7 @@ def _declare_of_thread(route: Route) -> None:
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: WatchChoice
     ) -> Ok[WatchLevelAnswer]:
         """Watch the thread of a comment, or mute it, whatever your watch of the discussion is."""
+        guests.check_token(request.runtime, caller)
         found = _find(request, node, caller)
         if not found["threaded"]:
             raise NotThreaded

@@ -72,8 +72,8 @@ class ContentNode(TypedDict):
     earlier date that its publisher gave; null: nothing is live. `dated` is the date that readers
     see, while `published` is a later instant; after that the schedule makes it `published`.
     `first_published` survives an unpublishing. `edition` rises with each change
-    for readers. `is_closed`: the discussion has received the order to close. `told`: what the discussion knows of
-    the page; pages of release 0.3.0 have none. `preview_key` is part
+    for readers. `is_closed`: the discussion has received the order to close. `told`: what the
+    discussion knows of the page; pages of release 0.3.0 have none. `preview_key` is part
     of each preview's address. `counted_tags` are the tags that the numbers of tags count the page
     for, until `count_due`; pages of release 0.3.0 lack both.
     """

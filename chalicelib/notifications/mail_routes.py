@@ -22,6 +22,7 @@ from chalicelib.notifications.errors import NoMailAddress, UnknownMailLink
 from chalicelib.notifications.mail_links import TOKEN_PATTERN
 from chalicelib.notifications.mailing import NEVER, Every, MailSetting, Rhythm, rhythm_of
 from chalicelib.notifications.words import MAIL_WORDS
+from chalicelib.people.follows import CheckToken
 from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine
 from chalicelib.time_zones import Zone
@@ -78,14 +79,14 @@ class MailLinkQuery(Input):
     token: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN), Field(examples=["A" * 43])]
 
 
-def declare(route: Route, verified: VerifiedKeys) -> None:
+def declare(route: Route, verified: VerifiedKeys, check_token: CheckToken) -> None:
     """Declare the routes."""
-    _declare_choice(route, verified)
+    _declare_choice(route, verified, check_token)
     _declare_confirmation(route)
     _declare_stop(route)
 
 
-def _declare_choice(route: Route, verified: VerifiedKeys) -> None:
+def _declare_choice(route: Route, verified: VerifiedKeys, check_token: CheckToken) -> None:
     @route("GET", "/notifications/mail", of_one_site=everybody)
     def get_notification_mail(request: Request, caller: Principal) -> Ok[MailChoiceAnswer]:
         """Return when and where you get letters of notifications."""
@@ -101,6 +102,7 @@ def _declare_choice(route: Route, verified: VerifiedKeys) -> None:
         far as you still see their comments; there is none without news. An address that your
         account does not vouch for gets a letter first, whose link confirms it.
         """
+        check_token(request.runtime, caller)
         _choose(request, verified, caller, body)
         # A database that is restored to a time before has to end the letters again.
         request.details["every"] = body.every

@@ -11,6 +11,7 @@ from chalicelib.notifications import preferences
 from chalicelib.notifications.errors import KindAlwaysOn
 from chalicelib.notifications.preferences import ALWAYS_ON, KINDS, Channel, Preferences
 from chalicelib.notifications.rows import Kind
+from chalicelib.people.follows import CheckToken
 from chalicelib.runtime import Runtime
 
 Hour = Annotated[int, Field(ge=0, le=23)]
@@ -105,7 +106,7 @@ class PreferencesAnswer(TypedDict):
     quiet: Annotated[QuietHoursAnswer | None, Field(description="null: none.")]
 
 
-def declare(route: Route) -> None:
+def declare(route: Route, check_token: CheckToken) -> None:
     """Declare the routes."""
 
     @route("GET", "/notifications/preferences", of_one_site=everybody)
@@ -122,6 +123,7 @@ def declare(route: Route) -> None:
         An event while its kind is off never notifies you. Letters and push messages that are due in
         quiet hours come at their end, with all that came meanwhile.
         """
+        check_token(request.runtime, caller)
         chosen = ((kind, each.channels) for kind, each in body.kinds.items())
         quiet = body.quiet
         wanted = Preferences(

@@ -14,6 +14,7 @@ from chalicelib.notifications import subscriptions
 from chalicelib.notifications.mailing import NEVER
 from chalicelib.notifications.push_rows import PushSubscription
 from chalicelib.notifications.subscriptions import MAX_BROWSERS
+from chalicelib.people.follows import CheckToken
 from chalicelib.push import browsers
 from chalicelib.push.browsers import MAX_ENDPOINT_CHARACTERS, Browser
 from chalicelib.push.errors import PushOff, UnknownPushService
@@ -110,7 +111,7 @@ class PushKeyAnswer(TypedDict):
     ]
 
 
-def declare(route: Route) -> None:
+def declare(route: Route, check_token: CheckToken) -> None:
     """Declare the routes."""
 
     @route("GET", "/notifications/push/key", of_one_site=everybody, raises=(PushOff,))
@@ -126,10 +127,10 @@ def declare(route: Route) -> None:
         rows = subscriptions.read(request.runtime, caller.id)
         return Ok({"browsers": [_browser(row) for row in rows]})
 
-    _declare_changes(route)
+    _declare_changes(route, check_token)
 
 
-def _declare_changes(route: Route) -> None:
+def _declare_changes(route: Route, check_token: CheckToken) -> None:
     @route(
         "PUT", "/notifications/push", of_one_site=everybody, raises=(PushOff, UnknownPushService)
     )
@@ -142,6 +143,7 @@ def _declare_changes(route: Route) -> None:
         browser of another person becomes yours. Beyond ten, your oldest registration goes.
         """
         here = request.runtime
+        check_token(here, caller)
         if not browsers.is_on(here):
             raise PushOff
         if not browsers.is_served(here, body.endpoint):

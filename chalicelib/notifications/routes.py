@@ -23,6 +23,7 @@ from chalicelib.notifications.inbox import (
 )
 from chalicelib.notifications.mail_routes import VerifiedKeys
 from chalicelib.notifications.rows import Kind
+from chalicelib.people.follows import CheckToken
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
@@ -118,13 +119,15 @@ class InboxAnswer(TypedDict):
     unseen: Annotated[Counted, Field(description="Since `PUT /notifications/seen`.")]
 
 
-def routes(runtime: Runtime, show: Show, verified: VerifiedKeys) -> Blueprint:
+def routes(
+    runtime: Runtime, show: Show, verified: VerifiedKeys, check_token: CheckToken
+) -> Blueprint:
     """Return the blueprint of inboxes, of letters and of push messages."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Notifications")
-    mail_routes.declare(route, verified)
-    preference_routes.declare(route)
-    push_routes.declare(route)
+    mail_routes.declare(route, verified, check_token)
+    preference_routes.declare(route, check_token)
+    push_routes.declare(route, check_token)
     _declare_marks(route)
 
     @route("GET", "/notifications", of_one_site=everybody)

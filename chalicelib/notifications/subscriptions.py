@@ -8,9 +8,7 @@ from typing import Any
 
 from pymongo import ReturnDocument
 
-from chalicelib.database import Document
 from chalicelib.languages import Language
-from chalicelib.notifications import preferences
 from chalicelib.notifications.push_rows import SUBSCRIPTIONS, PushSubscription
 from chalicelib.push.browsers import Browser
 from chalicelib.runtime import Runtime
@@ -72,14 +70,9 @@ def remove(runtime: Runtime, user_id: str, subscription_id: str) -> None:
     SUBSCRIPTIONS.of(runtime.database).delete_one(mine)
 
 
-def give(runtime: Runtime, giver: str, to: str) -> None:
-    """Give the browsers of a person to an account, with the messages that they are owed.
+def remove_all(runtime: Runtime, user_id: str) -> None:
+    """Remove the browsers of a person whose past an account has taken.
 
-    Call it while the account has the person's items, and before the person's inbox goes.
+    A browser that the person has left somewhere would get all of the account's messages.
     """
-    rows = SUBSCRIPTIONS.of(runtime.database)
-    # A claimed message may have gone already.
-    since = {"$max": ["$claimed", "$since", preferences.find_seen(runtime, giver)]}
-    own: Document = {"user_id": {"$literal": to}, "since": since, "claimed": None}
-    rows.update_many({"user_id": giver}, [{"$set": own}])
-    _trim(runtime, to)
+    SUBSCRIPTIONS.of(runtime.database).delete_many({"user_id": user_id})

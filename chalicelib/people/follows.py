@@ -17,6 +17,9 @@ from chalicelib.jobs.outbox import StoredJob
 from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine, ShownName
 
+# Raises Unauthenticated for a caller whose past an account has.
+CheckToken = Callable[[Runtime, Principal], None]
+
 
 class Step(enum.Enum):
     """The result of a step of an erasure."""
@@ -106,6 +109,6 @@ class People:
 
     name_of: Callable[[Database[Document], str], str | None]
     join: Callable[[Runtime, str, str], None]
-    check_token: Callable[[Runtime, Principal], None]
+    check_token: CheckToken
     features: tuple[PersonFeature, ...]
     kept: tuple[KeptText, ...] = ()

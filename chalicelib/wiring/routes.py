@@ -45,7 +45,7 @@ ROUTES: tuple[Callable[[Runtime], Blueprint], ...] = (
     social.routes,
     lambda runtime: analytics.routes(runtime, PAGES),
     lambda runtime: people.routes(runtime, PEOPLE),
-    lambda runtime: notifications.routes(runtime, show, claims.verified_keys),
+    lambda runtime: notifications.routes(runtime, show, claims.verified_keys, PEOPLE.check_token),
     lambda runtime: changes.routes(runtime, Reads(reading.read_versions, news.newest_id)),
     mail.routes,
     lambda runtime: webhooks.routes(runtime, comment_settings.note_hooks),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.notifications import personal_data, subscriptions
+from chalicelib.notifications import personal_data
 from chalicelib.notifications.push_rows import SUBSCRIPTIONS
 from chalicelib.notifications.subscriptions import MAX_BROWSERS
 from chalicelib.runtime import Runtime
@@ -182,16 +182,6 @@ def test_an_erasure_forgets_the_browsers_of_a_reader(
     personal_data.erase(runtime, "ann")
 
     assert (ids(ann), ids(bo)) == ([], [id_of(2)])
-
-
-def test_an_account_takes_the_browsers_of_its_past(
-    ann: Client, bo: Client, runtime: Runtime
-) -> None:
-    ann.put(PUSH, **form(1))
-    for _ in range(2):
-        subscriptions.give(runtime, "ann", "bo")
-
-    assert (ids(ann), ids(bo)) == ([], [id_of(1)])
 
 
 def test_a_reader_chooses_the_kinds_of_push_messages(ann: Client) -> None:

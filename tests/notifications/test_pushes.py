@@ -436,24 +436,16 @@ def test_a_browser_that_registers_again_keeps_what_it_is_owed(desk: Desk) -> Non
     assert said["title"] == "Ben hat dir geantwortet: Moon"
 
 
-@pytest.mark.parametrize("is_claimed", [False, True])
-def test_an_account_gets_the_messages_that_its_guests_browser_is_owed(
-    desk: Desk, *, is_claimed: bool
-) -> None:
+def test_a_browser_of_a_claimed_guest_gets_nothing_of_the_account(desk: Desk) -> None:
     desk.subscribe("guest")
     tell(desk.runtime, who="guest")
-    desk.clock.advance(minutes=1)
-    if is_claimed:
-        claimed = {"claimed": desk.clock()}
-        SUBSCRIPTIONS.of(desk.runtime.database).update_one({}, {"$set": claimed})
-    desk.clock.advance(seconds=1)
     for _ in range(2):
         personal_data.give(desk.runtime.database, "harbour", "guest", "ann")
-        subscriptions.give(desk.runtime, "guest", "ann")
-    desk.pass_by(minutes=1)
+        subscriptions.remove_all(desk.runtime, "guest")
+    tell(desk.runtime, "2")
+    desk.pass_by(minutes=2)
 
-    assert desk.bodies() == ([] if is_claimed else ["Reply 1."])
-    assert {(each["user_id"], each.get("due")) for each in desk.rows()} == {("ann", None)}
+    assert (desk.bodies(), desk.rows()) == ([], [])
 
 
 def test_quiet_hours_hold_messages_back_until_their_end(desk: Desk, clock: Clock) -> None:

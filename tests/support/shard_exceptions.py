@@ -388,7 +388,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.joining.carrying.erase_late: find comments.person",
         "marks.giving.give: find mark",
         "notifications.personal_data.give: update notifications.item",
-        "notifications.subscriptions.give: update notifications.push",
+        "notifications.subscriptions.remove_all: delete notifications.push",
         "shop.orders.personal_data.claim: update shop.order",
         "shop.orders.personal_data.list_orders: find shop.order",
         "comments.people.claims._take: delete comments.confirmation",

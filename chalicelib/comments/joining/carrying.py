@@ -83,7 +83,7 @@ def carry(runtime: Runtime, site: str, user_id: str) -> None:
     _carry_blocks(runtime, by)
     notifications.give(runtime.database, site, user_id, by.account)
     mailing.give(runtime, user_id, by.account)
-    subscriptions.give(runtime, user_id, by.account)
+    subscriptions.remove_all(runtime, user_id)
     # Last of them: the others read up to when the person has seen the inbox.
     preferences.give(runtime, user_id, by.account)
     counting.recount(runtime.database, site, by.account)

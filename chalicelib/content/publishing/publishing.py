@@ -292,7 +292,7 @@ def _begin_discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in it
     session: ClientSession,
     arrival: Arrival | None,
 ) -> dict[str, Any]:
-    """Begin a page's discussion, at its first publication; return the changed fields of the page."""
+    """Begin a page's discussion, at its first publication; return changed fields of the page."""
     site = settings.get(runtime.database, node["site"], session)
     if node["discussion"] is not None or site["comments"] == "off":
         return {}

@@ -7,8 +7,9 @@ import pytest
 from chalicelib.comments.writing import post
 from chalicelib.jobs import outbox
 from chalicelib.social.messages import JOB
-from tests.comments.support.guests import COMMENTS, SITE, GuestSite
+from tests.comments.support.guests import COMMENTS, NODE, SITE, GuestSite
 from tests.comments.support.joining import ANN, account, authors, id_of, join, person, posted
+from tests.notifications.test_push_routes import form
 from tests.support.people import remaining
 from tests.support.workers import Workers
 
@@ -83,7 +84,7 @@ def test_a_guest_who_is_being_erased_is_claimed_afterwards(
     assert person(site, former)["joined"] == ANN
 
 
-def test_the_token_of_a_joined_guest_erases_and_blocks_nobody(
+def test_the_token_of_a_joined_guest_erases_blocks_and_tells_nobody(
     site: GuestSite, workers: Workers
 ) -> None:
     site.decide(guests="name")
@@ -93,7 +94,16 @@ def test_the_token_of_a_joined_guest_erases_and_blocks_nobody(
     join(account(site), writer)
     before = person(site, former)
 
-    for refused in (writer.delete("/users/me"), writer.put(f"{SITE}/blocked/bob")):
+    said = site.client.get(COMMENTS).json["comments"][0]["id"]
+    for refused in (
+        writer.delete("/users/me"),
+        writer.put(f"{SITE}/blocked/bob"),
+        writer.put("/notifications/push", **form()),
+        writer.put("/notifications/mail", every="daily", email="eve@plaza.example"),
+        writer.put("/notifications/preferences", kinds={}),
+        writer.put(f"{NODE}/watch", level="watching"),
+        writer.put(f"{COMMENTS}/{said}/watch", level="watching"),
+    ):
         assert (refused.status, refused.code) == (401, "unauthenticated")
     workers.drain()
 
