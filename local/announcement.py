@@ -50,7 +50,7 @@ class Running:
             "",
             *(f"  {name:<11}{value}" for name, value in named.items()),
             "",
-            "script/token --role admin makes a token of an admin, to call the API yourself.",
+            "script/token --role admin makes an admin's token, for the console and your own calls.",
         ]
         if not details:
             lines.append(

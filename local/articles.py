@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from local.demo_articles import ARTICLES, FOLDER, PREFIX, SITE
+from local.demo_articles import ARTICLES, FOLDER, PREFIX
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -75,6 +75,12 @@ def teasers(entries: list[Any]) -> str:
     return "".join(_teaser(each) for each in entries)
 
 
+def is_there(read: Read, site: str, path: str) -> bool:
+    """Return whether the content has a page at a path, or had it there."""
+    status, _ = read(f"/content/{site}/page?address={quote(path.removeprefix('/'))}")
+    return status in {HTTPStatus.OK, _MOVED}
+
+
 def find(read: Read, site: str, address: str) -> Article | Moved | None:
     """Return the page at an address; None without one."""
     status, page = read(f"/content/{site}/page?address={quote(address)}&include=views")
@@ -98,9 +104,8 @@ def find(read: Read, site: str, address: str) -> Article | Moved | None:
 
 
 def place_of(address: str) -> str:
-    """Return where a page is read: in the newspaper, or alone, as the API shows it."""
-    is_ours = address.startswith(PREFIX)
-    return f"/{address}" if is_ours else f"/content/{SITE}/page?address={quote(address)}"
+    """Return where a page is read in the newspaper."""
+    return f"/{quote(address)}"
 
 
 def navigation() -> list[tuple[str, str]]:

@@ -67,7 +67,7 @@ def _list(folder: str) -> str:
     rows = "".join(map(_row, files[:_MOST_SHOWN]))
     shown = f'<ul class="found">{rows}</ul>' if rows else _NO_LETTERS
     left_out = f"<p>And {n} earlier.</p>" if (n := len(files) - _MOST_SHOWN) > 0 else ""
-    about = "<p>Letters that Plaza sends from this machine come here, and go nowhere else.</p>"
+    about = "<p>Mail that Plaza sends from this machine comes here, and goes nowhere else.</p>"
     return f'<div class="story"><h1>{_TITLE}</h1>{about}{shown}{left_out}</div>'
 
 

@@ -92,7 +92,8 @@ class Site:
         is_page = is_page or shop_pages.is_of_shop(path)
         is_file = path.startswith("/site/") or path == _WORKER
         is_own = is_file or path.startswith("/demo/") or is_page or (path == "/" and accepts_html)
-        if not is_own:
+        # A browser may ask for any page of the content, at the address that feeds and maps name.
+        if not is_own and not (accepts_html and articles.is_there(read, _SITE, path)):
             return None
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             return _not_allowed("GET, HEAD")
@@ -242,12 +243,6 @@ def _shown(path: str, read: Read) -> _Found:
     """Return a page's title, its main part, and the elements that it shows; None without one."""
     ad = f'<plaza-ad site="{_SITE}" zone="sidebar" width="300" height="250"></plaza-ad>'
     hit = f'<plaza-hit site="{_SITE}"></plaza-hit>'
-    if path.startswith("/articles/"):
-        found = articles.find(read, _SITE, path.removeprefix("/"))
-        if not isinstance(found, articles.Article):
-            return found
-        lines = [found.discussion] if found.discussion else []
-        return f"{found.title} · {_NAME}", found.main, [*lines, ad, hit]
     if path == "/":
         feed = '<plaza-feed user="ines" limit="3"></plaza-feed>'
         return _NAME, _front(read), [articles.count_of_first(), feed, ad, hit]
@@ -257,7 +252,11 @@ def _shown(path: str, read: Read) -> _Found:
     view = path.removeprefix(TOWN)
     named = (_FEEDS.get(view) or _feed_of(view)) if path.startswith(TOWN) else None
     if named is None:
-        return None
+        found = articles.find(read, _SITE, path.removeprefix("/"))
+        if not isinstance(found, articles.Article):
+            return found
+        lines = [found.discussion] if found.discussion else []
+        return f"{found.title} · {_NAME}", found.main, [*lines, ad, hit]
     title, attributes = named
     main = articles.filled(
         "town.html", {"site": _SITE, "title": title}, feed=attributes, views=_feed_links(view)

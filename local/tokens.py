@@ -42,9 +42,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="script/token", description=__doc__)
     parser.add_argument("--sub", default="demo", help="the user's id (default: demo)")
     parser.add_argument("--name", help="the name shown to others (default: made from the id)")
-    parser.add_argument("--role", action="append", default=[], choices=get_args(Role))
+    roles = "a role, may be repeated; advertisers need --advertiser, publishers and editors --site"
+    parser.add_argument("--role", action="append", default=[], choices=get_args(Role), help=roles)
     parser.add_argument("--advertiser", help="the advertiser that an advertiser acts for")
-    parser.add_argument("--site", action="append", help="a site that a publisher owns")
+    parser.add_argument(
+        "--site", action="append", help="a site that the roles are for, may be repeated"
+    )
     given = parser.parse_args()
     try:
         settings = Settings.from_environment({**os.environ, **local_secrets(os.environ)})

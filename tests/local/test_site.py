@@ -44,7 +44,7 @@ def published(path: str, query: str) -> Any:
         return {"entries": ENTRIES}
     if path != "/content/harbour-post/page":
         return None
-    return next((each for each in ENTRIES if f"address={each['address']}&" in query), None)
+    return next((each for each in ENTRIES if f"address={each['address']}&" in f"{query}&"), None)
 
 
 class Answer:
@@ -321,7 +321,16 @@ def test_another_method_is_not_allowed(ask: Ask, method: str, path: str, allowed
     assert (answer.status, answer.headers["Allow"]) == (405, allowed)
 
 
-def test_a_page_that_is_not_below_the_articles_is_read_alone() -> None:
-    assert articles.place_of("articles/fog") == "/articles/fog"
-    alone = "/content/harbour-post/page?address=nature/eiders"
-    assert articles.place_of("nature/eiders") == alone
+def test_any_page_of_the_content_is_read_in_the_newspaper(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eiders = {**ENTRIES[0], "address": "nature/eiders", "title": "215 eiders"}
+    monkeypatch.setattr(f"{__name__}.ENTRIES", [*ENTRIES, eiders])
+
+    found = ask("GET", articles.place_of("nature/eiders"), HTTP_ACCEPT="text/html")
+
+    assert found.status == 200
+    assert "<h1>215 eiders</h1>" in found.body
+    # A program asks the API.
+    assert ask("GET", "/nature/eiders", HTTP_ACCEPT="application/json").status == 418
+    assert ask("GET", "/nature/gulls", HTTP_ACCEPT="text/html").status == 418

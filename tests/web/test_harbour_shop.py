@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from chalice.app import Chalice
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from chalicelib.runtime import Runtime
 from local import demo, demo_shop
@@ -17,6 +17,7 @@ from tests.support.http_client import Client
 from tests.support.serving import served_application
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.browser import until
 from tests.web.support.shop import FAILED, THANKS, fill_in
 
 pytestmark = pytest.mark.usefixtures("workers")
@@ -180,6 +181,26 @@ def test_what_is_sold_out_says_so_in_every_language_until_it_is_there_again(
     expect(button).to_be_enabled()
     expect(button).to_have_text("Put into the cart")
     expect(button).to_have_accessible_name("Put into the cart: Leather saddle, brown")
+
+
+def test_a_cart_that_comes_late_hears_what_is_sold_out(open_page: OpenPage) -> None:
+    held: list[Route] = []
+
+    def prepare(page: Page) -> None:
+        page.route(
+            "**/stock?*", lambda route: route.fulfill(json={"available": {"SADDLE-BROWN": 0}})
+        )
+        # Playwright takes no method of a list.
+        page.route("**/cart.js", lambda each: held.append(each))  # noqa: PLW0108
+
+    page = open_page("/shop/leather-saddle", before=prepare)
+    expect(page.get_by_text("sold out", exact=True)).to_be_visible()
+    until(page, lambda: bool(held))
+    page.unroute("**/cart.js")
+    for each in held:
+        each.continue_()
+
+    expect(page.get_by_role("button", name="Sold out: Leather saddle, brown")).to_be_disabled()
 
 
 def test_a_category_that_is_not_there_is_told(open_page: OpenPage) -> None:

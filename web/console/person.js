@@ -23,7 +23,9 @@ class PlazaPerson extends HTMLElement {
   }
 
   async connectedCallback() {
-    this.replaceChildren(h("h1", {}, "A person at a site"), choice("person", await sitesOf(), this.#query, false), this.#status, this.#place);
+    const sites = await sitesOf();
+    if (!this.#query.get("site") && sites.known.length) this.#query.set("site", sites.known[0]);
+    this.replaceChildren(h("h1", {}, "A person at a site"), choice("person", sites, this.#query, false), this.#status, this.#place);
     if (this.#query.get("site") && this.#query.get("person")) await this.#tried(async () => this.#show(await ask(this.#path)));
   }
 

@@ -87,7 +87,10 @@ async function showStock() {
     place.textContent = left === 0 ? "sold out" : left <= FEW ? `${left} left` : "";
     place.className = left <= FEW ? "stock few" : "stock";
   }
-  document.dispatchEvent(new CustomEvent("plaza:stock", { detail: available }));
+  const say = () => document.dispatchEvent(new CustomEvent("plaza:stock", { detail: available }));
+  say();
+  // A cart that comes later has not heard it.
+  document.addEventListener("plaza:ready", say);
 }
 
 /** @param {Schemas["CategoryPageAnswer"] | null} category @param {string} [title] of what is below the category */

@@ -2,7 +2,7 @@
 /** The reference: the operations of the API's document by subject, each drawn when a reader opens it. */
 import { answers } from "./docs-schema.js";
 import { callForm } from "./docs-call.js";
-import { h, prose } from "./docs-markup.js";
+import { h, inline, prose } from "./docs-markup.js";
 
 const METHODS = ["get", "put", "post", "patch", "delete"];
 /** @typedef {{row: HTMLDetailsElement, draw: () => void}} Row `draw` makes what is below its first line, once. */
@@ -35,7 +35,7 @@ function show(document_) {
 /** @param {any} document_ @param {string} path @param {string} method @param {any} operation @returns {Row} */
 function rowOf(document_, path, method, operation) {
   const row = /** @type {HTMLDetailsElement} */ (h("details", { class: "operation", id: operation.operationId },
-    h("summary", {}, h("b", { class: "method" }, method.toUpperCase()), " ", h("code", {}, path), " ", h("span", {}, operation.summary))));
+    h("summary", {}, h("b", { class: "method" }, method.toUpperCase()), " ", h("code", {}, path), " ", h("span", {}, ...inline(operation.summary)))));
   row.addEventListener("toggle", () => {
     if (!row.open) return;
     draw();
@@ -71,7 +71,9 @@ function filter() {
   for (const { row } of operations) row.hidden = true;
   for (const { row } of found) row.hidden = false;
   for (const subject of reference.children) {
-    subject.hidden = !subject.querySelector(".operation:not([hidden])");
+    const number = subject.querySelectorAll(".operation:not([hidden])").length;
+    subject.querySelector("summary .note").textContent = String(number);
+    subject.hidden = !number;
     subject.open = words.length > 0 && !subject.hidden;
   }
   say(found.length);
