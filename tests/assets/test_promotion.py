@@ -4,6 +4,7 @@ import dataclasses
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import boto3
 import pytest
@@ -199,6 +200,32 @@ def test_a_copy_that_is_different_is_not_switched_to(
     assert catalogue.library_of(runtime.database, SITE)["due"] is not None
     end_all(runtime, clock)
     assert is_clean(runtime)
+
+
+@pytest.mark.usefixtures("workers")
+@pytest.mark.parametrize("fault", ["gone", "spoiled"])
+def test_a_move_without_progress_is_tried_less_and_less_often(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    uploaded(runtime)
+    if fault == "gone":
+        runtime.database["asset.chunks"].delete_many({})
+    else:
+        monkeypatch.setattr(promotion, "hash_of", lambda _pieces: "of other bytes")
+    promotion.choose(runtime, SITE, "s3")
+    sent_after = list[int]()
+
+    for minutes in range(60):
+        clock.advance(minutes=1)
+        before = catalogue.library_of(runtime.database, SITE).get("resends", 0)
+        promotion.resend_pending(runtime)
+        if catalogue.library_of(runtime.database, SITE).get("resends", 0) > before:
+            sent_after.append(minutes)
+            promotion.move_pending(runtime, SITE)
+
+    pauses = [later - sooner for sooner, later in pairwise(sent_after)]
+    assert len(pauses) >= 3
+    assert pauses == sorted(set(pauses))
 
 
 def test_what_is_deleted_while_it_moves_stays_deleted(

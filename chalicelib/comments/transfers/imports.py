@@ -35,6 +35,7 @@ from chalicelib.comments.transfers.rows import (
     key_of,
 )
 from chalicelib.database import Document
+from chalicelib.errors import Unavailable
 from chalicelib.foreign.broken import BrokenFile
 from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
@@ -58,6 +59,10 @@ def run(runtime: Runtime, row: DiscussionTransfer) -> None:
     except (ImportRunning, ImportTakenOver):
         # Another worker has it, or an import by another way has the site.
         _wait(runtime, taken)
+    except Unavailable:
+        # An outage of the store, or a move of a discussion, says nothing of the file.
+        _wait(runtime, taken)
+        raise
     except BrokenFile as broken:
         fail(runtime, taken, "broken_file", str(broken)[:_LATEST_DETAIL])
     except BlobGone:

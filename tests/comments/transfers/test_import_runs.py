@@ -14,6 +14,7 @@ from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.importing.staging import BATCH
 from chalicelib.comments.transfers import files, imports
 from chalicelib.comments.transfers.rows import DiscussionTransfer
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.comments.transfers.support.files import IMPORTS, begin, lines_file, read, run, sweep
 from tests.support.clock import Clock
@@ -117,6 +118,27 @@ def test_an_import_without_progress_is_given_up(
     run(runtime, begun["id"])
 
     assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
+
+
+def test_an_outage_uses_up_no_try(
+    publisher: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(publisher, "blog", lines_file(1))
+    publisher.post(f"{IMPORTS}/{begun['id']}/start")
+
+    def find_no_store(*_given: Any) -> Any:
+        raise Unavailable
+
+    with monkeypatch.context() as patched:
+        patched.setattr(imports, "_bring", find_no_store)
+        for _ in range(2 * imports._MOST_TRIES):
+            clock.advance(minutes=5)
+            with pytest.raises(Unavailable):
+                run(runtime, begun["id"])
+    clock.advance(minutes=5)
+    run(runtime, begun["id"])
+
+    assert read(publisher, begun["id"])["state"] == "tried"
 
 
 @pytest.fixture
