@@ -121,11 +121,11 @@ def _move(
         write(target, blob, version["type"], pieces(source, version["blob"], length), length)
         copied = hash_of(pieces(target, blob, length))
     except BlobGone:
-        return _is_wanted(runtime, library)
+        return _goes_on(runtime, library)
     if copied != version["sha256"]:
         fields = {"asset": asset["_id"], "version": version["n"], "store": version["store"]}
         log.error("asset not moved: its copy is different", extra={"fields": fields})
-        return _is_wanted(runtime, library)
+        return _goes_on(runtime, library)
 
     def switch(session: ClientSession) -> bool:
         goes_on = _note_progress(runtime, library, session)
@@ -159,7 +159,7 @@ def _switch(
         rows.insert_one(old, session=session)
 
 
-def _is_wanted(runtime: Runtime, library: Library) -> bool:
+def _goes_on(runtime: Runtime, library: Library) -> bool:
     """Return whether a move goes on; without progress, the pauses between its runs grow."""
     mine = {"_id": library["_id"], "store": library["store"], "due": {"$ne": None}}
     return LIBRARIES.of(runtime.database).find_one(mine, {"_id": 1}) is not None
