@@ -82,7 +82,11 @@ def give(database: Database[Document], site: str, giver: str, to: str) -> None:
     items = ITEMS.of(database)
     for item in items.find({"user_id": giver, "site": site}):
         own = {**item, "_id": f"{to}:{item['key']}", "user_id": to}
-        items.update_one({"_id": own["_id"], "user_id": to}, {"$setOnInsert": own}, upsert=True)
+        mine = {"_id": own["_id"], "user_id": to}
+        items.update_one(mine, {"$setOnInsert": own}, upsert=True)
+        if item["wanted"]:
+            # The event may have named the person while the account had the item already.
+            items.update_one({**mine, "withheld": None}, {"$set": {"wanted": True}})
         items.delete_one({"_id": item["_id"], "user_id": giver})
     items.update_many({"by": giver, "site": site}, {"$set": {"by": to}})
     items.delete_many({"user_id": to, "by": to})

@@ -79,6 +79,23 @@ def test_a_guests_notifications_become_the_accounts(told: GuestSite, workers: Wo
     assert later
 
 
+@pytest.mark.parametrize("is_withheld", [False, True])
+def test_what_a_guest_is_told_during_a_join_counts_for_the_account(
+    runtime: Runtime, *, is_withheld: bool
+) -> None:
+    """An edited reply names the guest again, and the account no more."""
+    tell(runtime, "1", "guest")
+    personal_data.give(runtime.database, "harbour", "guest", "ann")
+    of_ann = {"wanted": False, **({"withheld": True} if is_withheld else {})}
+    ITEMS.of(runtime.database).update_one({"user_id": "ann"}, {"$set": of_ann})
+    tell(runtime, "1", "guest")
+
+    personal_data.give(runtime.database, "harbour", "guest", "ann")
+
+    (kept,) = ITEMS.of(runtime.database).find()
+    assert (kept["user_id"], kept["wanted"]) == ("ann", not is_withheld)
+
+
 def test_a_guests_letters_become_the_accounts_unless_it_has_its_own(
     told: GuestSite, workers: Workers, clock: Clock
 ) -> None:

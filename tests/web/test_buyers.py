@@ -240,6 +240,32 @@ def test_carts_that_could_not_be_joined_are_joined_by_the_next_look(
     expect(page.get_by_label("Quantity of Moby-Dick")).to_have_count(2)
 
 
+@pytest.mark.parametrize("then", ["", "ben"])
+def test_carts_that_are_joined_while_the_reader_leaves_are_theirs(
+    site: Site, open_page: OpenPage, client: Client, then: str
+) -> None:
+    page = open_page(site)
+    buy(page, SKU)
+    sign_in(page, site, client, "ann")
+    expect(page.get_by_text("Your orders")).to_be_visible()
+    sign_in(page, site, client, "")
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    buy(page, OTHER)
+    held: list[Route] = []
+    # Playwright takes no method of a list.
+    page.route("**/carts/*/merge", lambda each: held.append(each))  # noqa: PLW0108
+    sign_in(page, site, client, "ann")
+    until(page, lambda: bool(held))
+
+    sign_in(page, site, client, then)
+    with page.expect_response("**/carts/*/merge"):
+        held[0].continue_()
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    sign_in(page, site, client, "ann")
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_count(2)
+
+
 def test_a_cart_that_another_has_claimed_is_left_to_them(
     site: Site, open_page: OpenPage, client: Client
 ) -> None:

@@ -32,8 +32,8 @@ class Queue extends HTMLElement {
   #decided = [];
   /** When the last decision on each comment was answered; Infinity while one is on its way. @type {Map<string, number>} */
   #answeredAt = new Map();
-  /** When each person's comments at a site were given to a worker to hide. @type {Map<string, number>} */
-  #hiddenAt = new Map();
+  /** The batches that hide comments of people at a site: their time, by the API's clock and by this page's. @type {Map<string, {at: number, answeredAt: number}>} */
+  #hiding = new Map();
   #queue = "";
   #refreshing = 0;
   #claiming = 0;
@@ -81,8 +81,14 @@ class Queue extends HTMLElement {
     // Taken apart here, it would come before the time in the built file.
     const page = await ask(`/moderation/comments?${query}`);
     // A decision that was answered since is not in it.
-    const waits = (/** @type {Pending} */ item) => (this.#answeredAt.get(keyOf(item)) ?? -Infinity) < askedAt && (this.#hiddenAt.get(writerOf(item)) ?? -Infinity) < askedAt - HIDING_MS;
+    const waits = (/** @type {Pending} */ item) => (this.#answeredAt.get(keyOf(item)) ?? -Infinity) < askedAt && !this.#isBeingHidden(item, askedAt);
     return { ...page, comments: page.comments.filter(waits) };
+  }
+
+  /** Whether a worker is hiding a comment: none that was written or edited after the batch. @param {Pending} item @param {number} askedAt */
+  #isBeingHidden(item, askedAt) {
+    const batch = this.#hiding.get(writerOf(item));
+    return !!batch && Date.parse(item.edited_at || item.posted_at) <= batch.at && askedAt < batch.answeredAt + HIDING_MS;
   }
 
   async #load() {
@@ -232,12 +238,12 @@ class Queue extends HTMLElement {
     const { site, author } = item;
     if (!window.confirm(`Hide everything that ${author.name} wrote at ${site}?`)) return;
     try {
-      await ask("/moderation/batches", { method: "POST", body: { site, state: "hidden", person: author.id } });
+      const { at } = await ask("/moderation/batches", { method: "POST", body: { site, state: "hidden", person: author.id } });
+      this.#hiding.set(writerOf(item), { at: Date.parse(at), answeredAt: performance.now() });
     } catch (problem) {
       return this.#say(told(problem));
     }
     const place = this.#at;
-    this.#hiddenAt.set(writerOf(item), performance.now());
     const theirs = this.#entries.filter((each) => writerOf(each.item) === writerOf(item));
     this.#entries = this.#entries.filter((each) => !theirs.includes(each));
     for (const each of theirs) each.element.remove();

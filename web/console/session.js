@@ -63,8 +63,11 @@ let close = () => {};
 
 /** Say who reads the page from now on; a question to whoever read it before is over. @param {string} id */
 export function enter(id) {
-  if (id !== reader) signingIn = null;
+  if (id === reader) return;
   reader = id;
+  signingIn = null;
+  // What has waited is never sent.
+  close = () => {};
 }
 
 /** Go on with what has waited for a token of the same reader. */

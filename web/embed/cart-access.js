@@ -67,14 +67,14 @@ export class Access {
     if (guests) {
       const cart = await this.#claimed(guests);
       if (!this.reader) return cart;
+      const { reader } = this;
       const isUsed = !!cart?.lines.length && ["open", "checkout"].includes(cart.state);
       const joined = isUsed && (await this.#joined(cart));
-      if (!this.reader) return this.kept();
+      // Another may read by now: the cart is kept for whoever has claimed it.
       ids.write(this.place(""), null);
-      if (isUsed) {
-        ids.write(this.place(), cart.id);
-        return joined || cart;
-      }
+      if (isUsed) ids.write(this.place(reader), cart.id);
+      if (this.reader !== reader) return this.kept();
+      if (isUsed) return joined || cart;
     }
     const { reader } = this;
     const id = ids.read(this.place());

@@ -6,7 +6,13 @@ from chalicelib.assets.blobs import Blobs, part_count, store_of
 from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.assets.shapes import StoreName
 from chalicelib.comments.transfers.rows import DiscussionTransfer, TransferFile
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
+
+
+class StoreOutage(Unavailable):
+    """The store of files does not answer, which says nothing of the file."""
+
 
 MEDIA_TYPE = "application/octet-stream"
 
@@ -30,11 +36,14 @@ def missing_parts(blobs: Blobs, file: TransferFile) -> Sequence[int]:
 
 
 def open_upload(runtime: Runtime, row: DiscussionTransfer) -> "UploadStream":
-    """Return an import's file as a stream, whose reading raises BlobGone and Unavailable."""
+    """Return an import's file as a stream, whose reading raises BlobGone and StoreOutage."""
     blobs, file = store_of(runtime, row["store"]), upload_of(row)
 
     def read(start: int, end: int) -> bytes:
-        return blobs.read(file["blob"], start, end)
+        try:
+            return blobs.read(file["blob"], start, end)
+        except Unavailable as failure:
+            raise StoreOutage from failure
 
     return UploadStream(read, file["length"])
 

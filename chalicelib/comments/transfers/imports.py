@@ -25,7 +25,7 @@ from chalicelib.comments.importing.running import ImportOrder, ImportProgress
 from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.transfers import files
 from chalicelib.comments.transfers.endings import end, fail
-from chalicelib.comments.transfers.files import UploadStream
+from chalicelib.comments.transfers.files import StoreOutage, UploadStream
 from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.comments.transfers.rows import (
     FILE_KEPT,
@@ -35,7 +35,6 @@ from chalicelib.comments.transfers.rows import (
     key_of,
 )
 from chalicelib.database import Document
-from chalicelib.errors import Unavailable
 from chalicelib.foreign.broken import BrokenFile
 from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
@@ -59,8 +58,7 @@ def run(runtime: Runtime, row: DiscussionTransfer) -> None:
     except (ImportRunning, ImportTakenOver):
         # Another worker has it, or an import by another way has the site.
         _wait(runtime, taken)
-    except Unavailable:
-        # An outage of the store, or a move of a discussion, says nothing of the file.
+    except StoreOutage:
         _wait(runtime, taken)
         raise
     except BrokenFile as broken:

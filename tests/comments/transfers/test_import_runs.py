@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from chalicelib.assets.blobs.gridfs import GridFsBlobs
 from chalicelib.assets.errors import StoreUnavailable
 from chalicelib.assets.shapes import CHUNKS
 from chalicelib.comments.importing import running, settling
@@ -102,35 +103,36 @@ def test_a_run_ends_in_time_and_the_next_goes_on(
     assert seen.count("storing") >= 2
 
 
+@pytest.mark.parametrize("fault", [RuntimeError("a mistake of a parser"), Unavailable()])
 def test_an_import_without_progress_is_given_up(
-    publisher: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    publisher: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     begun = begin(publisher, "blog", lines_file(1))
     publisher.post(f"{IMPORTS}/{begun['id']}/start")
 
     def break_down(*_given: Any) -> Any:
-        raise RuntimeError("a mistake of a parser")
+        raise fault
 
     monkeypatch.setattr(imports, "_bring", break_down)
     for _ in range(imports._MOST_TRIES):
-        with pytest.raises(RuntimeError):
+        with pytest.raises(type(fault)):
             run(runtime, begun["id"])
     run(runtime, begun["id"])
 
     assert read(publisher, begun["id"])["failure"]["code"] == "gave_up"
 
 
-def test_an_outage_uses_up_no_try(
+def test_an_outage_of_the_store_uses_up_no_try(
     publisher: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = begin(publisher, "blog", lines_file(1))
     publisher.post(f"{IMPORTS}/{begun['id']}/start")
 
-    def find_no_store(*_given: Any) -> Any:
+    def read_nothing(*_given: Any) -> bytes:
         raise Unavailable
 
     with monkeypatch.context() as patched:
-        patched.setattr(imports, "_bring", find_no_store)
+        patched.setattr(GridFsBlobs, "read", read_nothing)
         for _ in range(2 * imports._MOST_TRIES):
             clock.advance(minutes=5)
             with pytest.raises(Unavailable):

@@ -186,6 +186,18 @@ def test_a_question_for_a_token_is_asked_again_after_another_has_signed_in(
     page.get_by_role("button", name="Sign in as Eve").click()
     expect(page.get_by_role("article")).to_be_focused()
     assert desk.state(comment) == "pending"
+    # A later token of hers sends nothing of the reader before.
+    desk.clock.advance(seconds=1)
+    later = client.token("eve", name="Eve", roles=["moderator"])
+    page.evaluate("(token) => { location.hash = `token=${token}`; }", later)
+    page.wait_for_function(
+        "token => sessionStorage.getItem('plaza-console-token') === token", arg=later
+    )
+    page.get_by_role("link", name="Log", exact=True).click()
+    expect(page.get_by_role("heading", name="What moderators did")).to_be_visible()
+    page.get_by_role("link", name="Waiting", exact=True).click()
+    expect(page.get_by_role("article")).to_be_focused()
+    assert desk.state(comment) == "pending"
 
     desk.clock.advance(days=366)
     page.keyboard.press("a")

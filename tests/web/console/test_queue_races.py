@@ -80,10 +80,14 @@ def test_comments_that_a_worker_is_hiding_do_not_come_back(desk: Desk) -> None:
         page.clock.run_for(31_000)
     page.evaluate("new Promise((done) => setTimeout(done))")
     expect(page.get_by_role("article")).to_have_count(1)
+    # The batch does not reach what is written after it.
+    desk.post("Buy a sun", "bad")
+    page.clock.run_for(31_000)
+    expect(page.get_by_role("article")).to_have_count(2)
 
     # The worker is stopped for longer than its comments are left out.
     page.clock.run_for(600_000)
-    expect(page.get_by_role("article")).to_have_count(2)
+    expect(page.get_by_role("article")).to_have_count(3)
 
 
 def test_a_comment_that_was_decided_and_waits_again_is_shown_again(desk: Desk) -> None:
