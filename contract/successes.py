@@ -25,6 +25,7 @@ from chalicelib.comments.people.rows import PEOPLE, new_person
 from chalicelib.comments.providers import flow
 from chalicelib.notifications import mail_links, mailing
 from chalicelib.notifications.mailing import NEVER
+from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.social.activity.actions.actions import ACTIONS
 from chalicelib.social.posts.posts import POSTS
 from local import recruiting as _recruiting  # noqa: F401 - registers types
@@ -42,6 +43,7 @@ from tests.support.http_client import Client
 from tests.support.workers import Workers
 
 WEBHOOK_SECRET = "a secret of the contract's webhook"  # noqa: S105 - it guards nothing
+_SOURCE = "a-cart-of-before-the-1"
 _NEW_VERSION = {"type": "image/png", "length": len(PICTURE), "sha256": digest(PICTURE)}
 
 
@@ -153,6 +155,17 @@ def _preview(world: World) -> dict[str, str]:
     node = worlds.content(world)["content"]
     reply = world.as_("admin").post(f"/content/{OWN_SITE}/nodes/{node}/preview")
     return {"token": made(reply)["url"].rpartition("/")[2]}
+
+
+def _two_carts(world: World) -> dict[str, str]:
+    """Make a cart, and the cart whose lines it takes, with the id that the call names."""
+    names = worlds.cart(world)
+    rows = CARTS.of(world.runtime.database)
+    other = rows.find_one({"_id": worlds.cart(world)["cart"]})
+    if other is None:
+        raise LookupError(names["cart"])
+    rows.replace_one({"_id": _SOURCE}, {**other, "_id": _SOURCE}, upsert=True)
+    return names
 
 
 def _end_batch(world: World) -> dict[str, str]:
@@ -312,6 +325,7 @@ _FURTHER = (
         query="?order=A-1&value_micros=5&signature={signature}",
         made=_signature,
     ),
+    Row("POST /carts/{cart}/merge", {200: "*"}, body={"source": _SOURCE}, made=_two_carts),
     Row("PUT /users/me/blocked/{user}", {204: "admin"}, path={"user": "mo-none"}),
     Row("POST /posts/{post}/fan-out", {204: "admin"}, made=_fail_post),
     Row("POST /actions/{action}/fan-out", {204: "admin"}, made=_fail_action),
