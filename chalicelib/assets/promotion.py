@@ -159,9 +159,14 @@ def _switch(
         rows.insert_one(old, session=session)
 
 
+def _under_way(library: Library) -> Document:
+    """Return the filter of a library while its move has not ended, and its store is the same."""
+    return {"_id": library["_id"], "store": library["store"], "due": {"$ne": None}}
+
+
 def _goes_on(runtime: Runtime, library: Library) -> bool:
     """Return whether a move goes on; without progress, the pauses between its runs grow."""
-    mine = {"_id": library["_id"], "store": library["store"], "due": {"$ne": None}}
+    mine = _under_way(library)
     return LIBRARIES.of(runtime.database).find_one(mine, {"_id": 1}) is not None
 
 
@@ -172,7 +177,7 @@ def _note_progress(
 
     Return whether the move goes on: False after its end, or the choice of another store.
     """
-    mine = {"_id": library["_id"], "store": library["store"], "due": {"$ne": None}}
+    mine = _under_way(library)
     progress = {"$set": {"due": lease_end(runtime), "resends": 0}}
     noted = LIBRARIES.of(runtime.database).update_one(mine, progress, session=session)
     return noted.matched_count == 1

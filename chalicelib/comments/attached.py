@@ -14,7 +14,7 @@ from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.node_ids import site_of_new
 from chalicelib.comments.page_urls import fields_of
-from chalicelib.comments.permissions import NEVER
+from chalicelib.comments.permissions import NEVER, is_public
 from chalicelib.comments.sites.settings import closes_after
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -26,10 +26,6 @@ class PublicTime(NamedTuple):
 
     begin: datetime | None
     end: datetime | None = None
-
-    def contains(self, now: datetime) -> bool:
-        """Return whether the page is in public."""
-        return self.begin is not None and self.begin <= now and not (self.end and self.end <= now)
 
     @property
     def fields(self) -> Document:
@@ -93,7 +89,7 @@ def update(
     locked = {} if close is None else {"locked": close}
     named = page.fields if page else {}
     change = {**named, **public.fields, **locked}
-    if public.contains(runtime.now()):
+    if is_public(public.fields, runtime.now()):
         _set(runtime, node_id, change)
         return
     # Actions of comments name the page, which readers no longer see.

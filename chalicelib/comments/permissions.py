@@ -8,7 +8,7 @@ last word after them. A locked node takes no comment at all.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from chalicelib.comments.errors import NodeClosed, NodeLocked
 from chalicelib.comments.shapes import Comment, CommentSite, Node, Shadow
@@ -133,7 +133,7 @@ class Rights:
         return None if self.now > end else end
 
 
-def is_public(node: Node, now: datetime) -> bool:
+def is_public(node: Mapping[str, Any], now: datetime) -> bool:
     """Return whether the node's page is public at a time; a node without a page always is."""
     begin, end = node.get("public_from"), node.get("public_until")
     return (begin is None or begin <= now) and (end is None or end > now)

@@ -14,6 +14,8 @@ const money = new Intl.NumberFormat("en", { style: "currency", currency });
 let hasCart = false;
 /** The list that is shown last: the answer to an earlier one comes too late. */
 let turn = 0;
+/** What is left of each SKU. @type {Record<string, number>} */
+let stock = {};
 
 /** @param {string} selector @returns {HTMLElement} */
 function one(selector) {
@@ -87,11 +89,13 @@ async function showStock() {
     place.textContent = left === 0 ? "sold out" : left <= FEW ? `${left} left` : "";
     place.className = left <= FEW ? "stock few" : "stock";
   }
-  const say = () => document.dispatchEvent(new CustomEvent("plaza:stock", { detail: available }));
-  say();
-  // A cart that comes later has not heard it.
-  document.addEventListener("plaza:ready", say);
+  stock = available;
+  sayStock();
 }
+
+const sayStock = () => document.dispatchEvent(new CustomEvent("plaza:stock", { detail: stock }));
+// A cart that comes later has not heard it.
+document.addEventListener("plaza:ready", sayStock);
 
 /** @param {Schemas["CategoryPageAnswer"] | null} category @param {string} [title] of what is below the category */
 function showCrumbs(category, title) {

@@ -9,12 +9,11 @@ from chalicelib.comments.transfers.rows import DiscussionTransfer, TransferFile
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 
+MEDIA_TYPE = "application/octet-stream"
+
 
 class StoreOutage(Unavailable):
     """The store of files does not answer, which says nothing of the file."""
-
-
-MEDIA_TYPE = "application/octet-stream"
 
 
 def store_name(runtime: Runtime) -> StoreName:
