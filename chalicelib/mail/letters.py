@@ -12,6 +12,7 @@ from chalicelib.errors import TooFast, Unavailable
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import lease_end
 from chalicelib.limits import LETTERS as MAILBOX_LETTERS
+from chalicelib.limits import Limit
 from chalicelib.mail import events
 from chalicelib.mail.addressing import address_keys
 from chalicelib.mail.couriers import courier_of
@@ -83,8 +84,10 @@ def refuses_letters(runtime: Runtime, address: str) -> bool:
     return not events.takes_mail(runtime, address_keys(address, runtime.settings.signing_keys))
 
 
-def may_have(runtime: Runtime, address: str, withheld_at: str = "") -> bool:
-    """Count a letter that a person asks for, to any mailbox; return whether it may have one more.
+def may_have(
+    runtime: Runtime, address: str, withheld_at: str = "", *, limit: Limit = MAILBOX_LETTERS
+) -> bool:
+    """Count a letter of a limit to a mailbox; return whether the mailbox may have one more.
 
     Addresses that differ after a plus alone lead to one mailbox. A letter that a site withholds
     counts for this site alone: strangers must not use up the letters of a mailbox by letters that
@@ -94,7 +97,7 @@ def may_have(runtime: Runtime, address: str, withheld_at: str = "") -> bool:
     mailbox = f"{local.partition('+')[0] or local}@{domain}"
     key = address_keys(mailbox, runtime.settings.signing_keys)[0]
     try:
-        limits.take_for(runtime, MAILBOX_LETTERS, f"{key} {withheld_at}".rstrip())
+        limits.take_for(runtime, limit, f"{key} {withheld_at}".rstrip())
     except TooFast:
         return False
     return True

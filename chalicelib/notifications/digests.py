@@ -7,6 +7,7 @@ end. So a repeat after a crash is the same letter, which the mail room sends onc
 import hashlib
 
 from chalicelib import deadlines, signing
+from chalicelib.limits import DIGESTS
 from chalicelib.mail import letters
 from chalicelib.mail.letters import Draft
 from chalicelib.notifications import inbox, mailing, preferences
@@ -36,6 +37,9 @@ def send_due(runtime: Runtime, show: Show) -> int:
         own = chosen.get(row["_id"], preferences.NONE)
         if end := preferences.quiet_until(own, row["time_zone"], runtime.now()):
             mailing.postpone(runtime, row, end)
+            continue
+        if not letters.may_have(runtime, row["email"], limit=DIGESTS):
+            mailing.postpone(runtime, row, runtime.now() + DIGESTS.every)
             continue
         leased = mailing.lease(runtime, row)
         if leased is None:

@@ -15,6 +15,7 @@ from chalicelib import time_zones
 from chalicelib.database import Collection, Document, insert_missing, upsert
 from chalicelib.database.validators import AtMost
 from chalicelib.languages import Language
+from chalicelib.mail import addressing
 from chalicelib.notifications import preferences
 from chalicelib.runtime import Runtime
 
@@ -206,6 +207,22 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
     for due, woken in due_at.items():
         fields = {"wakes": {"$add": ["$wakes", 1]}, "next_due": {"$ifNull": ["$next_due", due]}}
         rows.update_many({"_id": {"$in": woken}, **_ON}, [{"$set": fields}])
+
+
+def forget_foreign(runtime: Runtime, giver: str, to: str, keys: Sequence[str]) -> None:
+    """Delete the setting of a person whom an account takes, if its address is not the account's.
+
+    `keys`: the keyed hashes of the account's verified address. Call it before the account takes the
+    person: whoever had the person's token may have confirmed an address of their own, and would
+    read what the account is told. A setting of the account's own stays whatever the person had.
+    """
+    row = find(runtime, giver)
+    if row is None or find(runtime, to) is not None:
+        return
+    email = row.get("email")
+    own = addressing.address_keys(email, runtime.settings.signing_keys) if email else []
+    if set(keys).isdisjoint(own):
+        MAILINGS.of(runtime.database).delete_one({"_id": giver})
 
 
 def give(runtime: Runtime, giver: str, to: str) -> None:

@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from chalicelib.identity import Principal
+from chalicelib.limits import DIGESTS
 from chalicelib.mail import letters
 from chalicelib.notifications import digests, events, inbox, mailing
 from chalicelib.notifications.inbox import ShownThing
@@ -355,6 +357,28 @@ def test_who_stops_while_a_letter_is_written_gets_no_further_one(
 
     assert run(runtime) == 0
     assert "next_due" not in state_of(runtime)
+
+
+def test_a_mailbox_has_no_more_letters_of_many_people_than_of_one(
+    runtime: Runtime, clock: Clock
+) -> None:
+    """A publisher's tokens may name any mailbox as that of many people."""
+    runtime = replace(runtime, settings=runtime.settings.model_copy(update={"limits": 1.0}))
+    people = [f"p{number:02}" for number in range(DIGESTS.burst + 1)]
+    for number, each in enumerate(people):
+        turn_on(runtime, each, f"Ann+{number}@plaza.example")
+    turn_on(runtime, "bob", "bob@plaza.example")
+    clock.advance(seconds=1)
+    for each in (*people, "bob"):
+        tell(runtime, "1", each)
+    clock.advance(minutes=5)
+
+    assert run(runtime) == DIGESTS.burst + 1, "of whom one is Bob's"
+    assert run(runtime) == 0
+    clock.advance(seconds=DIGESTS.every.total_seconds())
+
+    assert run(runtime) == 1, "the letter that waited"
+    assert len({each["to"] for each in written(runtime)}) == len(people) + 1
 
 
 def test_a_run_is_bounded_and_the_next_goes_on(

@@ -105,7 +105,7 @@ def test_a_guests_letters_become_the_accounts_unless_it_has_its_own(
     turn_on(runtime, guest_id, every="daily", hour=5)
     clock.advance(seconds=1)
     tell(runtime, "1", guest_id)
-    ann = account(told)
+    ann = account(told, email="ann@plaza.example")
 
     assert join(ann, guest).status == 202
     workers.drain()
@@ -125,6 +125,39 @@ def test_a_guests_letters_become_the_accounts_unless_it_has_its_own(
     }
 
 
+@pytest.mark.parametrize("verified", ["", "ann@plaza.example"])
+def test_an_address_that_is_not_the_accounts_gets_none_of_its_letters(
+    told: GuestSite, workers: Workers, verified: str
+) -> None:
+    """Whoever used the guest's browser before may have confirmed an address of their own."""
+    runtime = told.runtime
+    guest = told.guest("Passenger", email=None, return_to=None)
+    guest_id = id_of(guest)
+    turn_on(runtime, guest_id, "eve@plaza.example")
+    ann = account(told, email=verified)
+
+    assert join(ann, guest).status == 202
+    workers.drain()
+
+    assert ann.get("/notifications/mail").json["state"] == "off"
+    assert MAILINGS.of(runtime.database).count_documents({}) == 0
+
+
+def test_an_account_with_letters_of_its_own_keeps_them_whatever_a_guest_had(
+    told: GuestSite, workers: Workers
+) -> None:
+    runtime = told.runtime
+    guest = told.guest("Passenger", email=None, return_to=None)
+    turn_on(runtime, id_of(guest), every="daily")
+    turn_on(runtime, ANN, every="weekly")
+
+    assert join(account(told), guest).status == 202
+    workers.drain()
+
+    kept = state_of(runtime, ANN)
+    assert (kept["every"], kept["former"]) == ("weekly", [id_of(guest)])
+
+
 @pytest.mark.parametrize("has_seen", [False, True])
 def test_a_guests_due_letter_comes_at_its_hour_after_a_join(
     told: GuestSite, workers: Workers, clock: Clock, *, has_seen: bool
@@ -140,8 +173,9 @@ def test_a_guests_due_letter_comes_at_its_hour_after_a_join(
     if has_seen:
         assert guest.put("/notifications/seen", until=clock().isoformat()).status == 204
     due = state_of(runtime, id_of(guest))["next_due"]
+    ann = account(told, email="Ann@plaza.example")
 
-    assert join(account(told), guest).status == 202
+    assert join(ann, guest).status == 202
     workers.drain()
     clock.advance(seconds=(due - clock()).total_seconds())
 

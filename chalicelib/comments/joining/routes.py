@@ -15,6 +15,7 @@ from chalicelib.guest_tokens import MAX_TOKEN_CHARACTERS
 from chalicelib.http import Accepted, Input, Ok, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.limits import SIGN_INS
+from chalicelib.notifications import mailing
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
@@ -70,7 +71,8 @@ def declare(route: Route) -> None:
 
         Their comments, votes, reactions, reports and blocks become yours, those of a long past in
         the background. Your own vote on a comment stays, and the harsher standing of both is yours.
-        The token of the guest writes nothing any more. A repeated call takes whoever is new.
+        The token of the guest writes nothing any more. The guest's letters of notifications go on
+        to your verified address alone. A repeated call takes whoever is new.
         """
         here = request.runtime
         proven = [] if body.token is None else [_guest_of(here, site, body.token)]
@@ -78,6 +80,9 @@ def declare(route: Route) -> None:
             raise Forbidden("A guest has no account that takes a past")
         found = claims.find_claimable(here, site, caller)
         people = list({each.id: each for each in (*found, *proven)}.values())
+        keys = claims.verified_keys(here, site, caller)
+        for each in people:
+            mailing.forget_foreign(here, each.id, caller.id, keys)
         claims.claim(here, site, caller, people)
         request.details["joined"] = [each.id for each in people]
         for each in people:
