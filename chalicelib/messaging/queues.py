@@ -108,12 +108,18 @@ class Queues:
         from botocore.exceptions import BotoCoreError, ClientError
 
         refused: Sequence[Any] = batch
+        try:
+            # The first of a container imports boto3, which would use up the time of all sends of
+            # its request.
+            client = self._sqs()
+        except BotoCoreError as error:
+            _log_unsent(queue, len(batch), type(error).__name__, exc_info=True)
+            return False
         with deadlines.aside(self._seconds) as seconds:
             if seconds < _LEAST_SECONDS or not self._outage.may_try():
                 _log_unsent(queue, len(batch), "not tried")
                 return False
             try:
-                client = self._sqs()
                 refused = self._way.call(seconds, lambda: self._deliver(client, queue, batch))
             except (BotoCoreError, ClientError, TimeoutError) as error:
                 if _may_pass(error):

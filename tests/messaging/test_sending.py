@@ -233,6 +233,29 @@ def test_a_request_shares_the_time_of_what_can_wait_and_nothing_else_does() -> N
     assert second < first == 1.0
 
 
+def test_the_first_client_of_a_container_takes_no_time_from_the_sends_of_its_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On Lambda, the import of boto3 takes longer than all sends of a request may."""
+    sqs, seconds = Sqs(TAKEN, TAKEN), 0.2
+    client: Any = sqs.queues()._client
+
+    def make(*_: Any, **__: Any) -> Any:
+        began = time.monotonic()
+        while time.monotonic() < began + 2 * seconds:
+            pass
+        return client
+
+    monkeypatch.setattr("boto3.client", make)
+    queues = Queues("t-", seconds=seconds)
+
+    with deadlines.bound(10, is_request=True):
+        assert greet(queues, "ann")
+        assert greet(queues, "bob")
+
+    assert sqs.calls == [["ann"], ["bob"]]
+
+
 def test_a_call_that_fails_in_its_thread_raises_where_it_is_waited_for() -> None:
     def fail() -> None:
         raise ZeroDivisionError

@@ -51,7 +51,8 @@ def bring_up_to_date(
 
     With a credit line, only as far as the advertiser's funds go (`funds.py`).
 
-    A campaign at rest has no even pace: it releases `owed_micros`, for ads that it showed before.
+    `owed_micros`: the price of clicks to charge now. A campaign at rest has no even pace: it
+    releases that much, for ads that it showed before.
 
     Takes back available money beyond that: at the end of a day, or after a cut of the budget.
     Raises BudgetCommitted if more than the total is spent or leased.
@@ -62,7 +63,9 @@ def bring_up_to_date(
     change = new["released_micros"] - (old["released_micros"] if old else 0)
     if change > 0:
         available = old["available_micros"] if old else 0
-        lacking = change - _grant(database, session, campaign, change, available)
+        # Events that have happened cost more than a tranche after a wait.
+        scarce = max(_tranche_micros(campaign), owed_micros) - available
+        lacking = change - _grant(database, session, campaign, change, scarce)
         new["released_micros"] -= lacking
         new["available_micros"] -= lacking
         change -= lacking
@@ -94,12 +97,12 @@ def _grant(
     session: ClientSession,
     campaign: CampaignMoney,
     wanted_micros: int,
-    available_micros: int,
+    scarce_micros: int,
 ) -> int:
     """Commit the campaign's part of the advertiser's funds; return the amount.
 
-    At least four times the wanted amount is left: all of it. Else a tranche, so that the
-    advertiser's campaigns share the rest in proportion to their spending.
+    At least four times the wanted amount is left: all of it. Else `scarce_micros` at most, so that
+    the advertiser's campaigns share the rest in proportion to their spending.
     """
     this = {"_id": accounts.of_campaign(campaign["_id"])}
     account = ACCOUNTS.of(database).find_one(this, session=session)
@@ -108,12 +111,16 @@ def _grant(
     room = account["balance_micros"] + account["credit_micros"] - account["committed_micros"]
     granted = wanted_micros
     if wanted_micros * 4 > room:
-        pricing = campaign["pricing"]
-        tranche = _TRANCHE[pricing["type"]] * price_micros(pricing) - available_micros
-        granted = max(0, min(wanted_micros, room, tranche))
+        granted = max(0, min(wanted_micros, room, scarce_micros))
     if granted:
         commit(database, session, campaign["_id"], granted)
     return granted
+
+
+def _tranche_micros(campaign: CampaignMoney) -> int:
+    """Return what a campaign may hold while its advertiser's funds are scarce."""
+    pricing = campaign["pricing"]
+    return _TRANCHE[pricing["type"]] * price_micros(pricing)
 
 
 def move(database: Database[Document], session: ClientSession, movement: Movement) -> None:

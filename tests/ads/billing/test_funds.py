@@ -121,6 +121,21 @@ def test_clicks_are_bounded_too(runtime: Runtime) -> None:
     assert charge(runtime, PRICE, PRICE, PRICE) == [True, True, False]
 
 
+@pytest.mark.parametrize(("funds", "paid"), [(50, 25), (25, 25), (15, 15)])
+def test_clicks_of_one_batch_are_paid_as_far_as_the_funds_go(
+    runtime: Runtime, funds: int, paid: int
+) -> None:
+    """After a wait, a batch has more clicks of a campaign than it may hold money for."""
+    credit(runtime, funds * PRICE)
+    pricing = {"type": "cpc", "bid_micros": PRICE}
+    add_zones(runtime, "blog/banner")
+    put_campaign(runtime, SPRING, pricing=pricing, budget={"total_micros": 100 * PRICE})
+    activate(runtime, SPRING)
+
+    assert charge(runtime, *[PRICE] * 25) == [True] * paid + [False] * (25 - paid)
+    assert committed(runtime) == paid * PRICE
+
+
 def test_a_spent_budget_is_named_as_the_reason(runtime: Runtime) -> None:
     credit(runtime, 500 * PRICE)
     campaign(runtime, 50)
