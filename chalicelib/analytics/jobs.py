@@ -32,9 +32,10 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 
 
 def tend(runtime: Runtime) -> dict[str, int]:
-    """Make and drop the parts of logs, and measure collections; return the number of each."""
+    """Tend the parts of logs and the sessions, and measure collections; return the numbers."""
     steps: dict[str, Step] = {
         "collections_measured": upkeep.measure,
+        "sessions_removed": making.remove_old,
         # Last: new expiries of a large site can outlast a run.
         "parts_dropped": upkeep.trim,
     }

@@ -58,7 +58,7 @@ class NewAnalytics(Input):
         90,
         ge=MIN_KEEP_DAYS,
         le=MAX_KEEP_DAYS,
-        description="How long raw hits are kept; reports stay.",
+        description="How long raw hits and single sessions are kept; reports stay.",
     )
     log: LogName = "expiring"
     layout: LayoutName = "hierarchical"

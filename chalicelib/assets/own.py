@@ -92,9 +92,9 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     written = {"made": {"$lte": until}} if until else {}
     owned = {"owner": owner_of_person(user_id), **written}
     most = runtime.bounds.assets.erased_at_once
-    found = list(ASSETS.of(runtime.database).find(owned).limit(most))
+    found = list(ASSETS.of(runtime.database).find(owned, {"_id": 1}).limit(most))
     for asset in found:
-        _delete(runtime, asset)
+        _delete(runtime, asset["_id"])
     if len(found) == most:
         return Step.MORE
     # The next upload counts anew.
@@ -121,17 +121,17 @@ def _end_uploads(runtime: Runtime, user_id: str, until: datetime | None) -> None
         catalogue.delete_upload(runtime.database, upload, due)
 
 
-def _delete(runtime: Runtime, asset: Asset) -> None:
+def _delete(runtime: Runtime, asset_id: str) -> None:
     """Delete an asset in spite of its uses: the erasure deletes these as well."""
 
     def remove(session: Any) -> None:
-        if (
-            ASSETS.of(runtime.database)
-            .delete_one({"_id": asset["_id"]}, session=session)
-            .deleted_count
-        ):
+        # As it is now: its owner may have uploaded a version since it was read.
+        removed = ASSETS.of(runtime.database).find_one_and_delete(
+            {"_id": asset_id}, session=session
+        )
+        if removed is not None:
             due = runtime.now() + LONGEST_RUN
-            if rows := catalogue.wastes(asset, due):
+            if rows := catalogue.wastes(removed, due):
                 WASTE.of(runtime.database).insert_many(rows, session=session)
 
     in_transaction(runtime.database, remove)

@@ -267,7 +267,11 @@ def _declare_posting(route: Route) -> None:
 def _find_made(
     runtime: Runtime, node: str, author: Principal, comment: str, at: datetime
 ) -> CommentAnswer:
-    """Return a comment that a call of a time made; raises UnknownNode and UnknownComment."""
+    """Return a comment that a call of a time made; raises UnknownNode and UnknownComment.
+
+    The node may have moved since, and the call has a key at the former id alone.
+    """
+    node = nodes.find_moved(runtime.database, node)["_id"]
     found = reading.get_comment(runtime, node, comment, author)
     if found.comment["posted"] < at:
         # An older comment, whose id the call has drawn again.

@@ -141,10 +141,9 @@ def find_watchers(
     return list(found.sort("_id", ASCENDING).limit(most))
 
 
-def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
-    """Remove the watches of a node; `until`: the latest time of them, None: all."""
-    since: Document = {"since": {"$lte": until}} if until else {}
-    WATCHES.of(database).delete_many({**all_of(node, node["site"]), **since})
+def forget(database: Database[Document], node: Node, until: datetime) -> None:
+    """Remove the watches of a node; `until`: the latest time of them."""
+    WATCHES.of(database).delete_many({**all_of(node, node["site"]), "since": {"$lte": until}})
 
 
 def erase(database: Database[Document], user_id: str, until: datetime | None) -> None:

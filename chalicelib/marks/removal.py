@@ -19,16 +19,16 @@ def remove_from(database: Database[Document], kind: Kind, thing_id: str) -> None
 
 
 def remove_below(
-    database: Database[Document], kind: Kind, prefix: str, until: datetime | None, most: int
+    database: Database[Document], kind: Kind, prefix: str, until: datetime, most: int
 ) -> bool:
-    """Delete `most` marks of things whose ids begin with a prefix, which ends with a slash.
+    """Delete `most` marks placed `until` an instant on things whose ids begin with a prefix.
 
-    With `until`, only marks placed by then. Returns whether more may remain.
+    The prefix ends with a slash. Returns whether more may remain.
     """
     # The successor of the slash ends the range.
     end = f"{kind.name}:{prefix[:-1]}0"
-    placed: Document = {"at": {"$lte": until}} if until else {}
-    below: Document = {"_id": {"$gte": f"{kind.name}:{prefix}", "$lt": end}, **placed}
+    ids = {"$gte": f"{kind.name}:{prefix}", "$lt": end}
+    below: Document = {"_id": ids, "at": {"$lte": until}}
     return delete_some(MARKS.of(database), below, most) == most
 
 

@@ -6,9 +6,12 @@ makes them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
+
+from pymongo.errors import DuplicateKeyError
 
 from chalicelib import time_zones
 from chalicelib.database import Document, upsert
@@ -73,6 +76,11 @@ def choose(runtime: Runtime, user_id: str, wanted: Preferences) -> None:
     """Store a person's choices in place of the earlier; raises KindAlwaysOn."""
     if wanted.off & ALWAYS_ON:
         raise KindAlwaysOn
+    upsert(INBOXES.of(runtime.database), {"_id": user_id}, _update(runtime, wanted))
+
+
+def _update(runtime: Runtime, wanted: Preferences) -> Document:
+    """Return the update that stores choices."""
     off = sorted(f"{channel}/{kind}" for channel, kind in wanted.off)
     fields: Document = {"off": off, "changed": runtime.now()}
     update: Document = {"$set": fields, "$setOnInsert": {"seen": moment(0)}}
@@ -80,7 +88,7 @@ def choose(runtime: Runtime, user_id: str, wanted: Preferences) -> None:
         update["$unset"] = {"quiet": ""}
     else:
         fields["quiet"] = wanted.quiet
-    upsert(INBOXES.of(runtime.database), {"_id": user_id}, update)
+    return update
 
 
 def find_off(runtime: Runtime, recipients: Mapping[str, Kind]) -> frozenset[str]:
@@ -132,7 +140,10 @@ def give(runtime: Runtime, giver: str, to: str) -> None:
     row = rows.find_one({"_id": giver})
     if row is None:
         return
-    if "changed" in row and find(runtime, to) == NONE:
-        choose(runtime, to, of_row(row))
+    if "changed" in row:
+        # The account may choose meanwhile.
+        unchosen = {"_id": to, "changed": None}
+        with suppress(DuplicateKeyError):
+            rows.update_one(unchosen, _update(runtime, of_row(row)), upsert=True)
     # Choices of meanwhile are given by the second run of a join.
     rows.delete_one({"_id": giver, "changed": row.get("changed")})

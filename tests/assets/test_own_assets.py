@@ -1,6 +1,7 @@
 """A person's own pictures, and what an erasure leaves of them and of a site's."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -108,6 +109,27 @@ def test_an_erasure_takes_ones_own_and_leaves_the_sites(  # noqa: PLR0913, PLR09
     while sweep_waste(runtime):
         pass
     assert CHUNKS.of(runtime.database).count_documents({}) == 2
+
+
+def test_an_erasure_takes_a_version_that_comes_while_it_runs(
+    ann: Uploader, client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asset = ann.upload(png(), "image/png")
+    delete = own._delete
+
+    def late(*given: Any) -> None:
+        ann.upload(png(5, 5), "image/png", f"/assets/{asset['id']}/versions")
+        delete(*given)
+
+    monkeypatch.setattr(own, "_delete", late)
+
+    assert own.erase(runtime, "ann") is Step.DONE
+
+    assert client.get(asset["url"]).status == 404
+    clock.advance(minutes=15)
+    while sweep_waste(runtime):
+        pass
+    assert CHUNKS.of(runtime.database).count_documents({}) == 0
 
 
 def test_a_late_erasure_leaves_what_was_made_since(

@@ -110,6 +110,22 @@ def test_a_repeated_call_makes_nothing_and_is_answered_alike(town: Town, call: C
     assert town.count(call) == before + 1
 
 
+def test_a_repeated_comment_is_found_where_its_discussion_has_moved(
+    town: Town, client: Client
+) -> None:
+    """A client that followed the move would post again, under a key of another place."""
+    call = CALLS["comment"]
+    first = town.send(call)
+    admin = client.as_("root", roles=["admin"])
+    assert admin.post("/nodes/page/move", to="moved").status == 200
+
+    second = town.send(call)
+
+    assert (second.status, second.json["id"]) == (201, first.json["id"])
+    assert town.send(call, "k2").status == 308
+    assert len(client.get("/nodes/moved/comments").json["comments"]) == 1
+
+
 @every_call
 def test_a_call_whose_end_nobody_saw_makes_nothing_a_second_time(
     town: Town, call: Call, runtime: Runtime, clock: Clock

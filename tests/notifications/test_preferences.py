@@ -337,6 +337,21 @@ def test_an_account_without_choices_takes_those_of_its_past(runtime: Runtime) ->
     assert INBOXES.of(runtime.database).count_documents(gone) == 0
 
 
+@pytest.mark.parametrize("has_chosen", [False, True])
+def test_a_past_takes_the_place_of_no_choice_of_its_account(
+    runtime: Runtime, *, has_chosen: bool
+) -> None:
+    """Also of the choice of everything, which a row without choices means, too."""
+    preferences.choose(runtime, "guest", quiet(22, 7))
+    inbox.mark_seen(runtime, "ann", runtime.now())
+    if has_chosen:
+        preferences.choose(runtime, "ann", preferences.NONE)
+
+    preferences.give(runtime, "guest", "ann")
+
+    assert preferences.find(runtime, "ann") == (preferences.NONE if has_chosen else quiet(22, 7))
+
+
 def test_a_withheld_item_is_in_no_list(runtime: Runtime) -> None:
     preferences.choose(runtime, "ann", off(("in_app", "comment.reply")))
     happen(runtime, "comment.reply")

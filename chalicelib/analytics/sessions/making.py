@@ -12,6 +12,7 @@ import pymongo
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
+from chalicelib import deadlines
 from chalicelib.analytics import settings
 from chalicelib.analytics.hits import DAY, WHOLE_SITE
 from chalicelib.analytics.logs import together
@@ -21,12 +22,13 @@ from chalicelib.analytics.reports.days import DAYS
 from chalicelib.analytics.reports.report import Report
 from chalicelib.analytics.sessions import rolling
 from chalicelib.analytics.sessions.periods import SESSIONS, start_of
-from chalicelib.analytics.settings import SiteAnalytics, first_day_held
-from chalicelib.database import Collection, Document
+from chalicelib.analytics.settings import SiteAnalytics, first_day_held, kept_since
+from chalicelib.database import Collection, Document, delete_some
 from chalicelib.ids import new_id
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
 PAUSE = timedelta(minutes=30)
+_REMOVED_AT_ONCE = 5_000
 # One aggregate makes a whole day's sessions: those of a million hits took 51 s on a busy machine,
 # and their sums 200 s. Other operations may take 20 s, and the schedule's function 900 s.
 DAY_TIMEOUT_SECONDS = 600
@@ -139,6 +141,23 @@ def make_due(runtime: Runtime) -> dict[str, int]:
         for row in list(DUE.of(runtime.database).find({"site": {"$exists": True}}))
     )
     return {"session_days": made}
+
+
+def remove_old(runtime: Runtime) -> int:
+    """Remove sessions of days whose hits are gone, which no run makes again; return how many.
+
+    Reports are of their periods, which stay. The next run goes on where the time ends.
+    """
+    rows, has_time, removed = SESSIONS.of(runtime.database), deadlines.share(0.5), 0
+    for site in settings.SITES.of(runtime.database).find():
+        before = kept_since(site, runtime.now()) - DAY
+        old: Document = {"site": site["_id"], "day": {"$lt": before}}
+        while has_time():
+            gone = delete_some(rows, old, _REMOVED_AT_ONCE)
+            removed += gone
+            if gone < _REMOVED_AT_ONCE:
+                break
+    return removed
 
 
 def _note_changes(database: Database[Document], now: datetime) -> None:

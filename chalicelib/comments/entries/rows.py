@@ -246,13 +246,12 @@ def all_of(node: NodeGeneration, site: str) -> Document:
     return {"site": site, "_id": {"$gte": f"{node['_id']}/", "$lt": f"{node['_id']}0"}}
 
 
-def forget_some(rows: MongoCollection[Any], node: Node, until: datetime | None, most: int) -> bool:
+def forget_some(rows: MongoCollection[Any], node: Node, until: datetime, most: int) -> bool:
     """Remove `most` rows of a node's comments; return whether more may remain.
 
-    `until`: the latest time of posting; None: all rows. The rows of a small node take one call.
+    `until`: the latest time of posting. The rows of a small node take one call.
     """
-    posted: Document = {"posted": {"$lte": until}} if until else {}
-    where = {**all_of(node, node["site"]), **posted}
+    where = {**all_of(node, node["site"]), "posted": {"$lte": until}}
     if node["last_seq"] > most:
         return delete_some(rows, where, most) == most
     rows.delete_many(where)

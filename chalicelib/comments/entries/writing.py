@@ -122,10 +122,10 @@ def remove(database: Database[Document], node: Node, comment: Comment) -> None:
         entries.update_one(root_key(node, comment), {"$inc": {"thread": -1}})
 
 
-def forget(database: Database[Document], node: Node, until: datetime | None, most: int) -> bool:
+def forget(database: Database[Document], node: Node, until: datetime, most: int) -> bool:
     """Remove `most` entries and marks of a node; return whether more may remain.
 
-    `until`: the latest time of posting; None: all entries.
+    `until`: the latest time of posting.
     """
     has_entries = forget_some(ENTRIES.of(database), node, until, most)
     below = f"{node['site']}/{node['_id']}/"

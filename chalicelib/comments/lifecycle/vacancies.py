@@ -99,18 +99,21 @@ def sweep(runtime: Runtime) -> int:
     for node in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         if promotion.has_waste(runtime, node["_id"]):
             continue
+        as_read, until = {"_id": node["_id"], "vacant": node["vacant"]}, runtime.now()
+        # The rows before took their time: a new node at the id has rows of its own.
+        if collection.find_one(as_read, {"_id": 1}) is None:
+            continue
         # A post that crashed after its queue row and before its comment left the row.
-        queue.forget(runtime.database, node)
+        queue.forget(runtime.database, node, until)
         if moved_to := node["vacant"].get("moved_to"):
             carry(runtime, node, moved_to)
             terms.carry(runtime, node, moved_to)
             watches.carry(runtime, node, moved_to)
         else:
-            if not _forget_rows(runtime, node, None, _OF_RUN):
+            if not _forget_rows(runtime, node, until, _OF_RUN):
                 # The next run goes on.
                 continue
-            watches.forget(runtime.database, node)
-        as_read = {"_id": node["_id"], "vacant": node["vacant"]}
+            watches.forget(runtime.database, node, until)
         if "moved_to" in node["vacant"]:
             collection.update_one(as_read, {"$set": {"vacant.due": None}})
         else:
@@ -118,7 +121,7 @@ def sweep(runtime: Runtime) -> int:
     return removed
 
 
-def _forget_rows(runtime: Runtime, node: Node, until: datetime | None, part: float) -> bool:
+def _forget_rows(runtime: Runtime, node: Node, until: datetime, part: float) -> bool:
     """Remove entries and words of a node step by step; return whether it removed all.
 
     It ends after a part of the time, and after a step at least.

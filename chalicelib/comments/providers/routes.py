@@ -45,7 +45,7 @@ def _declare_settings(route: Route) -> None:
     def list_providers(request: Request, site: SiteId, publisher: Publisher) -> Ok[ProvidersAnswer]:
         """List the providers of a site, without their secrets."""
         check_publisher(publisher, site)
-        found = stored.of(request.runtime, site)
+        found = stored.read(request.runtime, site)
         return Ok({"providers": [_answer(request, site, each) for each in found]})
 
     @route(

@@ -12,14 +12,15 @@ from chalicelib.runtime import Runtime
 _ATTEMPTS = 2
 
 
-def of(runtime: Runtime, site: str) -> list[SignInProvider]:
-    """Return the providers of a site, as of the last seconds."""
-    return settings.of(runtime, site).get("providers", [])
+def read(runtime: Runtime, site: str) -> list[SignInProvider]:
+    """Return the providers of a site, for who may change them."""
+    return settings.read(runtime, site).get("providers", [])
 
 
 def find(runtime: Runtime, site: str, key: str) -> SignInProvider:
-    """Return a provider of a site; raises UnknownProvider."""
-    found = next((each for each in of(runtime, site) if each["key"] == key), None)
+    """Return a provider of a site, as of the last seconds; raises UnknownProvider."""
+    of_site = settings.of(runtime, site).get("providers", [])
+    found = next((each for each in of_site if each["key"] == key), None)
     if found is None:
         raise UnknownProvider
     return found

@@ -25,7 +25,7 @@ def declare(route: Route) -> None:
     ) -> Ok[CommentSettingsAnswer]:
         """Read what holds in a site's discussions; the defaults where nothing was set."""
         _check_staff(caller, site)
-        return Ok(settings_answer(settings.of(request.runtime, site)))
+        return Ok(settings_answer(settings.read(request.runtime, site)))
 
     @route("PUT", "/sites/{site}/comments/settings", limit=NODES)
     def put_comment_settings(

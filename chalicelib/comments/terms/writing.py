@@ -74,10 +74,10 @@ def _write(database: Database[Document], row: CommentTerms) -> None:
         return
 
 
-def forget(database: Database[Document], node: Node, until: datetime | None, most: int) -> bool:
+def forget(database: Database[Document], node: Node, until: datetime, most: int) -> bool:
     """Remove `most` rows of a node's comments; return whether more may remain.
 
-    `until`: the latest time of posting; None: all rows.
+    `until`: the latest time of posting.
     """
     return forget_some(TERMS.of(database), node, until, most)
 

@@ -177,13 +177,12 @@ def _end(runtime: Runtime, row: DiscussionTransfer, done: Import) -> None:
         "counts": done["counts"],
         "samples": done["samples"],
     }
-    now = runtime.now()
-    current = TRANSFERS.of(runtime.database).find_one(key_of(row), {"is_stopping": 1})
-    if current and current.get("is_stopping"):
-        end(runtime, row, "stopped", report)
-    elif row["is_dry_run"]:
-        fields = {**report, "state": "tried", "kept_until": now + FILE_KEPT}
-        of_run = {**key_of(row), **RUNNING, "is_dry_run": True}
-        TRANSFERS.of(runtime.database).update_one(of_run, {"$set": fields, "$unset": {"due": ""}})
-    else:
-        end(runtime, row, "done", report)
+    rows, of_run = TRANSFERS.of(runtime.database), {**key_of(row), **RUNNING}
+    if row["is_dry_run"]:
+        fields = {**report, "state": "tried", "kept_until": runtime.now() + FILE_KEPT}
+        goes_on = {**of_run, "is_dry_run": True, "is_stopping": None}
+        if rows.update_one(goes_on, {"$set": fields, "$unset": {"due": ""}}).matched_count:
+            return
+    is_stopping = rows.find_one({**of_run, "is_stopping": True}, {"_id": 1}) is not None
+    if is_stopping or not row["is_dry_run"]:
+        end(runtime, row, "stopped" if is_stopping else "done", report)

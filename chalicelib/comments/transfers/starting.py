@@ -109,17 +109,26 @@ def apply(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer:
 
 def stop(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer:
     """Stop an import: at once, or at the next step of its worker; return it."""
-    if row["state"] in {"uploading", "tried"}:
-        end(runtime, row, "stopped")
-    else:
-        asked = {"$set": {"is_stopping": True}}
-        if (
-            TRANSFERS.of(runtime.database)
-            .update_one({**key_of(row), **RUNNING}, asked)
-            .matched_count
-        ):
-            runtime.queues.send(RunTransfer(site=row["site"], transfer=row["_id"]))
-    return find(runtime, row["site"], "import", row["_id"])
+    # Another call or the worker may move it on meanwhile, from each state once.
+    while "ended" not in row:
+        if row["state"] in {"uploading", "tried"}:
+            is_done = end(runtime, row, "stopped")
+        else:
+            is_done = _ask_to_stop(runtime, row)
+        row = find(runtime, row["site"], "import", row["_id"])
+        if is_done:
+            break
+    return row
+
+
+def _ask_to_stop(runtime: Runtime, row: DiscussionTransfer) -> bool:
+    """Have the worker of an import stop it; return False if it is not running any more."""
+    asked = {"$set": {"is_stopping": True}}
+    of_run = {**key_of(row), **RUNNING}
+    if not TRANSFERS.of(runtime.database).update_one(of_run, asked).matched_count:
+        return False
+    runtime.queues.send(RunTransfer(site=row["site"], transfer=row["_id"]))
+    return True
 
 
 def begin_export(runtime: Runtime, site: str, wanted: ExportFormat) -> DiscussionTransfer:

@@ -1,6 +1,5 @@
 """A page of a feed, unless the reader has it: a poll without news reads an index alone."""
 
-import hashlib
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -9,7 +8,7 @@ from urllib.parse import urlencode
 import orjson
 from pymongo.cursor import Cursor
 
-from chalicelib import __version__
+from chalicelib import __version__, signing
 from chalicelib.atom import Feed
 from chalicelib.content import settings
 from chalicelib.content.feeds.formats import entries_of, feed_id
@@ -27,6 +26,7 @@ from chalicelib.runtime import Runtime
 Format = Literal["atom", "json"]
 # The fields of an entity tag: the index has them all, so the query reads no page.
 OF_TAG = {"_id": 1, "published": 1, "until": 1, "next.shown_from": 1, "edition": 1}
+_TAG_BYTES = 12
 OF_FEED = {"draft": 0, "live.detail": 0, "next.detail": 0}
 
 
@@ -98,8 +98,12 @@ class _Wanted:
         rows = map(_with_next, self._read(self._site["feed_items"] + 1, OF_TAG))
         shown = [[row["_id"], pages.shown_number(row, self._now)] for row in rows]
         parts: list[Any] = [__version__, self._form, *self._listed, self._query.cursor]
-        parts += [self._site["version"], shown]
-        return f'"{hashlib.sha256(orjson.dumps(parts)).hexdigest()[:24]}"'
+        settings_here = self._runtime.settings
+        parts += [self._site["version"], shown, settings_here.public_url]
+        # Of the key that signs cursors: a copy that leads on by a removed key is not current.
+        key = signing.signing_key(settings_here.signing_keys)
+        digest = signing.tag(b"feed\0" + orjson.dumps(parts), key, _TAG_BYTES)
+        return f'"{digest.hex()}"'
 
     def feed(self, most: int) -> Feed:
         """Return the feed, with at most so many entries."""

@@ -3,6 +3,7 @@
 This takes one read, of the address with its page. Each addition to the answer costs its own.
 """
 
+import hashlib
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -10,6 +11,7 @@ from urllib.parse import quote, urlencode
 from pymongo import ASCENDING, DESCENDING
 from pymongo.database import Database
 
+from chalicelib import __version__
 from chalicelib.content.errors import ContentGone, PageMoved, UnknownContent
 from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.publishing import addresses
@@ -44,10 +46,13 @@ class ShownPage(NamedTuple):
     edition: Edition
     now: datetime
 
-    @property
-    def tag(self) -> str:
-        """Return the entity tag; it stays the same when the schedule tidies up."""
-        return f'"{self.node["_id"]}.{shown_number(self.node, self.now)}"'
+    def tag(self, public_url: str) -> str:
+        """Return the entity tag; it stays the same when the schedule tidies up.
+
+        It covers the address of Plaza, where the page's pictures and feeds are.
+        """
+        here = hashlib.sha256(f"{__version__} {public_url}".encode()).hexdigest()[:8]
+        return f'"{self.node["_id"]}.{shown_number(self.node, self.now)}.{here}"'
 
     @property
     def cache_control(self) -> str:

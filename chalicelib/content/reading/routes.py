@@ -64,8 +64,8 @@ def _declare_pages(route: Route, discussions: Discussions, views: Viewed) -> Non
         if request.accepts_html:
             return HtmlPage(_document(request, found), {**article.HEADERS, **headers})
         if not query.include:
-            headers["ETag"] = found.tag
-            if found.tag in conditional.held_tags(request):
+            headers["ETag"] = tag = found.tag(request.runtime.settings.public_url)
+            if tag in conditional.held_tags(request):
                 return NotModified(headers=headers)
         return Ok(pages.answer(request.runtime, discussions, views, found, query), headers)
 

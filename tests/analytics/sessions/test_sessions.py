@@ -313,6 +313,26 @@ def test_what_the_log_no_longer_holds_is_not_made_anew(runtime: Runtime, clock: 
     assert sessions(runtime)[0][3] == 2
 
 
+def test_sessions_go_a_day_after_their_hits_and_their_periods_stay(
+    runtime: Runtime, clock: Clock, publisher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is of a single visit, as its hits are."""
+    monkeypatch.setattr(making, "_REMOVED_AT_ONCE", 1)
+    site(runtime, keep_days=15)
+    count(runtime, view(1, MORNING), view(2, MORNING, visitor="bob"))
+    clock.advance(days=1)
+    make_all(runtime, clock)
+    made = len(sessions(runtime))
+    clock.time = at("2026-03-18") - timedelta(milliseconds=1)
+    assert jobs.tend(runtime)["sessions_removed"] == 0
+    clock.advance(seconds=1)
+
+    assert jobs.tend(runtime)["sessions_removed"] == made > 1
+
+    assert sessions(runtime) == []
+    assert [row["sessions"] for row in report(publisher, "month") if row["sessions"]] == [made]
+
+
 def make_all(runtime: Runtime, clock: Clock) -> None:
     """Make all sessions that are due."""
     for _ in range(3):

@@ -2,13 +2,16 @@
 
 import contextlib
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from chalicelib.comments import jobs, nodes
+from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.forms import PendingQuery
+from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import Comment, Node, StoreName
 from chalicelib.comments.store import Added
@@ -17,6 +20,7 @@ from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.writing import post
 from chalicelib.errors import Unavailable
 from chalicelib.identity import Principal
+from chalicelib.jobs.sweeping import Sweep
 from chalicelib.runtime import Runtime
 from tests.comments.discussion.test_concurrency import in_threads, real_time
 from tests.comments.support.crashes import Crash, crash
@@ -180,3 +184,52 @@ def test_writers_and_deletions_at_once_leave_no_orphan(
     clock.advance(hours=1)
     jobs.run_due(runtime)
     assert left(runtime) == {}
+
+
+class Listed:
+    """A sweep that has listed its rows when something happens, before it comes to them."""
+
+    def __init__(self, sweep: Sweep[Any], happens: Callable[[], object]) -> None:
+        self._sweep, self._happens = sweep, happens
+
+    def find(self, runtime: Runtime, most: int) -> Iterator[Any]:
+        listed = list(self._sweep.find(runtime, most))
+        self._happens()
+        yield from listed
+
+
+def test_a_sweep_of_former_nodes_leaves_what_a_new_node_has(
+    runtime: Runtime, layout: Layout, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It works for minutes on others after it has read which ids are vacant."""
+    discussion = filled(runtime, layout, 3)
+    delete(discussion)
+    clock.advance(hours=1)
+    promotion.sweep(runtime)
+
+    def again() -> None:
+        Discussion.make(runtime, layout)
+        discussion.set_state(discussion.post("new")["id"], "pending")
+
+    monkeypatch.setattr(vacancies, "_SWEEP", Listed(vacancies._SWEEP, again))
+
+    assert vacancies.sweep(runtime) == 0
+
+    for each in (queue.PENDING, ENTRIES):
+        assert runtime.database[each.name].count_documents({}) == 1
+
+
+def test_a_sweep_of_generations_leaves_one_that_a_deletion_has_noted_anew(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A post that is under way may still write there."""
+    discussion = filled(runtime, Layout("documents", threaded=False), 3)
+    discussion.move("buckets")
+    noted = runtime.database[promotion.GENERATIONS.name]
+    clock.advance(hours=1)
+    monkeypatch.setattr(promotion, "_SWEEP", Listed(promotion._SWEEP, lambda: delete(discussion)))
+
+    promotion.sweep(runtime)
+
+    (kept,) = noted.find({"store": "buckets"})
+    assert kept["due"] > runtime.now()

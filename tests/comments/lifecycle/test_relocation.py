@@ -80,6 +80,8 @@ def test_calls_at_the_old_id_are_sent_to_the_new_one(
     page = client.get(f"/nodes/{OLD}/comments?order=newest&limit=3")
     assert (page.status, page.code) == (308, "node_moved")
     assert page.headers["Location"] == f"/nodes/{NEW}/comments?order=newest&limit=3"
+    marks = client.as_("ann").get(f"/nodes/{OLD}/marks?ids=a&ids=b")
+    assert marks.headers["Location"] == f"/nodes/{NEW}/marks?ids=a&ids=b"
     assert client.get(page.headers["Location"]).status == 200
     moderator, ann = client.as_("mo", roles=["moderator"]), client.as_("ann")
     at = f"/nodes/%s/comments/{comment}"

@@ -137,7 +137,7 @@ def test_writers_at_once_make_no_sixth_provider(site: SigningIn) -> None:
         each.join()
 
     assert sorted(ends) == 5 * ["stored"] + 3 * ["too_many_providers"]
-    assert len(stored.of(runtime, "new")) == 5
+    assert len(stored.read(runtime, "new")) == 5
     assert site_settings.of(runtime, "new")["votes"] == "off"
 
 

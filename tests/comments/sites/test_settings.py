@@ -159,6 +159,21 @@ def test_another_container_goes_by_new_settings_within_five_seconds(
     assert settings.of(runtime, "blog")["votes"] == "off"
 
 
+def test_who_may_change_settings_reads_what_is_stored(runtime: Runtime, publisher: Client) -> None:
+    """A console sends back what it has read: a former value would undo another's change."""
+    publisher.put(PATH, origins=["https://blog.example"])
+    assert settings.of(runtime, "blog")["origins"] == ["https://blog.example"]
+    # As another container writes them: this one does not know.
+    provider = {"key": "google", "name": "Google", "kind": "oidc", "client_id": "c1"}
+    provider |= {"issuer": "https://accounts.example", "client_secret": ""}
+    changed = {"origins": [], "providers": [provider]}
+    SITES.of(runtime.database).update_one({"_id": "blog"}, {"$set": changed})
+
+    assert publisher.get(PATH).json["origins"] == []
+    listed = publisher.get("/sites/blog/providers").json["providers"]
+    assert [each["key"] for each in listed] == ["google"]
+
+
 def test_a_node_has_what_its_site_has_until_it_has_its_own(publisher: Client, node: str) -> None:
     publisher.put(PATH, votes="up", order="newest", moderation="before")
     of_the_site = publisher.get(node).json

@@ -13,7 +13,7 @@ from chalicelib.comments.importing import running, settling
 from chalicelib.comments.importing.formats.detection import PARSERS
 from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.importing.staging import BATCH
-from chalicelib.comments.transfers import files, imports
+from chalicelib.comments.transfers import endings, files, imports, starting
 from chalicelib.comments.transfers.rows import DiscussionTransfer
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
@@ -34,6 +34,37 @@ def test_an_import_that_waits_is_stopped_at_once(publisher: Client) -> None:
 
     assert (stopped.status, stopped.json["state"]) == (202, "stopped")
     assert publisher.post(IMPORTS, length=10).status == 201
+
+
+@pytest.mark.parametrize("is_tried", [False, True])
+def test_an_import_that_begins_while_it_is_stopped_is_stopped(
+    publisher: Client,
+    workers: Workers,
+    runtime: Runtime,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_tried: bool,
+) -> None:
+    """Another publisher starts or applies it after the call has read that it waits."""
+    begun = begin(publisher, "blog", lines_file(1), dry_run=is_tried)
+    if is_tried:
+        publisher.post(f"{IMPORTS}/{begun['id']}/start")
+        run(runtime, begun["id"])
+    step, end = ("apply" if is_tried else "start"), endings.end
+
+    def late(*given: Any) -> bool:
+        monkeypatch.undo()
+        assert publisher.post(f"{IMPORTS}/{begun['id']}/{step}").status == 202
+        return end(*given)
+
+    monkeypatch.setattr(starting, "end", late)
+
+    asked = publisher.request("DELETE", f"{IMPORTS}/{begun['id']}")
+    assert (asked.status, asked.json["state"]) == (202, "running")
+    workers.drain()
+
+    stopped = read(publisher, begun["id"])
+    assert (stopped["state"], stopped["counts"].get("imported", 0)) == ("stopped", 0)
 
 
 def test_a_running_import_is_stopped_between_two_discussions(

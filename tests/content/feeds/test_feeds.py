@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import feedparser
 import orjson
 import pytest
+from pydantic import SecretStr
 
 from chalicelib.atom import Feed, atom_document
 from chalicelib.content.feeds import reading
@@ -191,6 +192,22 @@ def test_the_pages_of_a_feed_have_every_entry_once(client: Client, form: str) ->
     assert len(found) == 5
     assert {each.rpartition(":")[2] for each in found} == ids
     assert feed(client, form, "?cursor=nonsense").code == "invalid_cursor"
+
+
+@pytest.mark.parametrize("setting", ["public_url", "signing_keys"])
+def test_a_feed_is_sent_again_when_plaza_has_moved_or_has_another_key(
+    site: Client, runtime: Runtime, setting: str
+) -> None:
+    """It leads to Plaza's address, and on by a signed cursor."""
+    published(site)
+    held = {"If-None-Match": feed(site, "json").headers["ETag"]}
+    changed = {
+        "public_url": "https://new.example",
+        "signing_keys": [SecretStr("another key of 32 characters!!!!")],
+    }
+    object.__setattr__(runtime.settings, setting, changed[setting])
+
+    assert feed(site, "json", **held).status == 200
 
 
 @pytest.mark.parametrize("form", ["atom", "json"])

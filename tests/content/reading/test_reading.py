@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
     BASE,
     SITE,
@@ -59,6 +60,18 @@ def test_a_page_that_a_reader_has_is_not_sent_again(site: Client) -> None:
     assert site.request("GET", path, headers=held).status == 304
     publish(site, node_id, 2)
     assert site.request("GET", path, headers=held).status == 200
+
+
+def test_a_page_is_sent_again_when_plaza_has_moved(site: Client, runtime: Runtime) -> None:
+    """Its pictures and feeds are at Plaza's address."""
+    published(site)
+    held = {"If-None-Match": read(site, "moon").headers["ETag"]}
+    object.__setattr__(runtime.settings, "public_url", "https://new.example")
+
+    moved = site.request("GET", f"/content/{SITE}/page?address=moon", headers=held)
+
+    assert moved.status == 200
+    assert moved.json["feeds"]["atom"].startswith("https://new.example/")
 
 
 def test_caches_keep_a_page_no_longer_than_it_stays_as_it_is(site: Client, clock: Clock) -> None:
