@@ -83,12 +83,11 @@ GUESTS = Limit("guests", burst=1, every=timedelta(minutes=10), of_person=False)
 SIGN_INS = Limit("sign_ins", burst=3, every=timedelta(seconds=10), of_person=False)
 # Letters to an address that a person names: three at once from a person, then one each 20 minutes.
 MAIL = Limit("mail", burst=3, every=timedelta(minutes=20))
-# Letters to a mailbox that are asked for, whoever asks.
+# Letters to a mailbox, whoever asks for them.
 LETTERS = Limit("letters", burst=3, every=timedelta(minutes=20), of_person=False)
-# Letters of notifications to a mailbox, of all people who have them sent there: as many as one
-# person has at most, after a few at once.
+# Letters of notifications to a mailbox, for all people together: as many as one person can have.
 DIGESTS = Limit("digests", burst=12, every=timedelta(minutes=5), of_person=False)
-# Letters that are asked for at a site, whatever mailboxes they go to.
+# Letters that people ask for at a site, to any mailboxes.
 SITE_LETTERS = Limit("site_letters", burst=200, every=timedelta(seconds=10), of_person=False)
 # Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))

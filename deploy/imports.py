@@ -5,8 +5,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, TypeVar
 
+from chalicelib.comments.people import claims
 from chalicelib.content.importing import pages, wordpress
 from chalicelib.content.importing.wordpress import WordPressItem
+from chalicelib.content.personal_data import imported_writers
 from chalicelib.foreign.outcomes import ImportReport
 from chalicelib.runtime import Runtime
 from chalicelib.shop.importing import products, shopify
@@ -44,6 +46,9 @@ def import_pages(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
         return pages.run(runtime, DISCUSSIONS, site, items, tell, is_dry_run=given.dry_run)
 
     done = _run(given, "items", wordpress.parse, work)
+    if not given.dry_run:
+        # Some may be people whom an account has claimed for their comments.
+        claims.follow(runtime, given.site, imported_writers(runtime.database, given.site))
     yield from _report(done, "pages", _PAGES, given)
 
 

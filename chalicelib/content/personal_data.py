@@ -10,8 +10,10 @@ from pymongo.database import Database
 
 from chalicelib.content.editing.revisions import REVISIONS
 from chalicelib.content.nodes import NODES, RAISED
+from chalicelib.content.shapes import Writer
 from chalicelib.database import Document
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.ids import IMPORTED
 from chalicelib.runtime import Runtime
 
 
@@ -31,6 +33,27 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     pages.update_many(by, {"$set": {"author.name": name}, "$inc": RAISED})
     pages.update_many({"draft.by.id": user_id}, {"$set": {"draft.by.name": name}})
     REVISIONS.of(runtime.database).update_many({"by.id": user_id}, {"$set": {"by.name": name}})
+
+
+def give(database: Database[Document], site: str, giver: str, to: Writer) -> None:
+    """Give the pages, drafts and revisions of an imported person of a site to an account."""
+    pages, revisions = NODES.of(database), REVISIONS.of(database)
+    wrote: Document = {"site": site, "author.id": giver}
+    saved: Document = {"site": site, "draft.by.id": giver}
+    found = [row["_id"] for row in revisions.find({"by.id": giver}, {"_id": 1})]
+    of_site = {"site": site, "_id": {"$in": [each["node"] for each in found]}}
+    there = {row["_id"] for row in pages.find(of_site, {"_id": 1})}
+    kept = [each for each in found if each["node"] in there]
+    if kept:
+        revisions.update_many({"_id": {"$in": kept}, "by.id": giver}, {"$set": {"by": to}})
+    pages.update_many(saved, {"$set": {"draft.by": to}})
+    pages.update_many(wrote, {"$set": {"author": to}, "$inc": RAISED})
+
+
+def imported_writers(database: Database[Document], site: str) -> list[str]:
+    """Return the ids of the imported people who are authors of a site's pages."""
+    imported = {"site": site, "author.id": {"$regex": f"^{IMPORTED}"}}
+    return list(NODES.of(database).distinct("author.id", imported))
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:

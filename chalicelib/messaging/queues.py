@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -107,27 +107,21 @@ class Queues:
         """Send messages unless SQS is silent or no time is left; return whether it accepted all."""
         from botocore.exceptions import BotoCoreError, ClientError
 
-        refused: Sequence[Any] = batch
         try:
-            # The first of a container imports boto3, which would use up the time of all sends of
-            # its request.
+            # Its import of boto3 would use up the time for all messages of the request.
             client = self._sqs()
-        except BotoCoreError as error:
+            with deadlines.aside(self._seconds) as seconds:
+                if seconds < _LEAST_SECONDS or not self._outage.may_try():
+                    _log_unsent(queue, len(batch), "not tried")
+                    return False
+                refused = self._way.call(seconds, lambda: self._deliver(client, queue, batch))
+        except (BotoCoreError, ClientError, TimeoutError) as error:
+            if _may_pass(error):
+                self._outage.suspect()
+            else:
+                self._outage.end()
             _log_unsent(queue, len(batch), type(error).__name__, exc_info=True)
             return False
-        with deadlines.aside(self._seconds) as seconds:
-            if seconds < _LEAST_SECONDS or not self._outage.may_try():
-                _log_unsent(queue, len(batch), "not tried")
-                return False
-            try:
-                refused = self._way.call(seconds, lambda: self._deliver(client, queue, batch))
-            except (BotoCoreError, ClientError, TimeoutError) as error:
-                if _may_pass(error):
-                    self._outage.suspect()
-                else:
-                    self._outage.end()
-                _log_unsent(queue, len(batch), type(error).__name__, exc_info=True)
-                return False
         self._outage.end()
         if refused:
             _log_unsent(queue, len(refused), refused[0].get("Code"))

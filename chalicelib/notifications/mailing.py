@@ -209,20 +209,22 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
         rows.update_many({"_id": {"$in": woken}, **_ON}, [{"$set": fields}])
 
 
-def forget_foreign(runtime: Runtime, giver: str, to: str, keys: Sequence[str]) -> None:
-    """Delete the setting of a person whom an account takes, if its address is not the account's.
+def forget_foreign(runtime: Runtime, givers: Sequence[str], to: str, keys: Sequence[str]) -> None:
+    """Delete the settings of people whom an account takes if their address is not the account's.
 
     `keys`: the keyed hashes of the account's verified address. Call it before the account takes the
-    person: whoever had the person's token may have confirmed an address of their own, and would
-    read what the account is told. A setting of the account's own stays whatever the person had.
+    people: a stranger with their token may have confirmed a mailbox, and would read the account's
+    news there. A setting of the account's own takes precedence, and nothing goes.
     """
-    row = find(runtime, giver)
-    if row is None or find(runtime, to) is not None:
+    rows = MAILINGS.of(runtime.database)
+    found = list(rows.find({"_id": {"$in": list(givers)}}, {"email": 1}))
+    if not found or find(runtime, to) is not None:
         return
-    email = row.get("email")
-    own = addressing.address_keys(email, runtime.settings.signing_keys) if email else []
-    if set(keys).isdisjoint(own):
-        MAILINGS.of(runtime.database).delete_one({"_id": giver})
+    for row in found:
+        email = row.get("email")
+        own = addressing.address_keys(email, runtime.settings.signing_keys) if email else []
+        if set(keys).isdisjoint(own):
+            rows.delete_one({"_id": row["_id"]})
 
 
 def give(runtime: Runtime, giver: str, to: str) -> None:

@@ -93,6 +93,12 @@ def list_of(database: Database[Document], user_id: str) -> list[str]:
     return sorted(found["blocked"]) if found else []
 
 
+def find(database: Database[Document], user_id: str) -> BothWays:
+    """Return the blocks of a person in both directions."""
+    found = BLOCKS.of(database).find_one({"_id": user_id}, {"blocked": 1, "blocked_by": 1})
+    return BothWays(found["blocked"], found["blocked_by"]) if found else BothWays([], [])
+
+
 def add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> None:
     """Add a block in a transaction; a second call changes nothing. Raises TooManyBlocked."""
     rows = BLOCKS.of(runtime.database)

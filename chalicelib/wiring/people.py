@@ -1,15 +1,21 @@
 """The features with personal data, in one list."""
 
+from datetime import datetime
+
 from chalicelib.ads.campaigns import personal_data as campaigns
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.comments.joining import carrying
+from chalicelib.comments.joining.carrying import ClaimedPast
 from chalicelib.comments.people import guests
 from chalicelib.content import personal_data as content_personal_data
+from chalicelib.content.shapes import Writer
 from chalicelib.notifications import personal_data as notifications
 from chalicelib.people import blocks
-from chalicelib.people.follows import People
+from chalicelib.people.follows import People, Step
+from chalicelib.people.ids import IMPORTED_ID
+from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import personal_data as shop_personal_data
 from chalicelib.social import personal_data
 from chalicelib.social.activity import personal_data as activity
@@ -17,14 +23,46 @@ from chalicelib.social.graph import users
 from chalicelib.webhooks import personal_data as webhooks
 from chalicelib.wiring.marks import marks
 
+
+class _Comments:
+    """The comments, with the pages of imported people whom an account has claimed."""
+
+    traces = staticmethod(comments_personal_data.traces)
+    rename = staticmethod(comments_personal_data.rename)
+
+    @staticmethod
+    def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+        """Give the claimed people's pages to the account, and erase the account's comments.
+
+        The erasure deletes the rows of the claimed people, by which alone the pages are found.
+        """
+        for past in carrying.pasts_of(runtime.database, user_id):
+            _give_pages(runtime, past)
+        return comments_personal_data.erase(runtime, user_id, until)
+
+
+def _join(runtime: Runtime, site: str, person: str) -> None:
+    """Carry the past of a claimed person to its account, with pages by the same id."""
+    carrying.carry(runtime, site, person)
+    if past := carrying.past_of(runtime.database, site, person):
+        _give_pages(runtime, past)
+
+
+def _give_pages(runtime: Runtime, past: ClaimedPast) -> None:
+    """Give the pages of an imported person to the account; a guest has none."""
+    if IMPORTED_ID.fullmatch(past.person):
+        to: Writer = {"id": past.account, "name": past.name}
+        content_personal_data.give(runtime.database, past.site, past.person, to)
+
+
 # The social feed comes last of the features: it deletes the document with the person's name. The
 # blocks come after it, since it copies them.
 PEOPLE = People(
     name_of=users.name_of,
-    join=carrying.carry,
+    join=_join,
     check_token=guests.check_token,
     features=(
-        comments_personal_data,
+        _Comments(),
         content_personal_data,
         own,
         analytics,

@@ -62,9 +62,7 @@ def bring_up_to_date(
         raise BudgetCommitted
     change = new["released_micros"] - (old["released_micros"] if old else 0)
     if change > 0:
-        available = old["available_micros"] if old else 0
-        # Events that have happened cost more than a tranche after a wait.
-        scarce = max(_tranche_micros(campaign), owed_micros) - available
+        scarce = _scarce_micros(campaign, owed_micros)
         lacking = change - _grant(database, session, campaign, change, scarce)
         new["released_micros"] -= lacking
         new["available_micros"] -= lacking
@@ -117,10 +115,11 @@ def _grant(
     return granted
 
 
-def _tranche_micros(campaign: CampaignMoney) -> int:
-    """Return what a campaign may hold while its advertiser's funds are scarce."""
-    pricing = campaign["pricing"]
-    return _TRANCHE[pricing["type"]] * price_micros(pricing)
+def _scarce_micros(campaign: CampaignMoney, owed_micros: int) -> int:
+    """Return what a campaign lacks of a tranche, or of the price of events that have happened."""
+    pricing, balance = campaign["pricing"], campaign.get("balance")
+    tranche = _TRANCHE[pricing["type"]] * price_micros(pricing)
+    return max(tranche, owed_micros) - (balance["available_micros"] if balance else 0)
 
 
 def move(database: Database[Document], session: ClientSession, movement: Movement) -> None:

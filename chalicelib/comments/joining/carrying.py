@@ -61,17 +61,28 @@ class ClaimedPast(NamedTuple):
         return {"author.id": self.account, "author.name": self.name}
 
 
-def carry(runtime: Runtime, site: str, user_id: str) -> None:
-    """Carry the rest of a claimed person's past to their account; unclaimed: do nothing."""
-    people = PEOPLE.of(runtime.database)
+def past_of(database: Database[Document], site: str, user_id: str) -> ClaimedPast | None:
+    """Return the past of a claimed person; None: unclaimed, or the account has erased itself."""
+    people = PEOPLE.of(database)
     person = people.find_one({"_id": person_id(site, user_id)}, {"joined": 1})
     if person is None or "joined" not in person:
-        return
-    # An account that has erased itself meanwhile takes nothing more.
+        return None
     account = people.find_one({"_id": person_id(site, person["joined"])}, {"name": 1})
-    if account is None:
+    return account and ClaimedPast(site, user_id, person["joined"], account["name"])
+
+
+def pasts_of(database: Database[Document], account: str) -> list[ClaimedPast]:
+    """Return the pasts of all people whom an account has claimed."""
+    mine = list(PEOPLE.of(database).find({"joined": account}, {"site": 1, "user_id": 1}))
+    found = (past_of(database, row["site"], row["user_id"]) for row in mine)
+    return [past for past in found if past is not None]
+
+
+def carry(runtime: Runtime, site: str, user_id: str) -> None:
+    """Carry the rest of a claimed person's past to their account; unclaimed: do nothing."""
+    by = past_of(runtime.database, site, user_id)
+    if by is None:
         return
-    by = ClaimedPast(site, user_id, person["joined"], account["name"])
     # Before the comments, of whose change a worker would notify the account anew; and after them,
     # for what the person was told of meanwhile.
     notifications.give(runtime.database, site, user_id, by.account)
@@ -111,9 +122,8 @@ def _is_short(database: Database[Document], site: str, user_id: str) -> bool:
 
 def carry_all(runtime: Runtime, account: str) -> None:
     """Carry the rest of the pasts of all people whom an account has claimed."""
-    mine = PEOPLE.of(runtime.database).find({"joined": account}, {"site": 1, "user_id": 1})
-    for row in list(mine):
-        carry(runtime, row["site"], row["user_id"])
+    for past in pasts_of(runtime.database, account):
+        carry(runtime, past.site, past.person)
 
 
 def erase_late(runtime: Runtime, joined: Document) -> None:

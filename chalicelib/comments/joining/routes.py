@@ -81,8 +81,7 @@ def declare(route: Route) -> None:
         found = claims.find_claimable(here, site, caller)
         people = list({each.id: each for each in (*found, *proven)}.values())
         keys = claims.verified_keys(here, site, caller)
-        for each in people:
-            mailing.forget_foreign(here, each.id, caller.id, keys)
+        mailing.forget_foreign(here, [each.id for each in people], caller.id, keys)
         claims.claim(here, site, caller, people)
         request.details["joined"] = [each.id for each in people]
         for each in people:

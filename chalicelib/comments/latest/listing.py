@@ -80,10 +80,7 @@ def list_of_site(
 
     Raises InvalidCursor. Queries: one for the entries, one for the nodes, one for each store.
     """
-    blocked: frozenset[str] = frozenset()
-    if caller is not None and not moderates(caller, site):
-        blocked = blocked_by(runtime, site, caller.id)
-    reader = LatestReader(caller, blocked)
+    reader = LatestReader(caller, _blocked_by(runtime, site, caller))
     cursors = Cursors(f"comments at:{site}", runtime.settings.signing_keys)
     after = position_of(cursors.position(query))
     found = rows.find(runtime, Selection({"site": site}), reader, query.limit, after)
@@ -101,13 +98,22 @@ def list_of_person(
     cursors = Cursors(f"comments of:{site}:{user_id}", runtime.settings.signing_keys)
     after = position_of(cursors.position(query))
     selection = Selection({"site": site, "author_id": user_id})
+    # A caller may read a blocked person by name; the blocks hold for the people in the answers.
     found = rows.find(runtime, selection, LatestReader(caller), query.limit, after)
+    blocked = _blocked_by(runtime, site, caller) - {user_id}
     shown = [
         answer
-        for answer in _answers(runtime, found.rows, LatestReader(caller))
+        for answer in _answers(runtime, found.rows, LatestReader(caller, blocked))
         if _is_by(answer["comment"], user_id)
     ]
     return {"comments": shown, "next": cursors.following(place_of(found.following))}
+
+
+def _blocked_by(runtime: Runtime, site: str, caller: Principal | None) -> frozenset[str]:
+    """Return the people whom the caller has blocked; moderators see all."""
+    if caller is None or moderates(caller, site):
+        return frozenset()
+    return blocked_by(runtime, site, caller.id)
 
 
 def _is_by(comment: CommentAnswer, user_id: str) -> bool:

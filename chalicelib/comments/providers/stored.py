@@ -13,7 +13,7 @@ _ATTEMPTS = 2
 
 
 def read(runtime: Runtime, site: str) -> list[SignInProvider]:
-    """Return the providers of a site, for who may change them."""
+    """Return the stored providers of a site."""
     return settings.read(runtime, site).get("providers", [])
 
 

@@ -22,12 +22,12 @@ _DEFAULTS = CommentSettings().model_dump(mode="json")
 
 @remember(seconds=5)
 def of(runtime: Runtime, site: str) -> CommentSite:
-    """Return a site's settings as `read`, of the last seconds."""
+    """Return a site's settings of the last seconds; without stored settings, the defaults."""
     return read(runtime, site)
 
 
 def read(runtime: Runtime, site: str) -> CommentSite:
-    """Return a site's settings, for who may change them; without stored ones, the defaults."""
+    """Return a site's stored settings; without any, the defaults."""
     found = SITES.of(runtime.database).find_one({"_id": site})
     # A setting that is newer than the stored document has its default.
     return cast("CommentSite", {"_id": site, **_DEFAULTS, **(found or {})})

@@ -109,7 +109,7 @@ def apply(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer:
 
 def stop(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer:
     """Stop an import: at once, or at the next step of its worker; return it."""
-    # Another call or the worker may move it on meanwhile, from each state once.
+    # Another call or the worker may change its state meanwhile, a few times at most.
     while "ended" not in row:
         if row["state"] in {"uploading", "tried"}:
             is_done = end(runtime, row, "stopped")

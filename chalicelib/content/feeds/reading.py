@@ -100,7 +100,7 @@ class _Wanted:
         parts: list[Any] = [__version__, self._form, *self._listed, self._query.cursor]
         settings_here = self._runtime.settings
         parts += [self._site["version"], shown, settings_here.public_url]
-        # Of the key that signs cursors: a copy that leads on by a removed key is not current.
+        # A copy with cursors of a removed key is not current.
         key = signing.signing_key(settings_here.signing_keys)
         digest = signing.tag(b"feed\0" + orjson.dumps(parts), key, _TAG_BYTES)
         return f'"{digest.hex()}"'

@@ -47,10 +47,7 @@ class ShownPage(NamedTuple):
     now: datetime
 
     def tag(self, public_url: str) -> str:
-        """Return the entity tag; it stays the same when the schedule tidies up.
-
-        It covers the address of Plaza, where the page's pictures and feeds are.
-        """
+        """Return the entity tag at an address of Plaza; upkeep of the page does not change it."""
         here = hashlib.sha256(f"{__version__} {public_url}".encode()).hexdigest()[:8]
         return f'"{self.node["_id"]}.{shown_number(self.node, self.now)}.{here}"'
 
@@ -67,9 +64,8 @@ def find(request: Request, site: str, slug: str) -> ShownPage:
 
     A move keeps the rest of the request's query.
     """
-    runtime = request.runtime
-    now = runtime.now()
-    node = _read(runtime.database, site, slug, now)
+    now = request.runtime.now()
+    node = _read(request.runtime.database, site, slug, now)
     if node is None:
         raise UnknownContent
     if node["removed"] is not None:

@@ -18,7 +18,8 @@ def action(stored: StoredAction) -> list[ExportEntry]:
             actor=stored["actor"],
             conducted_at=stored["conducted"],
             scope=stored.get("shown_scope", stored["scope"]),
-            audience_ids=stored["audience"],
+            # Ids would name, by their absence, the people behind a block.
+            audience_count=len(stored["audience"]),
             refs=stored["refs"],
             descriptor=stored["descriptor"],
             tags=stored["tags"],

@@ -10,6 +10,7 @@ from typing import TypedDict
 from pymongo.database import Database
 
 from chalicelib.database import Document
+from chalicelib.people import blocks
 from chalicelib.social.errors import UnknownUser
 from chalicelib.social.graph.audience import Reader
 from chalicelib.social.graph.store import GraphPerson, GraphStore, StoreName
@@ -79,14 +80,14 @@ def reader(
 ) -> Reader:
     """Return a reader's relations to these people, with one read of the reader's document.
 
-    For a promoted reader, a second read asks for the edges.
+    A second read asks for the edges of a promoted reader, or for the blocks of who has no user.
     """
     if reader_id is None:
         return Reader()
     others = set(author_ids)
     own = database[USERS.name].find_one({"_id": reader_id}, _relations_to(others))
     if own is None:
-        return Reader(reader_id)
+        return _reader_of_blocks(database, reader_id, others)
     relations = stores(database)[own["graph_store"]].relations(own, others)
     return Reader(
         id=reader_id,
@@ -96,6 +97,13 @@ def reader(
         blocks=own["blocks"],
         complete_since=own.get("complete_since"),
     )
+
+
+def _reader_of_blocks(database: Database[Document], reader_id: str, others: set[str]) -> Reader:
+    """Return the relations of a reader without a user: the person may have blocks."""
+    known = blocks.find(database, reader_id)
+    either = {*known.blocked, *known.blocked_by}
+    return Reader(id=reader_id, blocked=frozenset(either & others), blocks=bool(either))
 
 
 def _relations_to(others: set[str]) -> Document:

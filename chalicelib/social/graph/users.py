@@ -145,6 +145,17 @@ BLOCKED_EITHER_WAY = {"$setUnion": ["$blocked", "$blocked_by"]}
 _PROFILE = {"name": 1, "profile": 1, "profile_circles": 1, "counts": 1}
 
 
+def union_of_blocks(pipeline: list[Document]) -> list[Document]:
+    """Return stages that add a person's blocks: the copy of a user, and the list of the person.
+
+    A person who has only read has no user yet, and may have blocks.
+    """
+    return [
+        {"$unionWith": {"coll": name, "pipeline": pipeline}}
+        for name in (USERS.name, blocks.BLOCKS.name)
+    ]
+
+
 def find(database: Database[Document], user_id: str) -> PublicUser:
     """Return a user's name, profile and counts; raises UnknownUser."""
     user = USERS.of(database).find_one({"_id": user_id}, _PROFILE)

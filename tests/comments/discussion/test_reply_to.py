@@ -91,6 +91,12 @@ def test_a_blocked_person_is_not_named(client: Client, deep: tuple[str, str, str
     listed = {each["id"]: each for each in dan.get(COMMENTS).json["comments"]}
 
     assert listed[deepest]["reply_to"] == {"id": reply, "author": None}
+    author = listed[deepest]["author"]["id"]
+    by_author = dan.get(f"/sites/blog/people/{author}/comments").json["comments"]
+    shown = next(each["comment"] for each in by_author if each["comment"]["id"] == deepest)
+    assert shown["reply_to"] == {"id": reply, "author": None}
+    of_ben = dan.get("/sites/blog/people/ben/comments").json["comments"]
+    assert reply in {each["comment"]["id"] for each in of_ben}, "asked for by name"
 
 
 def test_a_rename_and_an_erasure_reach_it(

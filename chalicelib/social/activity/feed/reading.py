@@ -115,7 +115,7 @@ def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found
         {"$limit": count},
         {"$project": {"_id": 0, "relevancy": 1, "action_id": 1}},
         {"$unionWith": {"coll": people.PEOPLE.name, "pipeline": [me, {"$project": _READER}]}},
-        {"$unionWith": {"coll": users.USERS.name, "pipeline": [me, {"$project": across}]}},
+        *users.union_of_blocks([me, {"$project": across}]),
     ]
     if place.after:
         stages.append({"$unionWith": {"coll": items.ITEMS.name, "pipeline": _newer(mine, place)}})
@@ -125,7 +125,7 @@ def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found
             hint=dict(items.FEED_ORDER),
         )
     )
-    blocked: list[str] = next((row["across"] for row in rows if "across" in row), [])
+    blocked = sorted({each for row in rows for each in row.get("across", ())})
     return _Found(
         [ListPosition(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
         next((_reader(row) for row in rows if "muted" in row), _NEW_READER),

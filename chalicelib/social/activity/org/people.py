@@ -4,6 +4,7 @@
 the ties of its time (docs/decisions/0050).
 """
 
+import itertools
 from collections.abc import Collection as Some
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -173,14 +174,11 @@ def viewpoint(database: Database[Document], reader_id: str, actor_ids: Some[str]
     """Return the reader's side of the permission to see actors' actions, in one round trip."""
     me: Document = {"$match": {"_id": reader_id}}
     across = {"$setIntersection": [users.BLOCKED_EITHER_WAY, {"$literal": list(actor_ids)}]}
-    blocks: list[Document] = [me, {"$project": {"_id": 0, "across": across}}]
-    stages: list[Document] = [
-        me,
-        {"$unionWith": {"coll": users.USERS.name, "pipeline": blocks}},
-    ]
+    blocked: list[Document] = [me, {"$project": {"_id": 0, "across": across}}]
+    stages: list[Document] = [me, *users.union_of_blocks(blocked)]
     rows = list(database[PEOPLE.name].aggregate(stages))
     org = next((Org.of(place_of(row)) for row in rows if "muted" in row), Org())
-    across_block: list[str] = next((row["across"] for row in rows if "across" in row), [])
+    across_block = itertools.chain.from_iterable(row.get("across", ()) for row in rows)
     return Viewpoint(org, frozenset(across_block))
 
 

@@ -44,6 +44,25 @@ def test_nobody_reads_or_answers_across_a_block(
     assert office.feed("ann") == [action]
 
 
+@pytest.mark.parametrize(("one", "other"), SIDES)
+def test_a_block_of_comments_holds_for_who_has_only_read_the_feed(
+    office: Office, one: str, other: str
+) -> None:
+    """Bob has a place in the office, and no user of the feed yet."""
+    office.settle("ann")
+    for each in ("ann", "bob"):
+        office.place(each, team="red", department="blue")
+    assert office.client.as_(one).put(f"/sites/blog/blocked/{other}").status == 204
+    action = office.act("ann", "team")
+    office.workers.drain()
+    bob = office.client.as_("bob")
+
+    assert bob.get(f"/actions/{action}").code == "unknown_action"
+    assert office.feed("bob") == []
+    assert bob.get("/tags/skilled/actions").json["actions"] == []
+    assert office.runtime.database["social.user"].find_one({"_id": "bob"}) is None
+
+
 def test_everything_is_back_when_a_block_ends(office: Office) -> None:
     block(office, "ann", "bob")
     action = office.act("ann")
