@@ -118,6 +118,21 @@ def test_an_empty_inbox_says_what_comes_there(host: Site, open_page: OpenPage) -
     expect(rows(page)).to_have_count(0)
 
 
+def test_a_notification_of_this_page_takes_its_reader_to_the_comment(
+    host: Site, open_page: OpenPage, replied: Callable[..., str]
+) -> None:
+    """The list gives the focus to the comment, not back to the bell."""
+    reply = replied()
+    host.body += f'<plaza-comments node="{NODE}"></plaza-comments>'
+    page = open_page(host, at="/?moon")
+    expect(badge(page)).to_have_text("1")
+    bell(page).press("Enter")
+    rows(page).get_by_role("link").press("Enter")
+
+    expect(panel(page)).to_be_hidden()
+    expect(page.locator(f"plaza-comments .target[id='c-{reply}']")).to_be_focused()
+
+
 def test_further_pages_are_shown_below_and_focused(
     host: Site, open_page: OpenPage, replied: Callable[..., str]
 ) -> None:

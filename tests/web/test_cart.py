@@ -273,6 +273,32 @@ def test_a_language_and_its_currency_are_the_readers(site: Site, open_page: Open
     expect(page.locator("[part=total]")).to_have_text("18,99 €")
 
 
+@pytest.mark.parametrize(
+    ("currency", "micros", "shown"),
+    [
+        ("HUF", 990_400_000, "HUF\xa0990.40"),
+        ("HUF", 990_000_000, "HUF\xa0990"),
+        ("IQD", 1_255_000, "IQD\xa01.255"),
+        ("JPY", 990_000_000, "¥990"),
+        ("EUR", 990_400_000, "€990.40"),
+    ],
+)
+def test_an_amount_is_shown_as_it_is_charged(
+    site: Site, open_page: OpenPage, currency: str, micros: int, shown: str
+) -> None:
+    """Browsers round amounts of some currencies whose smaller units are out of use."""
+
+    def answer(route: Route) -> None:
+        answered = route.fetch()
+        text = answered.text().replace(str(PRICE), str(micros)).replace("EUR", currency)
+        route.fulfill(response=answered, body=text)
+
+    page = open_page(site, before=lambda page: page.route("**/carts/*/lines/*", answer))
+    buy(page, SKU)
+
+    expect(page.locator("[part=total]")).to_have_text(shown)
+
+
 def test_no_page_knows_the_cart_of_another_shop(site: Site, open_page: OpenPage) -> None:
     site.body += '<plaza-cart site="elsewhere" loading="eager"></plaza-cart>'
     page = open_page(site, may_log=FAILED)

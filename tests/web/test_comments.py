@@ -134,6 +134,7 @@ def test_further_pages_come_when_they_are_asked_for(
 
     expect(page.get_by_role("article")).to_have_count(51)
     expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+    expect(page.get_by_role("listitem").last).to_be_focused()
 
 
 def test_a_draft_survives_a_reload_and_goes_once_it_is_posted(

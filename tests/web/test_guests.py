@@ -127,6 +127,8 @@ def test_who_goes_back_finds_the_invitation(talk: Discussion, open_page: OpenPag
 
     expect(page.get_by_role("button", name="Sign in to comment")).to_be_visible()
     expect(page.get_by_role("button", name=WITHOUT_ACCOUNT)).to_be_visible()
+    focused = "document.querySelector('plaza-comments').shadowRoot.activeElement?.localName"
+    assert page.evaluate(focused) == "button"
 
 
 def test_an_account_goes_before_a_guest(talk: Discussion, open_page: OpenPage) -> None:
@@ -223,6 +225,7 @@ def test_a_guest_of_before_comes_back_on_another_device_by_a_letter(
     page.get_by_role("textbox", name="Your e-mail address").fill("ann@mail.example")
     page.get_by_role("button", name="I have written here before").click()
     expect(page.get_by_role("status")).to_contain_text("a letter is on its way")
+    expect(page.get_by_role("status")).to_be_focused()
     workers.drain()
 
     page.goto(next(each for each in links_in(tmp_path) if each != first))

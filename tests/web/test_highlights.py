@@ -9,7 +9,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
-from tests.web.support.two import POLL_MS, Discussion, discussing, with_clock
+from tests.web.support.two import POLL_MS, Discussion, discussing, look, with_clock
 
 expect.set_options(timeout=PATIENCE_MS)
 FAILED = "Failed to load resource"
@@ -59,6 +59,22 @@ def test_a_pin_stands_above_the_list_for_the_other_reader_and_is_taken_down(
 
     expect(pinned).to_have_count(0)
     expect(ben.locator("article .badge")).to_have_count(0)
+
+
+def test_a_look_leaves_a_pin_in_the_hand_of_its_reader(
+    talk: Discussion, moderated: Page, open_page: OpenPage
+) -> None:
+    moderated.get_by_role("button", name="Pin", exact=True).first.click()
+    expect(moderated.get_by_role("status")).to_have_text("The comment is pinned.")
+    ben = open_page(talk.site_of("ben"), before=with_clock)
+    link = ben.get_by_role("complementary", name="Pinned").get_by_role("link")
+    link.focus()
+    talk.posted("The third.")
+
+    look(ben)
+
+    expect(ben.get_by_role("button", name="1 new comment")).to_be_visible()
+    expect(link).to_be_focused()
 
 
 def test_a_fourth_pin_is_refused(talk: Discussion, open_page: OpenPage) -> None:

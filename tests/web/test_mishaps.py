@@ -86,7 +86,9 @@ def test_while_a_text_is_on_its_way_the_page_says_so_and_keeps_it(
     held = Held("POST")
     held.hold(page)
     write(page, "Write a comment", "Said slowly.", "Post")
-    expect(page.get_by_role("button", name="Sending")).to_be_visible()
+    sending = page.get_by_role("button", name="Sending")
+    expect(sending).to_be_focused()
+    expect(sending).to_be_disabled()
     expect(page.get_by_role("textbox", name="Write a comment")).to_have_value("Said slowly.")
 
     held.let_go()

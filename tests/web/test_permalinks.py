@@ -95,6 +95,21 @@ def test_a_link_leads_to_its_comment(
     assert failing(places, leads) == []
 
 
+def test_a_link_within_a_discussion_takes_its_reader_along(
+    node: Client, site: Site, open_page: OpenPage
+) -> None:
+    """The next Tab goes on from the comment that the link leads to."""
+    deep = first = posted(node, "The first.")
+    for depth in range(5):
+        deep = posted(node, f"Reply {depth}.", deep)
+    page = open_page(site, at=f"/#plaza-{deep}")
+    expect(arrived(page, deep)).to_be_focused()
+
+    page.get_by_role("article").first.get_by_role("link").press("Enter")
+
+    expect(arrived(page, first)).to_be_focused()
+
+
 def test_without_a_link_a_discussion_below_the_fold_waits(
     node: Client, site: Site, open_page: OpenPage
 ) -> None:

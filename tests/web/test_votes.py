@@ -345,6 +345,26 @@ def test_the_keyboard_alone_votes_and_reacts(talk: Discussion, open_page: OpenPa
     assert said == {"vote": 1, "reactions": ["laugh"]}
 
 
+def test_a_press_of_a_mouse_takes_no_focus_from_the_choice_of_emoji(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    """In Safari no button takes it, and the choice would close before the click."""
+    comment = talk.posted()
+    page = open_page(talk.site_of("ben"))
+    page.get_by_role("button", name="Add a reaction").click()
+    emoji = page.get_by_role("group", name="Add a reaction").get_by_role("button").last
+    kept = emoji.evaluate(
+        "(each) => !each.dispatchEvent(new MouseEvent('mousedown', "
+        "{bubbles: true, cancelable: true}))"
+    )
+    assert kept
+
+    with page.expect_response("**/reactions/*"):
+        emoji.click()
+
+    assert len(talk.marks(comment, "ben")["mine"]["reactions"]) == 1
+
+
 def test_what_is_not_loaded_leaves_a_discussion_that_can_be_read_and_goes_on(
     talk: Discussion, open_page: OpenPage
 ) -> None:

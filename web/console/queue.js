@@ -243,11 +243,15 @@ class Queue extends HTMLElement {
     } catch (problem) {
       return this.#say(told(problem));
     }
-    const place = this.#at;
+    const reading = this.#entries[this.#at];
     const theirs = this.#entries.filter((each) => writerOf(each.item) === writerOf(item));
+    const place = this.#at - this.#entries.slice(0, this.#at).filter((each) => theirs.includes(each)).length;
     this.#entries = this.#entries.filter((each) => !theirs.includes(each));
     for (const each of theirs) each.element.remove();
-    this.#focus(place);
+    // The next key is meant for the comment that is being read.
+    this.#at = place;
+    if (this.#entries[place] === reading) this.#shown();
+    else this.#focus(place);
     this.#say(`All by ${author.name} is being hidden. The log takes it back.`);
   }
 

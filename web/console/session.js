@@ -98,6 +98,8 @@ function signInAgain() {
       h("dialog", { "aria-labelledby": "again", class: "card", closedby: "none" }, h("h2", { id: "again" }, "Your token has ended"), h("p", {}, "What you did last is kept, and is sent once you have signed in."))
     );
     close = () => {
+      // Gives the focus back to where it was.
+      dialog.close();
       dialog.remove();
       signedIn();
     };

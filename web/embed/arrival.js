@@ -106,8 +106,8 @@ export function arriveAt(discussion, target, alive) {
   for (const act of ACTS) addEventListener(act, () => hold.abort(), { capture: true, passive: true, signal });
   alive.addEventListener("abort", () => moves.disconnect(), { signal });
   setTimeout(() => moves.disconnect(), HELD_MS);
-  // Whoever reads with a keyboard or a screen reader goes on from there, unless they are elsewhere already.
-  if (document.activeElement === document.body) target.focus({ preventScroll: true });
+  // Whoever reads with a keyboard or a screen reader goes on from there, unless they are elsewhere already: not at the link that led here.
+  if (document.activeElement === document.body || discussion.shadowRoot?.activeElement?.matches("a[data-comment]")) target.focus({ preventScroll: true });
   moves.observe(document.body);
   show();
 }

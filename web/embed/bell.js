@@ -205,8 +205,10 @@ export default class PlazaBell extends Live {
 
   async #toggled() {
     if (!this.#panel.matches(":popover-open")) {
+      const isLeft = "left" in this.#panel.dataset;
+      delete this.#panel.dataset.left;
       // Nothing else has the focus: browsers do not give it back within a component.
-      if (this.#root.activeElement || document.activeElement === document.body) this.#button.focus({ preventScroll: true });
+      if (!isLeft && (this.#root.activeElement || document.activeElement === document.body)) this.#button.focus({ preventScroll: true });
       return;
     }
     const { now } = this;

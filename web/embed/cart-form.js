@@ -81,14 +81,15 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    if (button.disabled) return;
+    if (button.ariaDisabled) return;
     const agreed = agreement();
     const text = JSON.stringify(agreed);
     // What was not answered may have become an order: the same is sent under the same key.
     if (draft.sent?.text !== text) draft.sent = { key: newKey(), text };
     keep();
     const before = button.textContent;
-    button.disabled = true;
+    // A disabled button would lose the focus.
+    button.ariaDisabled = "true";
     button.textContent = t("buying");
     told.hidden = true;
     for (const field of Object.values(fields)) field.removeAttribute("aria-invalid");
@@ -103,7 +104,7 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
       say(error);
     }
     keep();
-    button.disabled = false;
+    button.ariaDisabled = null;
   }
 
   /** @param {unknown} error */

@@ -21,7 +21,11 @@ export async function cartWords(element) {
   const words = await withMatters(await wordsFor(element), { cart });
   const { locale, t } = words;
   /** @type {CartWords["money"]} */
-  const money = (micros, currency) => new Intl.NumberFormat(locale, { style: "currency", currency }).format(micros / MICROS);
+  const money = (micros, currency) => {
+    // Browsers round amounts of some currencies that the shop does not round.
+    const digits = micros % MICROS ? (micros % 1e4 ? 3 : 2) : undefined;
+    return new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(micros / MICROS);
+  };
   return {
     ...words,
     money,

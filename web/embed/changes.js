@@ -62,8 +62,10 @@ export async function look(desk) {
   const fresh = known.filter(({ id, author }) => author && !thread.item(id));
   const count = desk.shown() + [...known.map((each) => shift(desk, each.id, each.state === "visible")), ...gone.map((id) => shift(desk, id, false))].reduce((sum, each) => sum + each, 0);
   desk.head(page);
+  const { activeElement } = desk.root;
   for (const id of pins.show(page.pinned, words)) thread.again(id);
   const isChanged = show(desk, known, gone, places);
+  if (activeElement && !activeElement.isConnected) desk.root.querySelector("section")?.focus({ preventScroll: true });
   keepPlaces(desk, listed);
   const { visible } = page.node.counts;
   // A page that its reader asked for may have brought new ones.
@@ -195,8 +197,7 @@ function keepPlaces({ thread }, listed) {
 const asTold = ({ html, state, edited_at: edited, reply_to: answered, can }) => JSON.stringify([html, state, edited, answered, can]);
 
 /** Show what has changed and take out what is gone, but for where somebody writes: there stands a note. @param {Desk} desk @param {Comment[]} known @param {string[]} gone @param {Map<string, Comment>} places What stands in their place. */
-function show({ thread, root, words: { t } }, known, gone, places) {
-  const { activeElement } = root;
+function show({ thread, words: { t } }, known, gone, places) {
   const changed = known.filter((each) => {
     const comment = thread.comment(each.id);
     return comment && asTold(comment) !== asTold(each) && !thread.formAt(each.id);
@@ -212,6 +213,5 @@ function show({ thread, root, words: { t } }, known, gone, places) {
     else continue;
     isChanged = true;
   }
-  if (activeElement && !activeElement.isConnected) root.querySelector("section")?.focus({ preventScroll: true });
   return isChanged;
 }

@@ -389,15 +389,22 @@ export default class PlazaComments extends Live {
   }
 
   #nextPage() {
-    return this.#tried(async () => this.#show(await this.#page(this.#next ? { cursor: this.#next, order: this.#listed } : {})));
+    return this.#tried(async () => {
+      const isHere = this.#root.activeElement === this.#more;
+      const last = this.#thread.list.lastElementChild;
+      this.#show(await this.#page(this.#next ? { cursor: this.#next, order: this.#listed } : {}));
+      if (isHere) /** @type {HTMLElement | null | undefined} */ (last?.nextElementSibling)?.focus({ preventScroll: true });
+    });
   }
 
   #previousPage() {
     return this.#tried(async () => {
       const page = await this.#page(this.#previous ? { cursor: this.#previous, order: this.#listed } : {});
+      const isHere = this.#root.activeElement === this.#earlier;
       this.#thread.before(page.comments);
       this.#previous = page.previous;
       this.#earlier.hidden = !page.previous;
+      if (isHere && !page.previous) /** @type {HTMLElement | null} */ (this.#thread.list.firstElementChild)?.focus({ preventScroll: true });
     });
   }
 

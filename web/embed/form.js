@@ -150,10 +150,12 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    if (button.disabled || button.ariaDisabled) return;
+    if (button.ariaDisabled) return;
     if (!counted()) return noted(left.textContent || "");
     // What is written while this is on its way would go with the text that was sent.
-    area.readOnly = button.disabled = true;
+    area.readOnly = true;
+    // A disabled button would lose the focus.
+    button.ariaDisabled = "true";
     button.textContent = t("sending");
     noted();
     let wait = 0;
@@ -168,6 +170,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
       shown.hidden = true;
       key = newKey();
       signs = undefined;
+      counted();
       done?.();
     } catch (error) {
       const { response } = /** @type {{response?: Response}} */ (error);
@@ -175,7 +178,8 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
       noted(response ? told : `${told} ${t("kept")}`);
       wait = Number(response?.headers.get("Retry-After"));
     }
-    area.readOnly = button.disabled = false;
+    area.readOnly = false;
+    button.ariaDisabled = null;
     button.textContent = does;
     if (wait) holdBack(performance.now() + 1_000 * wait);
   }

@@ -78,11 +78,17 @@ async function comeBack(invitation, words, begin) {
     /** @type {Schemas["GuestAnswer"]} */
     const { name, token } = await signIn(invitation, kind === "guest" ? "/token" : "/account", { code });
     const along = kind === "account" ? await alongOf(invitation, words, token, begin).catch(() => []) : [];
-    const no = h("button", { part: "button", onclick: () => no.closest("div")?.replaceWith(invitation) }, t("guestNo"));
+    const no = h("button", { part: "button", onclick: () => goBack(no.closest("div"), invitation) }, t("guestNo"));
     say(h("p", {}, t("guestIsYou", { name })), ...along, h("button", { class: "primary", part: "button primary", onclick: () => begin(token) }, t("guestYes")), " ", no);
   } catch (error) {
     invitation.append(h("p", { role: "alert" }, reason(error)));
   }
+}
+
+/** Put an invitation in the place of what it led to. @param {Element | null} place @param {HTMLElement} invitation */
+function goBack(place, invitation) {
+  place?.replaceWith(invitation);
+  invitation.querySelector("button")?.focus();
 }
 
 /** What takes along what the reader wrote here before. @param {HTMLElement} invitation @param {Words} words @param {string} token @param {(token: string) => void} begin */
@@ -101,7 +107,7 @@ function nameForm(invitation, words, asksAddress, open, begin) {
   const field = (/** @type {string} */ label, /** @type {Record<string, unknown>} */ rest) => /** @type {HTMLInputElement} */ (h("input", { "aria-label": label, placeholder: label, required: true, part: "input", ...rest }));
   const name = field(t("guestName"), { maxlength: MOST, autocomplete: "nickname", dir: "auto" });
   const email = asksAddress ? field(t("guestEmail"), { type: "email", maxlength: MOST_OF_ADDRESS, autocomplete: "email", dir: "ltr" }) : undefined;
-  const back = () => form.replaceWith(invitation);
+  const back = () => goBack(form, invitation);
   const known = email && h("button", { type: "button", part: "button", onclick: askForLetter }, t("guestSignIn"));
   const form = h("form", { part: "form", onsubmit: send, onkeydown: whenTyped((event) => { if (event.key === "Escape") back(); }) },
     h("div", { class: "row" }, name, email, h("button", { class: "primary", part: "button primary" }, t("guestGoesOn")), known, h("button", { type: "button", part: "button", onclick: back }, t("guestBack"))));
@@ -122,7 +128,12 @@ function nameForm(invitation, words, asksAddress, open, begin) {
     if (isSending || !email?.reportValidity()) return;
     isSending = true;
     form.querySelector("[role=alert]")?.remove();
-    await signIn(form, "", letterTo(email.value, words)).then(() => form.replaceWith(h("p", { class: "note", role: "status" }, t("guestSent", { email: email.value }))), fail);
+    await signIn(form, "", letterTo(email.value, words)).then(() => {
+      const sent = h("p", { class: "note", role: "status", tabindex: -1 }, t("guestSent", { email: email.value }));
+      form.replaceWith(sent);
+      // A status that comes with its words is not read by itself.
+      sent.focus();
+    }, fail);
     isSending = false;
   }
 

@@ -175,8 +175,14 @@ export class Inbox {
       const { unread, unseen } = this.#desk.counts();
       this.#counted({ unread: unread < MOST ? Math.max(unread - 1, 0) : unread, unseen });
     }
-    // The thing may be in this very page, below the list.
-    if (!(button || ctrlKey || metaKey || shiftKey)) this.#panel.hidePopover();
+    if (button || ctrlKey || metaKey || shiftKey) return;
+    // The thing may be in this very page, below the list: there the reader goes on.
+    const [here, there] = [location, /** @type {HTMLAnchorElement} */ (shown.link)].map(({ href }) => href.split("#")[0]);
+    if (here === there) {
+      this.#panel.dataset.left = "";
+      shown.link.blur();
+    }
+    this.#panel.hidePopover();
   }
 
   /** Do something; say why it failed. @param {() => Promise<void>} act */

@@ -10,7 +10,7 @@ export function picker(name, choices) {
   const buttons = choices.map(({ emoji, press }) => h("button", { part: "button", onclick: () => { press(); close(true); } }, emoji));
   const list = h("span", { class: "choices", role: "group", "aria-label": name, hidden: true, onkeydown: whenTyped(walk) }, ...buttons);
   const opener = h("button", { part: "button", class: "opener", "aria-label": name, title: name, "aria-expanded": "false", onclick: () => (list.hidden ? open() : close(true)) }, "☺+");
-  const place = h("span", { class: "picker", onfocusout: left }, opener, list);
+  const place = h("span", { class: "picker", onfocusout: left, onmousedown: stay }, opener, list);
 
   function open() {
     list.hidden = false;
@@ -28,6 +28,11 @@ export function picker(name, choices) {
   /** @param {FocusEvent} event */
   function left({ relatedTarget }) {
     if (!list.hidden && !place.contains(/** @type {Node | null} */ (relatedTarget))) close(false);
+  }
+
+  /** Keep the focus: Safari's buttons take none from a mouse, and the list would close before the click. @param {Event} event */
+  function stay(event) {
+    event.preventDefault();
   }
 
   /** @param {KeyboardEvent} event */

@@ -11,6 +11,7 @@ export class Pins {
   place = h("aside", { class: "pins", hidden: true });
   /** @type {Comment[]} */
   #pinned = [];
+  #drawn = "";
 
   /** @param {string} id */
   has(id) {
@@ -29,9 +30,12 @@ export class Pins {
     this.#pinned = pinned;
     this.place.hidden = !pinned.length;
     this.place.setAttribute("aria-label", t("pinned"));
-    this.place.replaceChildren(...pinned.map(({ id, author, posted_at: at, html }) => h("div", {},
+    const drawn = JSON.stringify([locale, ...pinned.map(({ id, author, html }) => [id, author?.name, html])]);
+    // Else nothing takes the focus, or the selection, from their reader.
+    if (drawn !== this.#drawn) this.place.replaceChildren(...pinned.map(({ id, author, posted_at: at, html }) => h("div", {},
       h("header", {}, h("b", { part: "author", dir: "auto" }, author?.name || ""), linkTo(id, t("permalink"), when(at, locale)), h("i", { class: "badge" }, t("pinned"))),
       fill(h("div", { class: "text", part: "text", dir: "auto" }), html || ""))));
+    this.#drawn = drawn;
     return changed.map(({ id }) => id);
   }
 }

@@ -228,6 +228,21 @@ def test_a_token_that_ends_costs_no_decision(desk: Desk) -> None:
     assert desk.state(comment) == "visible"
 
 
+def test_the_keyboard_goes_on_where_it_was_after_a_new_token(desk: Desk) -> None:
+    desk.post()
+    desk.post("The moon is down.", "ben")
+    page = desk.open_and_read(may_log="401")
+    desk.clock.advance(days=366)
+    page.keyboard.press("a")
+
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Token").fill(desk.token())
+    dialog.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_role("status")).to_contain_text("Approved")
+    expect(page.get_by_role("article")).to_be_focused()
+
+
 def test_the_question_for_a_new_token_cannot_be_closed(desk: Desk) -> None:
     """The decisions that wait for it would be lost without a word."""
     comment = desk.post()

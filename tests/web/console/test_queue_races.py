@@ -67,6 +67,31 @@ def test_a_key_that_is_held_down_decides_once(desk: Desk) -> None:
     assert [desk.state(each) for each in comments] == ["visible", "pending", "pending"]
 
 
+def test_all_of_one_person_leave_and_the_comment_that_is_being_read_stays(desk: Desk) -> None:
+    """A moderator goes on while the call is on its way: the next key is meant for what they see."""
+    texts = (("Buy a moon", "bad"), ("One", "ann"), ("Buy a sun", "bad"), ("Two", "ann"))
+    comments = [desk.post(text, by) for text, by in texts]
+    page = desk.open()
+    expect(page.get_by_role("article").first).to_be_focused()
+    page.on("dialog", lambda dialog: dialog.accept())
+    held: list[Route] = []
+    # Playwright takes no method of a list.
+    page.route("**/moderation/batches", lambda each: held.append(each))  # noqa: PLW0108
+    page.keyboard.press("x")
+    until(page, lambda: bool(held))
+    page.keyboard.press("j")
+    read = page.get_by_role("article").filter(has_text="One")
+    expect(read).to_be_focused()
+
+    held[0].continue_()
+
+    expect(page.get_by_role("article")).to_have_count(2)
+    expect(read).to_be_focused()
+    page.keyboard.press("a")
+    expect(page.get_by_role("status")).to_have_text("Approved. 1 left.")
+    assert [desk.state(comments[at]) for at in (1, 3)] == ["visible", "pending"]
+
+
 def test_comments_that_a_worker_is_hiding_do_not_come_back(desk: Desk) -> None:
     desk.post("Buy a moon", "bad")
     desk.post()
