@@ -13,6 +13,8 @@ from chalicelib.database import Collection, Document
 from chalicelib.messaging import Message
 
 KEPT_SECONDS = 90 * 24 * 3_600
+# An order's signature has no end: a receipt that is opened again later counts nothing.
+ORDERS_KEPT_SECONDS = 3 * 365 * 24 * 3_600
 
 
 class StoredAdEvent(TypedDict):
@@ -42,7 +44,16 @@ EVENTS = Collection(
     indexes=(
         IndexModel([("campaign_id", ASCENDING), ("ts", ASCENDING)]),
         IndexModel([("site_id", ASCENDING), ("ts", ASCENDING)]),
-        IndexModel([("ts", ASCENDING)], expireAfterSeconds=KEPT_SECONDS),
+        IndexModel(
+            [("ts", ASCENDING)],
+            expireAfterSeconds=KEPT_SECONDS,
+            partialFilterExpression={"order": None},
+        ),
+        IndexModel(
+            [("ts", ASCENDING)],
+            expireAfterSeconds=ORDERS_KEPT_SECONDS,
+            partialFilterExpression={"order": {"$type": "string"}},
+        ),
     ),
     shard_key={"_id": "hashed"},
 )

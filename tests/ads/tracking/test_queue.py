@@ -93,7 +93,15 @@ def test_a_batch_that_fails_is_delivered_again_whole(
     assert len(stored(runtime)) == 1
 
 
-def test_events_are_kept_for_ninety_days(runtime: Runtime) -> None:
-    indexes = runtime.database[events.EVENTS.name].index_information()
+def test_events_are_kept_for_ninety_days_and_orders_for_three_years(runtime: Runtime) -> None:
+    """An order counts once, and its signature has no end."""
+    indexes = runtime.database[events.EVENTS.name].index_information().values()
 
-    assert indexes["plaza_ts_1"]["expireAfterSeconds"] == timedelta(days=90).total_seconds()
+    kept = [
+        (each["partialFilterExpression"]["order"], timedelta(seconds=each["expireAfterSeconds"]))
+        for each in indexes
+        if "expireAfterSeconds" in each
+    ]
+
+    orders = {"$type": "string"}, timedelta(days=3 * 365)
+    assert sorted(kept, key=str) == sorted([(None, timedelta(days=90)), orders], key=str)
