@@ -59,7 +59,7 @@ def _look(
     elif comment["posted"] >= max(since, now - KEPT):
         kinds = _kinds_of_new(facts)
     else:
-        kinds = iter([_kind_of_old(comment, facts, now)])
+        kinds = _kinds_of_old(comment, facts, now)
     data = _data(node, comment)
     found = [OwedEvent(kind, _time(comment, kind, now), data) for kind in kinds]
     return SeenThing(facts, found)
@@ -89,15 +89,17 @@ def _kinds_of_new(facts: Document) -> Iterator[CommentKind]:
         yield "comment.flagged"
 
 
-def _kind_of_old(comment: Comment, facts: Document, now: datetime) -> CommentKind:
-    """Return the kind of the first event of a comment from before the hooks."""
+def _kinds_of_old(comment: Comment, facts: Document, now: datetime) -> Iterator[CommentKind]:
+    """Yield the kind of the first event of a comment from before the hooks, if it has changed."""
     if facts["state"] == "deleted":
-        return "comment.deleted"
-    if comment["edited"] and comment["edited"] > now - _FRESH:
-        return "comment.edited"
-    if facts["flags"] and comment["state"] == "visible":
-        return "comment.flagged"
-    return "comment.state_changed"
+        yield "comment.deleted"
+    elif comment["edited"] and comment["edited"] > now - _FRESH:
+        yield "comment.edited"
+    elif facts["flags"] and comment["state"] == "visible":
+        yield "comment.flagged"
+    # A visible comment without an act is as it was posted: a sweep looks at each new comment.
+    elif comment["state"] != "visible" or "act" in comment:
+        yield "comment.state_changed"
 
 
 def _state(comment: Comment) -> Any:

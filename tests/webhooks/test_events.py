@@ -12,6 +12,7 @@ from chalicelib.messaging import Queues
 from chalicelib.notifications.events import Notify
 from chalicelib.webhooks import deliveries, events
 from chalicelib.webhooks.rows import DELIVERIES, TOLD
+from tests.comments.support.flagging import know
 from tests.webhooks.conftest import ALL, COMMENTS, HOOKS, NODE, SITE, Desk
 from tests.webhooks.support.receiver import Receiver
 
@@ -114,6 +115,20 @@ def test_of_a_comment_from_before_the_hook_the_change_is_told_and_no_creation(
         flagged: "comment.flagged",
         deleted: "comment.deleted",
     }
+
+
+def test_a_flag_that_moderators_do_not_see_is_no_event(desk: Desk, receiver: Receiver) -> None:
+    comment = desk.post()
+    desk.clock.advance(minutes=2)
+    desk.hook(receiver.url)
+    know(desk.runtime, "ben", SITE, visible=9, flags_wrong=3)
+
+    assert desk.client.as_("ben").put(f"{COMMENTS}/{comment}/flag", reason="spam").status == 204
+    desk.clock.advance(hours=1)
+    comment_jobs.run_due(desk.runtime)
+    desk.workers.drain()
+
+    assert receiver.kinds == []
 
 
 @pytest.mark.parametrize("seed", range(3))

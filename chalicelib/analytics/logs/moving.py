@@ -124,7 +124,9 @@ def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
         passed = {"$set": {"moving.copied": day}, "$unset": {"moving.position": ""}}
         rows.update_one(_same(site), {**passed, **lost})
     old.remove(name)
-    rows.update_one(_same(site), {"$unset": {"moving": ""}})
+    # The days to keep may have changed while hits came with an expiry by the former number.
+    again = {"$set": {"keep_changed": True}} if moving["log_to"] == "expiring" else {}
+    rows.update_one(_same(site), {**again, "$unset": {"moving": ""}})
     return copied
 
 

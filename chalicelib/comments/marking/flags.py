@@ -110,14 +110,17 @@ def flag(
     weight = flag_weight(person, runtime.now(), is_staff=is_staff)
     is_heard = is_staff or flags_are_heard(person, runtime.now())
     owes = reported.owes(held_from(runtime, node))
-    # Before the flag: a crash after it leaves the event to the sweep of entries.
-    writing.owe(runtime, node, comment_id)
+    if is_heard:
+        # Before the flag: a crash after it leaves the event to the sweep of entries.
+        writing.owe(runtime, node, comment_id)
     marked = _place_flag(
         runtime, target, caller, Flag(body.reason, body.note or "", weight, owes, is_heard)
     )
     if marked.counter.get("hold_at") is not None:
         tend(runtime, node, comment_id, marked.counter)
-    happened.notify(runtime, node, comment_id)
+    # Of another flag no receiver hears; without a row of before, it would look like a change.
+    if is_heard:
+        happened.notify(runtime, node, comment_id)
 
 
 def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:

@@ -3,12 +3,13 @@
 import itertools
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from pymongo.errors import NetworkTimeout
 
 from chalicelib import deadlines
-from chalicelib.analytics import jobs
+from chalicelib.analytics import jobs, upkeep
 from chalicelib.analytics.hits import rows_of
 from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.logs import receipts, together
@@ -243,6 +244,33 @@ def test_a_copy_without_time_goes_on_in_the_next_run(
     step(runtime, clock)
     assert "moving" not in settings(runtime)
     assert ids(runtime) == ["01", "02"]
+
+
+def test_hits_that_are_copied_while_the_days_to_keep_change_are_kept_as_long(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site(runtime, "rotating", keep_days=365)
+    count(runtime, view(1, NOON))
+    logs_moving.start(runtime, settings(runtime), "expiring")
+    step(runtime, clock)
+    keep = logs_moving._keep
+
+    def late(*given: Any) -> None:
+        """The publisher keeps fewer days, and a schedule sets expiries, before the copies come."""
+        monkeypatch.undo()
+        change = {"$set": {"keep_days": 15, "keep_changed": True}}
+        SITES.of(runtime.database).update_one({"_id": SITE}, change)
+        upkeep.trim(runtime)
+        keep(*given)
+
+    monkeypatch.setattr(logs_moving, "_keep", late)
+    while "moving" in settings(runtime):
+        step(runtime, clock)
+
+    upkeep.trim(runtime)
+
+    (hit,) = runtime.database["hit.event"].find()
+    assert hit["until"] == NOON + 16 * DAY
 
 
 def test_a_copy_that_is_made_again_changes_nothing(runtime: Runtime, clock: Clock) -> None:
