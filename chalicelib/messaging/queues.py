@@ -74,7 +74,7 @@ class Queues:
 
     A queue is a courier and never the only memory. Either a mark in the database lets a schedule
     send the message again, or the sender does the work at once after a failure. So `send` returns
-    False instead of raising, and ends within `seconds`.
+    False instead of raising, and ends within `seconds`, after the import at a container's first.
     """
 
     def __init__(
@@ -109,9 +109,10 @@ class Queues:
 
         try:
             # Its import of boto3 would use up the time for all messages of the request.
-            client = self._sqs()
+            has_time = deadlines.patience(self._seconds) >= _LEAST_SECONDS
+            client = self._sqs() if has_time else None
             with deadlines.aside(self._seconds) as seconds:
-                if seconds < _LEAST_SECONDS or not self._outage.may_try():
+                if client is None or seconds < _LEAST_SECONDS or not self._outage.may_try():
                     _log_unsent(queue, len(batch), "not tried")
                     return False
                 refused = self._way.call(seconds, lambda: self._deliver(client, queue, batch))

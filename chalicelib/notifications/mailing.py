@@ -209,26 +209,11 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
         rows.update_many({"_id": {"$in": woken}, **_ON}, [{"$set": fields}])
 
 
-def forget_foreign(runtime: Runtime, givers: Sequence[str], to: str, keys: Sequence[str]) -> None:
-    """Delete the settings of people whom an account takes if their address is not the account's.
-
-    `keys`: the keyed hashes of the account's verified address. Call it before the account takes the
-    people: a stranger with their token may have confirmed a mailbox, and would read the account's
-    news there. A setting of the account's own takes precedence, and nothing goes.
-    """
-    rows = MAILINGS.of(runtime.database)
-    found = list(rows.find({"_id": {"$in": list(givers)}}, {"email": 1}))
-    if not found or find(runtime, to) is not None:
-        return
-    for row in found:
-        email = row.get("email")
-        own = addressing.address_keys(email, runtime.settings.signing_keys) if email else []
-        if set(keys).isdisjoint(own):
-            rows.delete_one({"_id": row["_id"]})
-
-
-def give(runtime: Runtime, giver: str, to: str) -> None:
+def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str]) -> None:
     """Give the setting of a person to an account that has none; otherwise it goes.
+
+    `keys`: hashes of the account's verified address. A setting with another address goes: a
+    stranger with the person's token may have confirmed it, and would read the account's news.
 
     Call it while the account has the person's items, and before the person's inbox goes: a letter
     that was due has the items that the person has not seen. The links of the person's letters are
@@ -243,7 +228,10 @@ def give(runtime: Runtime, giver: str, to: str) -> None:
     own: Any = {**row, "_id": to, "since": since}
     for name in (*UNDER_WAY, "former"):
         own.pop(name, None)
-    insert_missing(rows, [own])
+    address = row.get("email")
+    theirs = addressing.address_keys(address, runtime.settings.signing_keys) if address else []
+    if not set(keys).isdisjoint(theirs):
+        insert_missing(rows, [own])
     same = {"_id": to, "email": row.get("email"), "former": {"$ne": giver}}
     former = {"$each": [*row.get("former", []), giver], "$slice": -MAX_FORMER}
     rows.update_one(same, {"$push": {"former": former}})

@@ -145,5 +145,5 @@ def give(runtime: Runtime, giver: str, to: str) -> None:
         unchosen = {"_id": to, "changed": None}
         with suppress(DuplicateKeyError):
             rows.update_one(unchosen, _update(runtime, of_row(row)), upsert=True)
-    # Choices of meanwhile are given by the second run of a join.
+    # A first choice of meanwhile is given by the second run of a join.
     rows.delete_one({"_id": giver, "changed": row.get("changed")})

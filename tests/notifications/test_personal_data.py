@@ -115,7 +115,7 @@ def test_a_guests_letters_become_the_accounts_unless_it_has_its_own(
     assert (given["hour"], given["email"]) == (5, "ann@plaza.example")
 
     turn_on(runtime, "other", every="weekly")
-    mailing.give(runtime, "other", ANN)
+    mailing.give(runtime, "other", ANN, [])
     assert mailing.find(runtime, "other") is None
     assert given["former"] == [guest_id]
     assert state_of(runtime, ANN) == {

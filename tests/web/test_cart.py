@@ -279,6 +279,7 @@ def test_a_language_and_its_currency_are_the_readers(site: Site, open_page: Open
         ("HUF", 990_400_000, "HUF\xa0990.40"),
         ("HUF", 990_000_000, "HUF\xa0990"),
         ("IQD", 1_255_000, "IQD\xa01.255"),
+        ("KWD", 1_500_000, "KWD\xa01.500"),
         ("JPY", 990_000_000, "¥990"),
         ("EUR", 990_400_000, "€990.40"),
     ],

@@ -23,8 +23,9 @@ export async function cartWords(element) {
   /** @type {CartWords["money"]} */
   const money = (micros, currency) => {
     // Browsers round amounts of some currencies that the shop does not round.
-    const digits = micros % MICROS ? (micros % 1e4 ? 3 : 2) : undefined;
-    return new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(micros / MICROS);
+    const form = (/** @type {number} */ least) => new Intl.NumberFormat(locale, { style: "currency", currency, ...(least && { minimumFractionDigits: least, maximumFractionDigits: least }) });
+    const usual = form(0).resolvedOptions().maximumFractionDigits || 0;
+    return form(micros % MICROS && Math.max(usual, micros % 1e4 ? 3 : 2)).format(micros / MICROS);
   };
   return {
     ...words,

@@ -390,9 +390,10 @@ export default class PlazaComments extends Live {
 
   #nextPage() {
     return this.#tried(async () => {
+      const page = await this.#page(this.#next ? { cursor: this.#next, order: this.#listed } : {});
       const isHere = this.#root.activeElement === this.#more;
       const last = this.#thread.list.lastElementChild;
-      this.#show(await this.#page(this.#next ? { cursor: this.#next, order: this.#listed } : {}));
+      this.#show(page);
       if (isHere) /** @type {HTMLElement | null | undefined} */ (last?.nextElementSibling)?.focus({ preventScroll: true });
     });
   }

@@ -9,8 +9,7 @@ const FEW = 3;
 const SHOP = "/shop";
 const { shop = "", currency = "EUR", product: productId } = one(".shop").dataset;
 const API = `/shops/${shop}`;
-/** @param {number} micros */
-const money = (micros) => new Intl.NumberFormat("en", { style: "currency", currency, ...(micros % 1e6 && { minimumFractionDigits: 2, maximumFractionDigits: 2 }) }).format(micros / 1e6);
+const money = new Intl.NumberFormat("en", { style: "currency", currency });
 /** Whether what the buttons do is loaded. */
 let hasCart = false;
 /** The list that is shown last: the answer to an earlier one comes too late. */
@@ -59,7 +58,7 @@ function offer(product, sku, tag) {
   const title = options ? `${product.title}, ${options}` : product.title;
   return h(tag, { class: "sold" },
     options && h("span", {}, options),
-    h("b", {}, money(sku.price_micros)),
+    h("b", {}, money.format(sku.price_micros / 1e6)),
     h("span", { class: "stock", "data-sku": sku.sku }),
     h("button", { type: "button", "data-plaza-buy": sku.sku, "data-plaza-title": title, disabled: !hasCart, "aria-label": `Put into the cart: ${title}` }, "Put into the cart"));
 }
@@ -75,7 +74,7 @@ function card(product) {
     h("a", { href: link, tabindex: -1, "aria-hidden": "true" }, picture(product)),
     h("h2", {}, h("a", { href: link, dir: "auto" }, product.title)),
     others.length
-      ? h("p", { class: "sold" }, h("b", {}, `from ${money(product.price_micros)}`), h("a", { href: link }, `${product.skus.length} to choose from`))
+      ? h("p", { class: "sold" }, h("b", {}, `from ${money.format(product.price_micros / 1e6)}`), h("a", { href: link }, `${product.skus.length} to choose from`))
       : offer(product, only, "p"));
 }
 

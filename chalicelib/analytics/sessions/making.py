@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 import pymongo
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
 
 from chalicelib import deadlines
 from chalicelib.analytics import settings
@@ -110,7 +111,8 @@ _EVERYTHING = "days"
 class Due(TypedDict):
     """A day of a site, `_id` is `site/day`; `hits` is the number of hits in its sessions.
 
-    The document `days` has the time up to which a run has read the reports.
+    The document `days` has the time up to which a run has read the reports, and `site/*` the lease
+    of the run that makes a day of the site now.
     """
 
     _id: str
@@ -192,8 +194,18 @@ def _make(runtime: Runtime, due: Due) -> bool:
         if is_over:
             DUE.of(database).delete_one({"_id": due["_id"], "hits": hits, "until": until})
         return False
-    if until <= day or not _lease(database, due, now):
+    if until <= day or not _lease_site(database, site, now):
         return False
+    try:
+        return _lease(database, due, now) and _make_leased(runtime, due, until, hits)
+    finally:
+        DUE.of(database).delete_one({"_id": _lease_of(site), "leased_until": now + LEASE})
+
+
+def _make_leased(runtime: Runtime, due: Due, until: datetime, hits: int) -> bool:
+    """Make the past hours of a leased day, which have so many hits; return whether it was made."""
+    database, now = runtime.database, runtime.now()
+    site, day = due["site"], due["day"]
     found = settings.find(database, site)
     logs = together.logs_of(database, found) if found else []
     # A site in a move waits until all its hits are in one log.
@@ -214,6 +226,21 @@ def _has_all(log: Log, site: SiteAnalytics, span: Span, hits: int, now: datetime
     if span.start < first_day_held(site, now) or not log.holds(span.start):
         return False
     return not hits or bool(log.read(span, None, 1))
+
+
+def _lease_of(site: str) -> str:
+    return f"{site}/*"
+
+
+def _lease_site(database: Database[Document], site: str, now: datetime) -> bool:
+    """Take a site: its days share weeks, months and years, which are made of shorter periods."""
+    free = {"_id": _lease_of(site), "leased_until": {"$not": {"$gt": now}}}
+    leased = {"$set": {"leased_until": now + LEASE}}
+    try:
+        DUE.of(database).update_one(free, leased, upsert=True)
+    except DuplicateKeyError:
+        return False
+    return True
 
 
 def _lease(database: Database[Document], due: Due, now: datetime) -> bool:

@@ -72,7 +72,7 @@ def roll_up(database: Database[Document], site: str, day: datetime) -> None:
     counted = PERIODS["day"].of(database).find(of_users, {"user": 1})
     gone = [row["user"] for row in counted if row["user"] not in seen]
     for first in range(0, len(gone), _USERS_AT_ONCE):
-        _roll_up(database, _Part(site, day, gone[first : first + _USERS_AT_ONCE]), ())
+        _take_off(database, _Part(site, day, gone[first : first + _USERS_AT_ONCE]))
 
 
 class _Part(NamedTuple):
@@ -94,13 +94,34 @@ def _roll_up(database: Database[Document], part: _Part, rows: Iterable[Any]) -> 
     for row in rows:
         _add(made, row)
     _replace(database, part, "hour", (part.day, part.day + DAY), made)
+    for level in _BELOW:
+        _make_of_shorter(database, part, level)
+
+
+def _take_off(database: Database[Document], part: _Part) -> None:
+    """Take a day off the periods of users who have no session on it any more.
+
+    Its own sums go last: a run after a crash finds the users by them.
+    """
     for level, below in _BELOW.items():
-        start = start_of(level, part.day)
-        span = start, end_of(level, start)
-        made = {}
-        for row in PERIODS[below].of(database).find(part.within(span)):
+        if level != "day":
+            _make_of_shorter(database, part, level, without=part.day if below == "day" else None)
+    shorter: tuple[Level, ...] = ("hour", "day")
+    for level in shorter:
+        _replace(database, part, level, (part.day, part.day + DAY), {})
+
+
+def _make_of_shorter(
+    database: Database[Document], part: _Part, level: Level, without: datetime | None = None
+) -> None:
+    """Make a part's period of a level from shorter periods, without one of them if given."""
+    start = start_of(level, part.day)
+    span = start, end_of(level, start)
+    made: _Made = {}
+    for row in PERIODS[_BELOW[level]].of(database).find(part.within(span)):
+        if row["period"] != without:
             _add(made, {**row, "period": start})
-        _replace(database, part, level, span, made)
+    _replace(database, part, level, span, made)
 
 
 def _of_sessions(

@@ -8,7 +8,7 @@ during the first run.
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pymongo.client_session import ClientSession
@@ -54,6 +54,8 @@ class ClaimedPast(NamedTuple):
     person: str
     account: str
     name: str
+    # Hashes of the account's verified address at the claim.
+    keys: Sequence[str] = ()
 
     @property
     def author(self) -> Document:
@@ -64,11 +66,12 @@ class ClaimedPast(NamedTuple):
 def past_of(database: Database[Document], site: str, user_id: str) -> ClaimedPast | None:
     """Return the past of a claimed person; None: unclaimed, or the account has erased itself."""
     people = PEOPLE.of(database)
-    person = people.find_one({"_id": person_id(site, user_id)}, {"joined": 1})
+    person = people.find_one({"_id": person_id(site, user_id)}, {"joined": 1, "joined_keys": 1})
     if person is None or "joined" not in person:
         return None
     account = people.find_one({"_id": person_id(site, person["joined"])}, {"name": 1})
-    return account and ClaimedPast(site, user_id, person["joined"], account["name"])
+    keys = person.get("joined_keys", [])
+    return account and ClaimedPast(site, user_id, person["joined"], account["name"], keys)
 
 
 def pasts_of(database: Database[Document], account: str) -> list[ClaimedPast]:
@@ -93,7 +96,7 @@ def carry(runtime: Runtime, site: str, user_id: str) -> None:
     _withdraw_own_marks(runtime, by)
     _carry_blocks(runtime, by)
     notifications.give(runtime.database, site, user_id, by.account)
-    mailing.give(runtime, user_id, by.account)
+    mailing.give(runtime, user_id, by.account, by.keys)
     subscriptions.remove_all(runtime, user_id)
     # Last of them: the others read up to when the person has seen the inbox.
     preferences.give(runtime, user_id, by.account)

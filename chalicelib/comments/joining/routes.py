@@ -15,7 +15,6 @@ from chalicelib.guest_tokens import MAX_TOKEN_CHARACTERS
 from chalicelib.http import Accepted, Input, Ok, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.limits import SIGN_INS
-from chalicelib.notifications import mailing
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
@@ -80,8 +79,6 @@ def declare(route: Route) -> None:
             raise Forbidden("A guest has no account that takes a past")
         found = claims.find_claimable(here, site, caller)
         people = list({each.id: each for each in (*found, *proven)}.values())
-        keys = claims.verified_keys(here, site, caller)
-        mailing.forget_foreign(here, [each.id for each in people], caller.id, keys)
         claims.claim(here, site, caller, people)
         request.details["joined"] = [each.id for each in people]
         for each in people:

@@ -70,10 +70,10 @@ def claim(runtime: Runtime, site: str, caller: Principal, people: Iterable[Claim
     The caller has checked the proof of each person. Raises PersonTaken for a person of another
     account; the people before it are taken then. Raises Unavailable during an erasure.
     """
+    keys = verified_keys(runtime, site, caller)
     for each in people:
-        job = Join(site=site, person_id=each.id)
-        if _take(runtime, site, caller, each, job):
-            runtime.queues.send(job)
+        if _take(runtime, site, caller, each, keys):
+            runtime.queues.send(Join(site=site, person_id=each.id))
 
 
 def follow(runtime: Runtime, site: str, user_ids: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ def verified_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
     return found.get("email_keys", [found["email_key"]])
 
 
-def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, job: Join) -> bool:
+def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, keys: list[str]) -> bool:
     """Take a person, in one transaction; return whether this call did.
 
     Raises PersonTaken, and Unavailable while an erasure of either has not ended.
@@ -123,12 +123,13 @@ def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, job: J
                 raise PersonTaken
             return False
         _check_no_erasure(runtime, (caller.id, given.id), session)
-        for row in (_mark(theirs, caller.id, runtime.now()), _merge(mine, theirs, runtime.now())):
+        now = runtime.now()
+        for row in (_mark(theirs, caller.id, keys, now), _merge(mine, theirs, now)):
             people.replace_one({"_id": row["_id"]}, row, upsert=True, session=session)
         # Their links would bring back a guest who is no more.
         links = {"person": given.id, "site": site}
         CONFIRMATIONS.of(runtime.database).delete_many(links, session=session)
-        outbox.note(runtime, job, session)
+        outbox.note(runtime, Join(site=site, person_id=given.id), session)
         return True
 
     return in_transaction(runtime.database, work)
@@ -144,12 +145,12 @@ def _check_no_erasure(runtime: Runtime, people: Sequence[str], session: ClientSe
         raise Unavailable("An erasure has not ended; try again later", retry_after_seconds=60)
 
 
-def _mark(person: Person, account: str, now: datetime) -> Person:
+def _mark(person: Person, account: str, keys: list[str], now: datetime) -> Person:
     """Return the rest of a taken person: their address, status and account."""
     gone = {"blocked", "note", "recount", "release", "picture", "act"}
     kept: Any = {name: value for name, value in person.items() if name not in gone}
     # Others may take the name.
-    claimed = {"joined": account, "joined_at": now}
+    claimed = {"joined": account, "joined_at": now, "joined_keys": keys}
     return cast("Person", {**kept, "note": "", "taken_key": "", **claimed})
 
 

@@ -51,10 +51,10 @@ class Person(TypedDict):
     imported person's in the file, by the key that signed then. `email_keys` has the hashes by all
     keys of that time, of an address that a provider verified: a claim needs them, since the address
     itself is nowhere. `joined` is the account that has the past of a guest or of an imported
-    person, since `joined_at`. `confirmed_at` is the time of the first confirmation, and `release`
-    the time since which comments that waited for it may be visible; the schedule removes it.
-    `touched` is when the last change began that the counts have to follow; `recounts`
-    distinguishes concurrent recounts.
+    person, since `joined_at`; `joined_keys` are the hashes of the account's verified address then.
+    `confirmed_at` is the time of the first confirmation, and `release` the time since which
+    comments that waited for it may be visible; the schedule removes it. `touched` is when the last
+    change began that the counts have to follow; `recounts` distinguishes concurrent recounts.
     """
 
     _id: str
@@ -81,6 +81,7 @@ class Person(TypedDict):
     act: NotRequired[str]
     joined: NotRequired[str]
     joined_at: NotRequired[datetime]
+    joined_keys: NotRequired[Annotated[list[str], AtMost(MAX_KEYS)]]
 
 
 PEOPLE = Collection(

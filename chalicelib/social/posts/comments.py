@@ -14,6 +14,7 @@ from chalicelib.http import PageQuery
 from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
+from chalicelib.people.blocks import BLOCKS
 from chalicelib.runtime import Runtime
 from chalicelib.social import paging
 from chalicelib.social.errors import UnknownPost
@@ -297,7 +298,9 @@ def _count(
         {"$project": {"counts": {"$concatArrays": ["$held", "$older"]}}},
     ]
     counts = dict.fromkeys(post_ids, 0)
-    for row in database[users.USERS.name].aggregate(stages):
+    rows = list(database[users.USERS.name].aggregate(stages))
+    # A reader without a user may have blocks.
+    for row in rows or database[BLOCKS.name].aggregate(stages):
         for each in row["counts"]:
             counts[each["_id"]] += each["count"]
     return counts

@@ -1,5 +1,6 @@
 """Sessions: where they begin and end, how they are rolled up, and when they are made anew."""
 
+import contextlib
 import random
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,8 +10,8 @@ from pymongo.monitoring import CommandStartedEvent
 
 from chalicelib.analytics import jobs
 from chalicelib.analytics.logs import capped, moving
-from chalicelib.analytics.sessions import making
-from chalicelib.analytics.sessions.periods import SESSIONS, end_of, start_of
+from chalicelib.analytics.sessions import making, rolling
+from chalicelib.analytics.sessions.periods import PERIODS, SESSIONS, end_of, start_of
 from chalicelib.analytics.settings import SITES
 from chalicelib.database import OPERATION_TIMEOUT_MS
 from chalicelib.runtime import Runtime
@@ -279,6 +280,62 @@ def test_a_maker_that_died_is_taken_over_when_its_lease_is_over(
     assert making.make_due(runtime)["session_days"] == 0
     clock.time = held
     assert making.make_due(runtime)["session_days"] == 1
+
+
+def test_two_days_of_a_site_are_made_one_after_the_other(
+    runtime: Runtime, clock: Clock, publisher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each makes their month of its days, and would lose a day that comes in between."""
+    site(runtime)
+    count(runtime, view(1, MORNING))
+    clock.advance(days=2)
+    replace = rolling._replace
+
+    def meet(*given: Any) -> None:
+        if given[2] == "month":
+            monkeypatch.undo()
+            count(runtime, view(2, MORNING + DAY))
+            making.make_due(runtime)
+        replace(*given)
+
+    monkeypatch.setattr(rolling, "_replace", meet)
+    make_all(runtime, clock)
+
+    assert [row["sessions"] for row in report(publisher, "month") if row["sessions"]] == [2]
+    assert runtime.database["hit.due"].count_documents({"leased_until": {"$exists": True}}) == 0
+
+
+@pytest.mark.parametrize("level", ["week", "month", "year", "hour", "day"])
+def test_a_run_that_dies_while_a_user_leaves_a_day_is_made_good(
+    runtime: Runtime,
+    clock: Clock,
+    publisher: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    level: str,
+) -> None:
+    site(runtime, user_reports=True)
+    count(runtime, view(1, MORNING, "/spam", user="ann"), view(2, MORNING + DAY, user="ann"))
+    clock.advance(days=2)
+    make_all(runtime, clock)
+    assert publisher.delete(f"/stats/{SITE}?path=/spam").status == 204
+    replace = rolling._replace
+
+    def die(*given: Any) -> None:
+        if given[1].users == ["ann"] and given[2] == level:
+            monkeypatch.undo()
+            raise RuntimeError("the run ends here")
+        replace(*given)
+
+    monkeypatch.setattr(rolling, "_replace", die)
+    with contextlib.suppress(RuntimeError):
+        make_all(runtime, clock)
+    clock.advance(minutes=20)
+    make_all(runtime, clock)
+
+    for by in ("week", "month", "year"):
+        rows = PERIODS[by].of(runtime.database).find({"user": "ann"})
+        assert sum(row["sessions"] for row in rows) == 1
+    assert PERIODS["hour"].of(runtime.database).count_documents({"user": "ann"}) == 1
 
 
 def test_a_site_that_is_being_moved_has_its_turn_later(runtime: Runtime, clock: Clock) -> None:
