@@ -89,7 +89,9 @@ class _Writing:
     def _comment(self, line: Line) -> Iterator[FilePart]:
         self._last_number += 1
         self._numbers[line["id"]] = self._last_number
-        above = self._numbers.get(line.get("reply_to") or line["parent"] or "", 0)
+        # What it answers may have gone; what it stands below has not.
+        answered = (line.get("reply_to"), line["parent"])
+        above = next((self._numbers[each] for each in answered if each in self._numbers), 0)
         text = _comment(line, self._last_number, above, self._html_of)
         more = len((text if self._is_in_item else self._item + text).encode())
         if self._bytes + more + _END_BYTES > self._most_bytes and self._bytes > len(_HEAD):
@@ -122,7 +124,10 @@ def _item(node: Line, first: Line) -> str:
         f"<link>{_escape(node['url'] or '')}</link>\n"
         "<content:encoded></content:encoded>\n"
         f"<dsq:thread_identifier>{_escape(node['id'])}</dsq:thread_identifier>\n"
+        f"<wp:post_date>{_time(first['posted'])}</wp:post_date>\n"
         f"<wp:post_date_gmt>{_time(first['posted'])}</wp:post_date_gmt>\n"
+        "<wp:post_type>post</wp:post_type>\n"
+        "<wp:status>publish</wp:status>\n"
         f"<wp:comment_status>{'closed' if is_closed else 'open'}</wp:comment_status>\n"
     )
 
@@ -137,6 +142,7 @@ def _comment(line: Line, number: int, above: int, html_of: Callable[[str], str])
         f"<wp:comment_author_email>{_address(by['id'])}</wp:comment_author_email>\n"
         "<wp:comment_author_url></wp:comment_author_url>\n"
         "<wp:comment_author_IP></wp:comment_author_IP>\n"
+        f"<wp:comment_date>{_time(line['posted'])}</wp:comment_date>\n"
         f"<wp:comment_date_gmt>{_time(line['posted'])}</wp:comment_date_gmt>\n"
         f"<wp:comment_content>{_cdata(content)}</wp:comment_content>\n"
         f"<wp:comment_approved>{_APPROVED[line['state']]}</wp:comment_approved>\n"

@@ -104,6 +104,9 @@ def _forget(runtime: Runtime, change: SearchChange) -> int:
         if step < most:
             _end(runtime, change)
             return removed
+        # The site may be searched again by now.
+        if not _go_on(runtime, change, {"after": ""}, is_over=False):
+            return removed
     _go_on(runtime, change, {"after": ""}, is_over=True)
     return removed
 

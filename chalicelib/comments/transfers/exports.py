@@ -67,8 +67,9 @@ def run(runtime: Runtime, row: DiscussionTransfer) -> None:
         return
     else:
         counts = {"comments": writing.comments}
-        end(runtime, taken, "done", {"counts": counts, "kept_until": runtime.now() + FILE_KEPT})
-        _replace_former(runtime, taken)
+        kept = {"counts": counts, "kept_until": runtime.now() + FILE_KEPT}
+        if end(runtime, taken, "done", kept):
+            _replace_former(runtime, taken)
 
 
 def _replace_former(runtime: Runtime, row: DiscussionTransfer) -> None:

@@ -121,11 +121,11 @@ def _by_authors(
     count: int,
 ) -> list[ListEntry[ReadPost]]:
     where = {"deleted": False, **also, **older_than(after, "ts", "_id")}
-    lists = [
-        _entries(database, {"by.id": {"$in": some}, **where}, count)
-        for some in _batches(sorted(authors))
-    ]
-    return merge(count, *lists)
+    found: list[ListEntry[ReadPost]] = []
+    # The posts of all batches of a reader with many followers are more than fits into memory.
+    for some in _batches(sorted(authors)):
+        found = merge(count, found, _entries(database, {"by.id": {"$in": some}, **where}, count))
+    return found
 
 
 def _to_wall(

@@ -96,15 +96,35 @@ def test_an_item_has_what_the_import_of_disqus_asks_for(runtime: Runtime) -> Non
     assert item.findtext("link") == "https://blog.example/a-page"
     posted = (START - timedelta(minutes=90)).strftime("%Y-%m-%d %H:%M:%S")
     assert item.findtext("wp:post_date_gmt", namespaces=names) == posted
+    # WordPress takes no item without a type, and finds its own posts by their title and date.
+    assert item.findtext("wp:post_type", namespaces=names) == "post"
+    assert item.findtext("wp:post_date", namespaces=names) == posted
     assert item.findtext("wp:comment_status", namespaces=names) == "open"
     (found,) = item.findall("wp:comment", names)
     told = {each.tag.partition("}")[2]: each.text or "" for each in found}
     assert told["comment_id"] == "1"
-    assert told["comment_date_gmt"] == posted
+    assert told["comment_date_gmt"] == told["comment_date"] == posted
     assert told["comment_approved"] == "1"
     assert told["comment_parent"] == "0"
     assert told["comment_author_email"].endswith("@people.invalid")
     assert told["comment_content"].startswith("<p>Fish &amp; &lt;chips&gt; ]]&gt;")
+
+
+def test_an_answer_to_a_comment_that_is_gone_stands_below_its_parent() -> None:
+    node = {"kind": "node", "id": "a", "url": None, "title": "A", "locked": False}
+    line = {"kind": "comment", "state": "visible", "author": None, "text": "x", "parent": None}
+    line["posted"] = "2026-03-01T12:00:00.000Z"
+    lines: list[dict[str, Any]] = [
+        node,
+        {**line, "id": "top"},
+        {**line, "id": "answer", "parent": "top", "reply_to": "gone"},
+        {**line, "id": "other", "parent": "top", "reply_to": "answer"},
+    ]
+
+    content = b"".join(part.content for part in wxr.parts_of(lines, str, 10_000))
+
+    assert content.count(b"<wp:comment_parent>1</wp:comment_parent>") == 1
+    assert content.count(b"<wp:comment_parent>2</wp:comment_parent>") == 1
 
 
 def test_a_file_has_at_most_its_bytes_and_a_discussion_goes_on_in_the_next(

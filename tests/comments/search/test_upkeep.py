@@ -20,6 +20,7 @@ from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS
 from chalicelib.comments.writing import edit
 from chalicelib.comments.writing.post import post_comment
+from chalicelib.database import delete_some
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import PEOPLE
@@ -305,6 +306,35 @@ def test_a_change_during_a_step_begins_anew(
 
     assert rows(runtime) == {}
     assert publisher.get("/sites/blog/search?q=ferry").code == "not_enabled"
+
+
+@pytest.mark.bounds(comments={"removal_step_comments": 1})
+@pytest.mark.usefixtures("switched_on")
+def test_a_removal_ends_when_the_site_is_searched_again(
+    client: Client,
+    publisher: Client,
+    runtime: Runtime,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would go on with rows that the indexing has passed."""
+    upkeep.index_due(runtime)
+    publisher.patch(SETTINGS, search=False)
+    clock.advance(minutes=1)
+    remove = delete_some
+
+    def search_meanwhile(*given: Any) -> int:
+        monkeypatch.undo()
+        removed = remove(*given)
+        publisher.patch(SETTINGS, search=True)
+        return removed
+
+    monkeypatch.setattr(upkeep, "delete_some", search_meanwhile)
+
+    assert upkeep.index_due(runtime) == 1
+    the_schedule(runtime, clock, 1)
+
+    assert len(found(client, "ferry", 4)) == 15
 
 
 @pytest.mark.usefixtures("switched_on")

@@ -149,7 +149,9 @@ def _generic(stream: BinaryIO) -> Iterator[Item]:
         if not key:
             yield skip("no_address", f"line {group.line}", group.head.get("title"))
             continue
-        title = line_of(unquote_plus(text_of(group.head.get("title"))))
+        title = line_of(group.head.get("title"))
+        # Some files have form-encoded titles, which have no blanks.
+        title = title if " " in title else line_of(unquote_plus(title))
         yield ImportedThread(key=key, url=url_of(uri), title=title, locked=False)
         yield from group.items(partial(_items, thread=key))
 

@@ -1,5 +1,6 @@
 """Remark42: its backup, a line about users and pages and then a comment on each line."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
@@ -57,12 +58,20 @@ def _note(is_user: bool, record: Record, emails: Shelf, locked: Seen) -> None:  
     """Note the address of a user, or a page that takes no more comments."""
     if not is_user:
         if is_true(record.get("read_only")):
-            locked.is_new(key_of(record.get("url")))
+            locked.is_new(_page_of(record.get("url")))
         return
     details = record.get("details")
     email = email_of(details.get("email")) if isinstance(details, Mapping) else None
     if email:
         emails.put(key_of(record.get("id")), email)
+
+
+def _page_of(address: Any) -> str:
+    """Return the key of a page: its address, or the hash of a long address."""
+    key, text = key_of(address), text_of(address).strip()
+    return (
+        key if len(text) <= len(key) else hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    )
 
 
 class _Reader:
@@ -73,11 +82,11 @@ class _Reader:
     def items(self, record: Record) -> Iterator[Item]:
         """Yield a comment, after its thread if it is the first there."""
         locator = _part(record, "locator")
-        thread = key_of(locator.get("url"))
+        thread = _page_of(locator.get("url"))
         comment = self._comment(record, thread)
         title = line_of(record.get("title"))
         locked = thread in self._locked
-        yield from self._threads.start(thread, url_of(thread), title, locked=locked)
+        yield from self._threads.start(thread, url_of(locator.get("url")), title, locked=locked)
         yield comment
 
     def _comment(self, record: Record, thread: str) -> ImportedComment:

@@ -20,6 +20,7 @@ from chalicelib.comments.importing.shapes import (
     Item,
     Skipped,
 )
+from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.html_markdown import markdown_of
 from chalicelib.foreign.moments import moment_of
 from chalicelib.foreign.people import account_of
@@ -84,7 +85,7 @@ class _Page:
         named = (self.get(each) for each in ("wp:post_id", "dsq:thread_identifier"))
         self.key = key_of(next(filter(None, named), link))
         is_closed = self.get("wp:comment_status").lower() == "closed"
-        title = line_of(self.get("title"))
+        title = line_of(unescape(self.get("title")))
         return ImportedThread(key=self.key, url=url_of(link), title=title, locked=is_closed)
 
 
@@ -118,7 +119,8 @@ def _comment(element: Element, page: _Page) -> ImportedComment | Skipped:
     is_deleted = state == "deleted"
     account = _named(element.text_of("wp:comment_user_id"))
     author = author_of(
-        element.text_of("wp:comment_author"),
+        # WordPress stores names as HTML.
+        unescape(text_of(element.text_of("wp:comment_author"))),
         account=account and account_of(page.get("link"), account),
         email=element.text_of("wp:comment_author_email"),
     )

@@ -166,6 +166,16 @@ def test_a_thread_without_an_id_is_skipped() -> None:
     assert skipped(read("isso", file)) == [("no_address", "x"), ("no_id", "{}")]
 
 
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("C++ and 100%25 fun", "C++ and 100%25 fun"), ("Nat+%26+Miguel", "Nat & Miguel")],
+)
+def test_a_title_is_decoded_where_the_file_has_form_encoded_titles(title: str, shown: str) -> None:
+    file = json.dumps([{"id": "/a/", "title": title, "comments": []}])
+
+    assert [each.title for each in threads(read("isso", file))] == [shown]
+
+
 def test_names_are_html_and_texts_are_not(tmp_path: Path) -> None:
     """Isso escapes names when it stores them, and shows them as they are stored."""
     row = {"author": "Ann &amp; Ben &lt;3", "text": "a &amp; b", "email": "a&amp;b@mail.example"}

@@ -48,6 +48,19 @@ def test_remark42_gives_each_vote_with_its_voter() -> None:
     assert facts(older, "ups", "downs") == (2, 6)
 
 
+def test_remark42_keeps_two_long_addresses_apart() -> None:
+    pages = [f"https://a.example/{'x' * 600}/{number}" for number in range(2)]
+    records = [
+        {"id": str(number), "locator": {"site": "s", "url": url}}
+        for number, url in enumerate(pages)
+    ]
+    items = read("remark42", remark(*records, posts=[{"url": pages[1], "read_only": True}]))
+
+    found = threads(items)
+    assert [each.url for each in found] == pages
+    assert [each.locked for each in found] == [False, True]
+
+
 def test_remark42_tells_two_guests_of_one_name_apart() -> None:
     """Its id of a guest is a hash of the name: all Johns would be one person."""
     john = {"name": "John", "id": "anonymous_61d1"}

@@ -33,6 +33,17 @@ AT = "<wp:comment_date_gmt>2020-01-02 03:04:05</wp:comment_date_gmt>"
 NEVER = "0000-00-00 00:00:00"
 
 
+def test_names_and_titles_are_html() -> None:
+    """WordPress escapes a name when it stores it."""
+    file = item(AT).replace("<title>A<", "<title><![CDATA[Salt &amp; Pepper &#8211; x]]><")
+    items = read("wordpress", file.replace(">Ann<", "><![CDATA[Tom &amp; Jerry]]><"))
+
+    assert threads(items)[0].title == "Salt & Pepper \N{EN DASH} x"
+    author = comment(items).author
+    assert author is not None
+    assert author.name == "Tom & Jerry"
+
+
 def test_a_real_file_comes_over_item_by_item() -> None:
     items = read("wordpress", FILE.read_bytes())
 
