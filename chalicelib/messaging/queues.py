@@ -109,8 +109,7 @@ class Queues:
 
         try:
             # Its import of boto3 would use up the time for all messages of the request.
-            has_time = deadlines.patience(self._seconds) >= _LEAST_SECONDS
-            client = self._sqs() if has_time else None
+            client = self._sqs() if deadlines.patience(self._seconds) >= _LEAST_SECONDS else None
             with deadlines.aside(self._seconds) as seconds:
                 if client is None or seconds < _LEAST_SECONDS or not self._outage.may_try():
                     _log_unsent(queue, len(batch), "not tried")

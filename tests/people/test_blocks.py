@@ -12,6 +12,7 @@ from chalicelib.people import blocks
 from chalicelib.people.blocks import BLOCKS
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import blocks as social_blocks
+from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from tests.people.support.blocking import (
     AT_BLOG,
     COMMENTS,
@@ -78,6 +79,25 @@ def test_who_comes_to_the_feed_later_finds_the_block_there(
     ann, public = pages.as_("ann"), {"type": "status", "circles": ["*public*"]}
     post = ann.post("/posts", **public, detail={"text": "Hello"}).json["id"]
     assert pages.as_("bob").get(f"/posts/{post}").status == 404
+
+
+def test_who_only_reads_the_feed_sees_and_counts_nothing_of_a_blocked_person(
+    pages: Client, runtime: Runtime
+) -> None:
+    settle(pages, "ann", "cy")
+    public = {"type": "status", "circles": ["*public*"]}
+    post = pages.as_("ann").post("/posts", **public, detail={"text": "Hello"}).json["id"]
+    for number in range(COMMENTS_SHOWN + 2):
+        by = "cy" if number % 2 else "ann"
+        assert pages.as_(by).post(f"/posts/{post}/comments", text="So it is").status == 201
+    bob = pages.as_("bob")
+    assert bob.put(f"{AT_BLOG}/cy").status == 204
+
+    shown = bob.get(f"/posts/{post}").json
+
+    assert {each["author"]["id"] for each in shown["comments"]} == {"ann"}
+    assert shown["comment_count"] == (COMMENTS_SHOWN + 3) // 2
+    assert runtime.database["social.user"].find_one({"_id": "bob"}) is None
 
 
 @pytest.mark.parametrize("has_list", [False, True])

@@ -265,8 +265,7 @@ def _without(reader: Reader, post: ShownPost, hidden: dict[str, int]) -> ShownPo
 def _count(
     database: Database[Document], reader_id: str | None, post_ids: list[str]
 ) -> dict[str, int]:
-    """Return the numbers of comments that blocks hide from a reader, by the posts' ids."""
-    both = {"$slice": [users.BLOCKED_EITHER_WAY, MOST_BLOCKS]}
+    """Return the numbers of comments that blocks hide from a reader, with or without a user."""
     held: list[Document] = [
         {"$match": {"_id": {"$in": post_ids}}},
         {"$project": {"by": "$comments.by.id", "who": _among("$comments.by.id")}},
@@ -285,7 +284,7 @@ def _count(
     }
     stages: list[Document] = [
         {"$match": {"_id": reader_id}},
-        {"$project": {"blocked": both}},
+        {"$project": {"blocked": {"$slice": [users.BLOCKED_EITHER_WAY, MOST_BLOCKS]}}},
         {
             "$lookup": {
                 "from": posts.POSTS.name,
@@ -298,9 +297,8 @@ def _count(
         {"$project": {"counts": {"$concatArrays": ["$held", "$older"]}}},
     ]
     counts = dict.fromkeys(post_ids, 0)
-    rows = list(database[users.USERS.name].aggregate(stages))
-    # A reader without a user may have blocks.
-    for row in rows or database[BLOCKS.name].aggregate(stages):
+    of_user = list(database[users.USERS.name].aggregate(stages))
+    for row in of_user or database[BLOCKS.name].aggregate(stages):
         for each in row["counts"]:
             counts[each["_id"]] += each["count"]
     return counts
