@@ -125,7 +125,7 @@ def _delete(runtime: Runtime, asset_id: str) -> None:
     """Delete an asset in spite of its uses: the erasure deletes these as well."""
 
     def remove(session: Any) -> None:
-        # As it is now: its owner may have uploaded a version since it was read.
+        # As it is now: its owner may have uploaded a version meanwhile.
         removed = ASSETS.of(runtime.database).find_one_and_delete(
             {"_id": asset_id}, session=session
         )

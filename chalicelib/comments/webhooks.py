@@ -97,7 +97,7 @@ def _kinds_of_old(comment: Comment, facts: Document, now: datetime) -> Iterator[
         yield "comment.edited"
     elif facts["flags"] and comment["state"] == "visible":
         yield "comment.flagged"
-    # A visible comment without an act is as it was posted: a sweep looks at each new comment.
+    # A visible comment without an act has not changed; a sweep looks at each new comment.
     elif comment["state"] != "visible" or "act" in comment:
         yield "comment.state_changed"
 

@@ -145,5 +145,5 @@ def give(runtime: Runtime, giver: str, to: str) -> None:
         unchosen = {"_id": to, "changed": None}
         with suppress(DuplicateKeyError):
             rows.update_one(unchosen, _update(runtime, of_row(row)), upsert=True)
-    # A first choice of meanwhile is given by the second run of a join.
+    # The second run of a join gives a first choice of meanwhile.
     rows.delete_one({"_id": giver, "changed": row.get("changed")})

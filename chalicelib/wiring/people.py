@@ -34,7 +34,7 @@ class _Comments:
     def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
         """Give the claimed people's pages to the account, and erase the account's comments.
 
-        The erasure deletes the rows of the claimed people, by which alone the pages are found.
+        The erasure deletes the rows of the claimed people, and nothing else leads to the pages.
         """
         for past in carrying.pasts_of(runtime.database, user_id):
             _give_pages(runtime, past)

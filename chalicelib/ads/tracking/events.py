@@ -13,7 +13,7 @@ from chalicelib.database import Collection, Document
 from chalicelib.messaging import Message
 
 KEPT_SECONDS = 90 * 24 * 3_600
-# An order's signature has no end: a receipt that is opened again later counts nothing.
+# An order's signature has no end, and a buyer may open the receipt again.
 ORDERS_KEPT_SECONDS = 3 * 365 * 24 * 3_600
 
 

@@ -203,7 +203,7 @@ def _make(runtime: Runtime, due: Due) -> bool:
 
 
 def _make_leased(runtime: Runtime, due: Due, until: datetime, hits: int) -> bool:
-    """Make the past hours of a leased day, which have so many hits; return whether it was made."""
+    """Make the past hours of a leased day, with so many hits; return False for a site in a move."""
     database, now = runtime.database, runtime.now()
     site, day = due["site"], due["day"]
     found = settings.find(database, site)
@@ -233,7 +233,7 @@ def _lease_of(site: str) -> str:
 
 
 def _lease_site(database: Database[Document], site: str, now: datetime) -> bool:
-    """Take a site: its days share weeks, months and years, which are made of shorter periods."""
+    """Take a site for one of its days: they share weeks, months and years."""
     free = {"_id": _lease_of(site), "leased_until": {"$not": {"$gt": now}}}
     leased = {"$set": {"leased_until": now + LEASE}}
     try:

@@ -45,7 +45,7 @@ def _address(request: Request, node_id: str) -> str:
     given = request.raw.uri_params or {}
     path = request.raw.path.format(**{**given, "node": quote(node_id, safe=":")})
     query = request.raw.query_params
-    # A parameter may be repeated.
+    # A parameter may come more than once.
     named = {name: query.getlist(name) for name in query} if query else {}
     pairs = urlencode(named, doseq=True)
     return f"{request.runtime.settings.public_url}{path}{'?' if pairs else ''}{pairs}"

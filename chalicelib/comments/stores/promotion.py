@@ -145,7 +145,7 @@ def sweep(runtime: Runtime) -> int:
     noted = GENERATIONS.of(runtime.database)
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         as_read: Document = {"_id": row["_id"], "due": row["due"]}
-        # Meanwhile a deletion may have noted the generation anew: its last writers are not done.
+        # Meanwhile a deletion may have noted the generation anew, whose last writers still run.
         if noted.find_one(as_read, {"_id": 1}) is None:
             continue
         node = nodes.find_settled(runtime.database, row["node_id"], runtime.now())

@@ -104,7 +104,7 @@ def _forget(runtime: Runtime, change: SearchChange) -> int:
         if step < most:
             _end(runtime, change)
             return removed
-        # The site may be searched again by now.
+        # The setting may have changed back by now.
         if not _go_on(runtime, change, {"after": ""}, is_over=False):
             return removed
     _go_on(runtime, change, {"after": ""}, is_over=True)
