@@ -260,12 +260,12 @@ def touch(runtime: Runtime, node_id: str) -> None:
     )
 
 
-def want_store(database: Database[Document], node_id: str, store: StoreName | None) -> Node:
+def want_store(database: Database[Document], node_id: str, store: StoreName) -> Node:
     """Note the wanted store of a node, and return the node; raises UnknownNode."""
     return _want(database, node_id, {"wanted_store": store})
 
 
-def want_id(database: Database[Document], node_id: str, to: str | None) -> Node:
+def want_id(database: Database[Document], node_id: str, to: str) -> Node:
     """Note the wanted id of a node, and return the node; raises UnknownNode."""
     return _want(database, node_id, {"wanted_id": to})
 

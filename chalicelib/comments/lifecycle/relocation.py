@@ -68,7 +68,8 @@ def relocate_wanted(runtime: Runtime, node_id: str) -> None:
     try:
         relocate(runtime, node_id, to)
     except (NodeExists, StoreTooSmall) as refused:
-        nodes.want_id(runtime.database, node_id, None)
+        as_read = {"_id": node_id, "wanted_id": to}
+        nodes.NODES.of(runtime.database).update_one(as_read, {"$set": {"wanted_id": None}})
         fields = {"node": node_id, "to": to, "reason": refused.code}
         log.warning("node cannot move to this id", extra={"fields": fields})
 
@@ -177,7 +178,10 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveT
         noted = {"shadows": shadows} if shadows else {}
         # The new id has the fields of the move's beginning.
         gone = dict.fromkeys(("vacant", *(each for each in _OPTIONAL if each not in left)), "")
-        state = {"moving": None, "counts": tally.counts, "written": runtime.now()}
+        state: Document = {"moving": None, "counts": tally.counts, "written": runtime.now()}
+        # A newer wish than the one that this move meets; the schedule sends its message.
+        if (wanted := left.get("wanted_id")) not in (None, arriving["_id"]):
+            state["wanted_id"] = wanted
         arrived = collection.find_one_and_update(
             {**promotion.owner_filter(arriving), "generation": arriving["generation"]},
             {"$set": {**_fields_to_move(left), **state, **noted}, "$unset": gone},

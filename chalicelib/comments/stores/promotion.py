@@ -91,7 +91,8 @@ def move_wanted(runtime: Runtime, node_id: str) -> None:
     try:
         move(runtime, node_id, node["wanted_store"])
     except StoreTooSmall:
-        nodes.want_store(runtime.database, node_id, None)
+        as_read = {"_id": node_id, "wanted_store": node["wanted_store"]}
+        nodes.NODES.of(runtime.database).update_one(as_read, {"$set": {"wanted_store": None}})
         log.warning("node does not fit its store", extra={"fields": {"node": node_id}})
 
 

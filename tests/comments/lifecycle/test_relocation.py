@@ -204,6 +204,30 @@ def test_a_large_node_moves_from_the_queue_and_a_lost_message_is_sent_again(
 
 
 @pytest.mark.bounds(comments={"inline_move_comments": 3})
+def test_a_wish_during_a_move_is_met_after_it(
+    runtime: Runtime, workers: Workers, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An administrator corrects the id while the worker copies."""
+    filled(runtime, Layout("documents", threaded=True))
+    assert admin.post(f"/nodes/{OLD}/move", to=NEW).status == 202
+    switch = relocation._switch
+
+    def correct(*given: Any) -> Node:
+        monkeypatch.undo()
+        assert admin.post(f"/nodes/{OLD}/move", to="blog:right").status == 202
+        return switch(*given)
+
+    monkeypatch.setattr(relocation, "_switch", correct)
+    workers.drain()
+
+    assert jobs.run_due(runtime)["moves_sent"] == 1
+    workers.drain()
+
+    assert admin.get("/nodes/blog:right").status == 200
+    assert admin.get(f"/nodes/{OLD}").status == admin.get(f"/nodes/{NEW}").status == 308
+
+
+@pytest.mark.bounds(comments={"inline_move_comments": 3})
 def test_a_wanted_id_that_is_taken_meanwhile_is_no_longer_wanted(
     runtime: Runtime, workers: Workers, admin: Client
 ) -> None:
