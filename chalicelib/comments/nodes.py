@@ -105,6 +105,12 @@ def find_moved(database: Database[Document], node_id: str) -> Node:
     raise UnknownNode
 
 
+def forwards(database: Database[Document], node_id: str, to: str) -> bool:
+    """Return whether an id leads to another one now: a new node may have taken it."""
+    where = {"_id": node_id, "vacant.moved_to": to}
+    return NODES.of(database).find_one(where, {"_id": 1}) is not None
+
+
 def look(
     database: Database[Document], node_id: str, session: ClientSession | None = None
 ) -> Node | None:

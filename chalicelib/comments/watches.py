@@ -10,6 +10,7 @@ from typing import Literal, TypedDict
 from pymongo import ASCENDING, DESCENDING, IndexModel, UpdateOne
 from pymongo.database import Database
 
+from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import all_of
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Comment, Node
@@ -155,10 +156,13 @@ def erase(database: Database[Document], user_id: str, until: datetime | None) ->
 def carry(runtime: Runtime, node: Node, to: str) -> None:
     """Carry the watches of a moved node to its new id.
 
-    A watch at the new id stays. A repeated call carries what a crash left.
+    A watch at the new id stays. A repeated call carries what a crash left. At a node that has taken
+    the former id, nothing changes.
     """
     rows, site = WATCHES.of(runtime.database), site_of(to) or DEFAULT_SITE
     while found := list(rows.find(all_of(node, node["site"])).limit(_AT_ONCE)):
+        if not nodes.forwards(runtime.database, node["_id"], to):
+            return
         rows.bulk_write(
             [_insertion_of_watch(row, to, site, row["user_id"]) for row in found], ordered=False
         )

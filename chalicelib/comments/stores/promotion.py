@@ -143,12 +143,7 @@ def sweep(runtime: Runtime) -> int:
     It removes a large generation in steps; the next run continues after the bound of this run.
     """
     removed, steps = 0, iter(range(runtime.bounds.comments.removal_steps))
-    noted = GENERATIONS.of(runtime.database)
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
-        as_read: Document = {"_id": row["_id"], "due": row["due"]}
-        # Meanwhile a deletion may have noted the generation anew, whose last writers still run.
-        if noted.find_one(as_read, {"_id": 1}) is None:
-            continue
         node = nodes.find_settled(runtime.database, row["node_id"], runtime.now())
         node = node or nodes.look(runtime.database, row["node_id"])
         is_vacant = node is None or "vacant" in node
@@ -158,7 +153,8 @@ def sweep(runtime: Runtime) -> int:
             if not _drop(runtime, row, steps):
                 break
             removed += 1
-        noted.delete_one(as_read)
+        # A deletion may have noted it anew meanwhile, since the last writers still run.
+        GENERATIONS.of(runtime.database).delete_one({"_id": row["_id"], "due": row["due"]})
     return removed
 
 

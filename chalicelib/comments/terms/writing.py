@@ -10,6 +10,7 @@ from pymongo import UpdateOne
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import all_of, forget_some, key_of
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Comment, Node
@@ -85,11 +86,14 @@ def forget(database: Database[Document], node: Node, until: datetime, most: int)
 def carry(runtime: Runtime, node: Node, to: str) -> None:
     """Carry the rows of a moved node to its new id, if the site there is searched.
 
-    A row at the new id stays. A repeated call carries what a crash left.
+    A row at the new id stays. A repeated call carries what a crash left. At a node that has taken
+    the former id, nothing changes.
     """
     rows, site = TERMS.of(runtime.database), site_of(to) or DEFAULT_SITE
     is_kept = is_searched(runtime, site)
     while found := list(rows.find(all_of(node, node["site"])).limit(_AT_ONCE)):
+        if not nodes.forwards(runtime.database, node["_id"], to):
+            return
         if is_kept:
             rows.bulk_write([_arrival(row, to, site) for row in found], ordered=False)
         ids = [row["_id"] for row in found]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.comments import jobs, nodes
+from chalicelib.comments import jobs, nodes, watches
 from chalicelib.comments.entries import carrying
 from chalicelib.comments.entries.rows import OPTIONAL
 from chalicelib.comments.forms import PendingQuery
@@ -10,10 +10,15 @@ from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.marking import flags
 from chalicelib.comments.marking.flag_forms import CommentFlag
 from chalicelib.comments.moderation import queue
+from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Node
+from chalicelib.comments.terms import writing as terms
+from chalicelib.comments.terms.rows import TERMS
+from chalicelib.comments.watches import WATCHES
 from chalicelib.errors import Unavailable
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
 from tests.comments.marking.test_pages import decide, vote
 from tests.comments.support.crashes import Crash, crash
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
@@ -121,8 +126,14 @@ def test_a_node_moves_to_a_former_id_once_the_entries_there_have_left(
 
 
 def test_a_late_carry_leaves_the_next_node_its_entries(
-    on_the_way: tuple[Discussion, str], runtime: Runtime, clock: Clock, admin: Client
+    on_the_way: tuple[Discussion, str],
+    runtime: Runtime,
+    clock: Clock,
+    admin: Client,
 ) -> None:
+    """Another worker had found the id still forwarding, and is behind."""
+    for name in {site_of(each) or DEFAULT_SITE for each in (OLD, NEW)}:
+        assert admin.patch(f"/sites/{name}/comments/settings", search=True).status == 200
     left = nodes.look(runtime.database, OLD)
     assert left is not None
     clock.advance(hours=1)
@@ -130,8 +141,15 @@ def test_a_late_carry_leaves_the_next_node_its_entries(
     admin.delete(f"/nodes/{OLD}")
     again = Discussion.make(runtime, LAYOUTS[0], OLD)
     comment = again.post("of the next node")["id"]
+    watches.put(runtime, again.node, watches.WHOLE, "zoe", "watching")
+    words = runtime.database[TERMS.name].count_documents({"_id": {"$regex": f"^{OLD}/"}})
+    assert words > 0
 
     assert carrying.carry(runtime, left, NEW) == 0
+    terms.carry(runtime, left, NEW)
+    watches.carry(runtime, left, NEW)
 
+    assert [each["_id"] for each in runtime.database[WATCHES.name].find()] == [f"{OLD}//zoe"]
+    assert runtime.database[TERMS.name].count_documents({"_id": {"$regex": f"^{OLD}/"}}) == words
     assert entry(again, comment)["node_id"] == OLD
     assert difference(on_the_way[0]) == NONE
