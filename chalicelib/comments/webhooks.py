@@ -97,8 +97,8 @@ def _kinds_of_old(comment: Comment, facts: Document, now: datetime) -> Iterator[
         yield "comment.edited"
     elif facts["flags"] and comment["state"] == "visible":
         yield "comment.flagged"
-    # A visible comment without an act has not changed; a sweep looks at each new comment.
-    elif comment["state"] != "visible" or "act" in comment:
+    # A visible comment without an act or a conclusion has not changed; a sweep looks at each.
+    elif comment["state"] != "visible" or {"act", "reasons"} & comment.keys():
         yield "comment.state_changed"
 
 

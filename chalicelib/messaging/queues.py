@@ -74,7 +74,7 @@ class Queues:
 
     A queue is a courier and never the only memory. Either a mark in the database lets a schedule
     send the message again, or the sender does the work at once after a failure. So `send` returns
-    False instead of raising, and ends within `seconds`, after the import at a container's first.
+    False instead of raising, and ends within `seconds`; a container's first call imports boto3.
     """
 
     def __init__(

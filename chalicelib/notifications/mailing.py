@@ -209,7 +209,7 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
         rows.update_many({"_id": {"$in": woken}, **_ON}, [{"$set": fields}])
 
 
-def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str]) -> None:
+def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str] | None) -> None:
     """Give the setting of a person to an account that has none; otherwise it goes.
 
     `keys`: hashes of the account's verified address. A setting with another address goes: a
@@ -230,7 +230,7 @@ def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str]) -> None:
         own.pop(name, None)
     address = row.get("email")
     theirs = addressing.address_keys(address, runtime.settings.signing_keys) if address else []
-    if not set(keys).isdisjoint(theirs):
+    if keys is None or not set(keys).isdisjoint(theirs):
         insert_missing(rows, [own])
     same = {"_id": to, "email": row.get("email"), "former": {"$ne": giver}}
     former = {"$each": [*row.get("former", []), giver], "$slice": -MAX_FORMER}

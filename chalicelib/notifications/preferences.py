@@ -145,5 +145,5 @@ def give(runtime: Runtime, giver: str, to: str) -> None:
         unchosen = {"_id": to, "changed": None}
         with suppress(DuplicateKeyError):
             rows.update_one(unchosen, _update(runtime, of_row(row)), upsert=True)
-    # The second run of a join gives a first choice of meanwhile.
+    # The second run of a join gives a choice that the person has first made meanwhile.
     rows.delete_one({"_id": giver, "changed": row.get("changed")})

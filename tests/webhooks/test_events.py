@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import jobs as comment_jobs
+from chalicelib.comments import nodes
 from chalicelib.comments import webhooks as comment_webhooks
+from chalicelib.comments.stores import ask
+from chalicelib.comments.writing import edit
 from chalicelib.messaging import Queues
 from chalicelib.notifications.events import Notify
 from chalicelib.webhooks import deliveries, events
@@ -115,6 +118,25 @@ def test_of_a_comment_from_before_the_hook_the_change_is_told_and_no_creation(
         flagged: "comment.flagged",
         deleted: "comment.deleted",
     }
+
+
+def test_a_comment_of_before_the_hook_that_a_check_shows_has_changed(
+    desk: Desk, receiver: Receiver
+) -> None:
+    """No moderator has acted on it."""
+    admin = desk.client.as_("admin", roles=["admin"])
+    assert admin.put(f"/sites/{SITE}/comments/settings", moderation="before").status == 200
+    comment = desk.post()
+    desk.clock.advance(minutes=2)
+    desk.hook(receiver.url)
+    node = nodes.find(desk.runtime.database, NODE)
+    found = ask(desk.runtime, node, lambda store, current: store.get(current, comment))
+    assert found is not None
+
+    assert edit.conclude(desk.runtime, node, found, {"state": "visible", "reasons": []})
+    desk.workers.drain()
+
+    assert receiver.kinds == ["comment.state_changed"]
 
 
 def test_a_flag_that_moderators_do_not_see_is_no_event(desk: Desk, receiver: Receiver) -> None:

@@ -135,7 +135,7 @@ def make_due(runtime: Runtime) -> dict[str, int]:
     """Make the sessions of days with changes in past hours; return the number of days.
 
     An hour is past 30 minutes after its end. A day that the log has lost keeps its sessions. Two
-    runs at once share the days.
+    runs at once share the sites.
     """
     _note_changes(runtime.database, runtime.now())
     made = sum(

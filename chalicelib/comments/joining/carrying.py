@@ -54,8 +54,8 @@ class ClaimedPast(NamedTuple):
     person: str
     account: str
     name: str
-    # Hashes of the account's verified address at the claim.
-    keys: Sequence[str] = ()
+    # Hashes of the account's verified address; None: a release without them has claimed it.
+    keys: Sequence[str] | None = None
 
     @property
     def author(self) -> Document:
@@ -70,7 +70,7 @@ def past_of(database: Database[Document], site: str, user_id: str) -> ClaimedPas
     if person is None or "joined" not in person:
         return None
     account = people.find_one({"_id": person_id(site, person["joined"])}, {"name": 1})
-    keys = person.get("joined_keys", [])
+    keys = person.get("joined_keys")
     return account and ClaimedPast(site, user_id, person["joined"], account["name"], keys)
 
 

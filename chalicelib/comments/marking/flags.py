@@ -118,7 +118,7 @@ def flag(
     )
     if marked.counter.get("hold_at") is not None:
         tend(runtime, node, comment_id, marked.counter)
-    # Of another flag no receiver hears; without a row of before, it would look like a change.
+    # Another flag is no event, and would look like one where nothing is noted of the comment.
     if is_heard:
         happened.notify(runtime, node, comment_id)
 

@@ -143,7 +143,12 @@ def sweep(runtime: Runtime) -> int:
     It removes a large generation in steps; the next run continues after the bound of this run.
     """
     removed, steps = 0, iter(range(runtime.bounds.comments.removal_steps))
+    noted = GENERATIONS.of(runtime.database)
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
+        as_read: Document = {"_id": row["_id"], "due": row["due"]}
+        # A move may fill the same generation of a vacant place by now, and have noted it anew.
+        if noted.find_one(as_read, {"_id": 1}) is None:
+            continue
         node = nodes.find_settled(runtime.database, row["node_id"], runtime.now())
         node = node or nodes.look(runtime.database, row["node_id"])
         is_vacant = node is None or "vacant" in node
@@ -153,8 +158,7 @@ def sweep(runtime: Runtime) -> int:
             if not _drop(runtime, row, steps):
                 break
             removed += 1
-        # A deletion may have noted it anew meanwhile, since the last writers still run.
-        GENERATIONS.of(runtime.database).delete_one({"_id": row["_id"], "due": row["due"]})
+        noted.delete_one(as_read)
     return removed
 
 

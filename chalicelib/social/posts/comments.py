@@ -247,7 +247,8 @@ def omit_blocked_comments(
 ) -> list[ShownPost | None]:
     """Return posts without the comments that blocks hide, and with counts that omit them.
 
-    Costs one round trip if the reader has blocks and a post has more comments than it shows.
+    Costs a round trip if the reader has blocks and a post has more comments than it shows; without
+    a user, two.
     """
     if not reader.blocks:
         return list(found)

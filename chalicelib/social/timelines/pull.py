@@ -122,7 +122,7 @@ def _by_authors(
 ) -> list[ListEntry[ReadPost]]:
     where = {"deleted": False, **also, **older_than(after, "ts", "_id")}
     found: list[ListEntry[ReadPost]] = []
-    # The posts of all batches of a reader with many followers are more than fits into memory.
+    # A reader with many followers has more posts in all batches than fit into memory.
     for some in _batches(sorted(authors)):
         found = merge(count, found, _entries(database, {"by.id": {"$in": some}, **where}, count))
     return found

@@ -11,7 +11,7 @@ from chalicelib.comments import jobs, nodes
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.forms import PendingQuery
-from chalicelib.comments.lifecycle import vacancies
+from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import Comment, Node, StoreName
 from chalicelib.comments.store import Added
@@ -26,6 +26,7 @@ from tests.comments.discussion.test_concurrency import in_threads, real_time
 from tests.comments.support.crashes import Crash, crash
 from tests.comments.support.deletion import delete, filled, left
 from tests.comments.support.discussion import Discussion, Layout
+from tests.comments.support.relocation import NEW
 from tests.support.clock import Clock
 
 
@@ -217,6 +218,26 @@ def test_a_sweep_of_former_nodes_leaves_what_a_new_node_has(
 
     for each in (queue.PENDING, ENTRIES):
         assert runtime.database[each.name].count_documents({}) == 1
+
+
+def test_a_sweep_of_generations_leaves_one_that_a_move_fills_by_now(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A move to an id reserves it by a vacant place, as an abandoned move has left it."""
+    discussion = filled(runtime, Layout("documents", threaded=False), 3)
+    with monkeypatch.context() as patched:
+        patched.setattr(relocation, "_switch", crash)
+        with pytest.raises(Crash):
+            relocation.relocate(runtime, discussion.node_id, NEW)
+    place = nodes.look(runtime.database, NEW)
+    assert place is not None
+    clock.advance(hours=1)
+    again = Listed(promotion._SWEEP, lambda: promotion.mark_for_sweep(runtime, place))
+    monkeypatch.setattr(promotion, "_SWEEP", again)
+
+    promotion.sweep(runtime)
+
+    assert runtime.database[COMMENTS.name].count_documents({"node_id": NEW}) == 3
 
 
 def test_a_sweep_of_generations_leaves_one_that_a_deletion_has_noted_anew(

@@ -1,5 +1,6 @@
 """Isso: its SQLite database, and the JSON of its generic import."""
 
+import re
 import sqlite3
 import tempfile
 import time
@@ -34,6 +35,8 @@ from chalicelib.foreign.streams import chunks
 
 SQLITE = b"SQLite format 3\x00"
 _PENDING, _DELETED = 2, 4
+# Titles of some files are form-encoded: without blanks, whereas `C++` is a title as it stands.
+_FORM_ENCODED = re.compile(r"(?!.*\s).*(?:%[0-9A-Fa-f]{2}|\w\+\w).*", re.DOTALL)
 _COLUMNS = (
     *("tid", "uri", "title", "id", "parent", "created", "modified", "mode", "text", "author"),
     *("email", "likes", "dislikes"),
@@ -150,8 +153,7 @@ def _generic(stream: BinaryIO) -> Iterator[Item]:
             yield skip("no_address", f"line {group.line}", group.head.get("title"))
             continue
         title = line_of(group.head.get("title"))
-        # Some files have form-encoded titles, which have no blanks.
-        title = title if " " in title else line_of(unquote_plus(title))
+        title = line_of(unquote_plus(title)) if _FORM_ENCODED.fullmatch(title) else title
         yield ImportedThread(key=key, url=url_of(uri), title=title, locked=False)
         yield from group.items(partial(_items, thread=key))
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from chalicelib.comments.importing.formats.cleaning import (
+    MAX_LINE_CHARACTERS,
     author_of,
     email_of,
     is_true,
@@ -68,10 +69,10 @@ def _note(is_user: bool, record: Record, emails: Shelf, locked: Seen) -> None:  
 
 def _page_of(address: Any) -> str:
     """Return the key of a page: its address, or the hash of a long address."""
-    key, text = key_of(address), text_of(address).strip()
-    return (
-        key if len(text) <= len(key) else hashlib.sha256(text.encode(errors="replace")).hexdigest()
-    )
+    text = text_of(address)
+    if len(text) <= MAX_LINE_CHARACTERS:
+        return key_of(address)
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 class _Reader:

@@ -79,13 +79,20 @@ class _Page:
         local, utc = moment_of(self.get("wp:post_date")), moment_of(self.get("wp:post_date_gmt"))
         return local - utc if local and utc else timedelta()
 
+    def html(self, text: str) -> str:
+        """Return a name or a title without references; WordPress stores them as HTML.
+
+        Disqus and Plaza write such files with texts.
+        """
+        return unescape(text) if self.get("wp:post_id") else text
+
     def thread(self) -> ImportedThread:
         """Return the item as a thread, and note its key."""
         link = self.get("link")
         named = (self.get(each) for each in ("wp:post_id", "dsq:thread_identifier"))
         self.key = key_of(next(filter(None, named), link))
         is_closed = self.get("wp:comment_status").lower() == "closed"
-        title = line_of(unescape(self.get("title")))
+        title = line_of(self.html(self.get("title")))
         return ImportedThread(key=self.key, url=url_of(link), title=title, locked=is_closed)
 
 
@@ -119,8 +126,7 @@ def _comment(element: Element, page: _Page) -> ImportedComment | Skipped:
     is_deleted = state == "deleted"
     account = _named(element.text_of("wp:comment_user_id"))
     author = author_of(
-        # WordPress stores names as HTML.
-        unescape(text_of(element.text_of("wp:comment_author"))),
+        page.html(element.text_of("wp:comment_author")),
         account=account and account_of(page.get("link"), account),
         email=element.text_of("wp:comment_author_email"),
     )

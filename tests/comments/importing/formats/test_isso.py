@@ -168,7 +168,12 @@ def test_a_thread_without_an_id_is_skipped() -> None:
 
 @pytest.mark.parametrize(
     ("title", "shown"),
-    [("C++ and 100%25 fun", "C++ and 100%25 fun"), ("Nat+%26+Miguel", "Nat & Miguel")],
+    [
+        ("C++ and 100%25 fun", "C++ and 100%25 fun"),
+        ("C++", "C++"),
+        ("Test+post", "Test post"),
+        ("Nat+%26+Miguel", "Nat & Miguel"),
+    ],
 )
 def test_a_title_is_decoded_where_the_file_has_form_encoded_titles(title: str, shown: str) -> None:
     file = json.dumps([{"id": "/a/", "title": title, "comments": []}])

@@ -35,7 +35,8 @@ NEVER = "0000-00-00 00:00:00"
 
 def test_names_and_titles_are_html() -> None:
     """WordPress escapes a name when it stores it."""
-    file = item(AT).replace("<title>A<", "<title><![CDATA[Salt &amp; Pepper &#8211; x]]><")
+    named = item(AT, fields="<wp:post_id>7</wp:post_id>")
+    file = named.replace("<title>A<", "<title><![CDATA[Salt &amp; Pepper &#8211; x]]><")
     items = read("wordpress", file.replace(">Ann<", "><![CDATA[Tom &amp; Jerry]]><"))
 
     assert threads(items)[0].title == "Salt & Pepper \N{EN DASH} x"
