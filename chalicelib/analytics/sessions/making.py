@@ -233,7 +233,7 @@ def _lease_of(site: str) -> str:
 
 
 def _lease_site(database: Database[Document], site: str, now: datetime) -> bool:
-    """Take a site for one of its days: they share weeks, months and years."""
+    """Take a site for a day: its days share weeks, months and years."""
     free = {"_id": _lease_of(site), "leased_until": {"$not": {"$gt": now}}}
     leased = {"$set": {"leased_until": now + LEASE}}
     try:

@@ -179,7 +179,7 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveT
         # The new id has the fields of the move's beginning.
         gone = dict.fromkeys(("vacant", *(each for each in _OPTIONAL if each not in left)), "")
         state: Document = {"moving": None, "counts": tally.counts, "written": runtime.now()}
-        # A newer wish than the one that this move meets; the schedule sends its message.
+        # This move does not meet a newer wish; the schedule sends its message.
         if (wanted := left.get("wanted_id")) not in (None, arriving["_id"]):
             state["wanted_id"] = wanted
         arrived = collection.find_one_and_update(
