@@ -15,7 +15,6 @@ from chalicelib import time_zones
 from chalicelib.database import Collection, Document, insert_missing, upsert
 from chalicelib.database.validators import AtMost
 from chalicelib.languages import Language
-from chalicelib.mail import addressing
 from chalicelib.notifications import preferences
 from chalicelib.runtime import Runtime
 
@@ -219,6 +218,9 @@ def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str] | None) -> N
     that was due has the items that the person has not seen. The links of the person's letters are
     the account's from then on, if its letters go to the same address.
     """
+    # Workers that wake people have no use for it.
+    from chalicelib.mail import addressing
+
     rows = MAILINGS.of(runtime.database)
     row = rows.find_one({"_id": giver})
     if row is None:
