@@ -276,6 +276,11 @@ def want_id(database: Database[Document], node_id: str, to: str) -> Node:
     return _want(database, node_id, {"wanted_id": to})
 
 
+def end_want(database: Database[Document], node_id: str, wanted: Document) -> None:
+    """Forget a wish that is met or refused; a newer wish stays."""
+    NODES.of(database).update_one({"_id": node_id, **wanted}, {"$set": dict.fromkeys(wanted)})
+
+
 def _want(database: Database[Document], node_id: str, wanted: Document) -> Node:
     node = NODES.of(database).find_one_and_update(
         {"_id": node_id, **OCCUPIED},

@@ -43,8 +43,8 @@ class _Comments:
 
 def _join(runtime: Runtime, site: str, person: str) -> None:
     """Carry the past of a claimed person to its account, with pages by the same id."""
-    carrying.carry(runtime, site, person)
     if past := carrying.past_of(runtime.database, site, person):
+        carrying.carry(runtime, past)
         _give_pages(runtime, past)
 
 

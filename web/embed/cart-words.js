@@ -23,9 +23,10 @@ export async function cartWords(element) {
   /** @type {CartWords["money"]} */
   const money = (micros, currency) => {
     // Browsers round amounts of some currencies that the shop does not round.
-    const form = (/** @type {number} */ least) => new Intl.NumberFormat(locale, { style: "currency", currency, ...(least && { minimumFractionDigits: least, maximumFractionDigits: least }) });
-    const usual = form(0).resolvedOptions().maximumFractionDigits || 0;
-    return form(micros % MICROS && Math.max(usual, micros % 1e4 ? 3 : 2)).format(micros / MICROS);
+    const usual = new Intl.NumberFormat(locale, { style: "currency", currency });
+    if (micros % MICROS === 0) return usual.format(micros / MICROS);
+    const digits = Math.max(usual.resolvedOptions().maximumFractionDigits || 0, micros % 1e4 ? 3 : 2);
+    return new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(micros / MICROS);
   };
   return {
     ...words,

@@ -177,8 +177,8 @@ export class Inbox {
     }
     if (button || ctrlKey || metaKey || shiftKey) return;
     // The thing may be in this very page, below the list: there the reader goes on.
-    const [here, there] = [location, /** @type {HTMLAnchorElement} */ (shown.link)].map(({ href }) => href);
-    if (here !== there && here.split("#")[0] === there.split("#")[0]) {
+    const { href } = /** @type {HTMLAnchorElement} */ (shown.link);
+    if (href !== location.href && href.split("#")[0] === location.href.split("#")[0]) {
       this.#panel.dataset.left = "";
       shown.link.blur();
     }

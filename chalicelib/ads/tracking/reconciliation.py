@@ -23,9 +23,8 @@ def reconcile(
 ) -> list[Document]:
     """Return the differences of a campaign's reports from its events, within whole UTC days.
 
-    Each is {report, period, place, events, reported}. Of events before the last 90
-    days, only conversions with an order exist. Run it for a time after all its events have been
-    counted.
+    Each is {report, period, place, events, reported}. Of events before the last 90 days, only
+    conversions with an order exist. Run it for a time after all its events have been counted.
     """
     wanted = {"campaign_id": campaign_id}
     differences = []

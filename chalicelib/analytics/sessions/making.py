@@ -194,10 +194,11 @@ def _make(runtime: Runtime, due: Due) -> bool:
         if is_over:
             DUE.of(database).delete_one({"_id": due["_id"], "hits": hits, "until": until})
         return False
-    if until <= day or not _lease_site(database, site, now):
+    # The days of a site share weeks, months and years.
+    if until <= day or not _lease(database, _lease_of(site), now, is_made=True):
         return False
     try:
-        return _lease(database, due, now) and _make_leased(runtime, due, until, hits)
+        return _lease(database, due["_id"], now) and _make_leased(runtime, due, until, hits)
     finally:
         DUE.of(database).delete_one({"_id": _lease_of(site), "leased_until": now + LEASE})
 
@@ -232,21 +233,17 @@ def _lease_of(site: str) -> str:
     return f"{site}/*"
 
 
-def _lease_site(database: Database[Document], site: str, now: datetime) -> bool:
-    """Take a site for a day: its days share weeks, months and years."""
-    free = {"_id": _lease_of(site), "leased_until": {"$not": {"$gt": now}}}
+def _lease(
+    database: Database[Document], row_id: str, now: datetime, *, is_made: bool = False
+) -> bool:
+    """Take a row that no other run holds; `is_made`: a missing row is made."""
+    free = {"_id": row_id, "leased_until": {"$not": {"$gt": now}}}
     leased = {"$set": {"leased_until": now + LEASE}}
     try:
-        DUE.of(database).update_one(free, leased, upsert=True)
+        taken = DUE.of(database).update_one(free, leased, upsert=is_made)
     except DuplicateKeyError:
         return False
-    return True
-
-
-def _lease(database: Database[Document], due: Due, now: datetime) -> bool:
-    free = {"_id": due["_id"], "leased_until": {"$not": {"$gt": now}}}
-    leased = {"$set": {"leased_until": now + LEASE}}
-    return DUE.of(database).update_one(free, leased).modified_count > 0
+    return taken.modified_count > 0 or taken.upserted_id is not None
 
 
 def _count(database: Database[Document], site: str, day: datetime, until: datetime) -> int:

@@ -81,11 +81,9 @@ def pasts_of(database: Database[Document], account: str) -> list[ClaimedPast]:
     return [past for past in found if past is not None]
 
 
-def carry(runtime: Runtime, site: str, user_id: str) -> None:
-    """Carry the rest of a claimed person's past to their account; unclaimed: do nothing."""
-    by = past_of(runtime.database, site, user_id)
-    if by is None:
-        return
+def carry(runtime: Runtime, by: ClaimedPast) -> None:
+    """Carry the rest of a claimed person's past to their account."""
+    site, user_id = by.site, by.person
     # Before the comments, of whose change a worker would notify the account anew; and after them,
     # for what the person was told of meanwhile.
     notifications.give(runtime.database, site, user_id, by.account)
@@ -110,7 +108,8 @@ def carry_soon(runtime: Runtime, site: str, user_id: str) -> None:
     """
     if _is_short(runtime.database, site, user_id):
         with contextlib.suppress(Unavailable):
-            carry(runtime, site, user_id)
+            if past := past_of(runtime.database, site, user_id):
+                carry(runtime, past)
 
 
 def _is_short(database: Database[Document], site: str, user_id: str) -> bool:
@@ -126,7 +125,7 @@ def _is_short(database: Database[Document], site: str, user_id: str) -> bool:
 def carry_all(runtime: Runtime, account: str) -> None:
     """Carry the rest of the pasts of all people whom an account has claimed."""
     for past in pasts_of(runtime.database, account):
-        carry(runtime, past.site, past.person)
+        carry(runtime, past)
 
 
 def erase_late(runtime: Runtime, joined: Document) -> None:

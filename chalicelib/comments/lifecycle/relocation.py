@@ -68,8 +68,7 @@ def relocate_wanted(runtime: Runtime, node_id: str) -> None:
     try:
         relocate(runtime, node_id, to)
     except (NodeExists, StoreTooSmall) as refused:
-        as_read = {"_id": node_id, "wanted_id": to}
-        nodes.NODES.of(runtime.database).update_one(as_read, {"$set": {"wanted_id": None}})
+        nodes.end_want(runtime.database, node_id, {"wanted_id": to})
         fields = {"node": node_id, "to": to, "reason": refused.code}
         log.warning("node cannot move to this id", extra={"fields": fields})
 

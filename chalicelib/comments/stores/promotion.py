@@ -91,8 +91,7 @@ def move_wanted(runtime: Runtime, node_id: str) -> None:
     try:
         move(runtime, node_id, node["wanted_store"])
     except StoreTooSmall:
-        as_read = {"_id": node_id, "wanted_store": node["wanted_store"]}
-        nodes.NODES.of(runtime.database).update_one(as_read, {"$set": {"wanted_store": None}})
+        nodes.end_want(runtime.database, node_id, {"wanted_store": node["wanted_store"]})
         log.warning("node does not fit its store", extra={"fields": {"node": node_id}})
 
 
@@ -230,9 +229,7 @@ def mark_moving(
 
 def _forget_want(runtime: Runtime, node: Node) -> Node:
     """Remove a node's `wanted_store` if it is the present store; return the node."""
-    nodes.NODES.of(runtime.database).update_one(
-        {"_id": node["_id"], "wanted_store": node["store"]}, {"$set": {"wanted_store": None}}
-    )
+    nodes.end_want(runtime.database, node["_id"], {"wanted_store": node["store"]})
     return nodes.find(runtime.database, node["_id"])
 
 

@@ -64,6 +64,12 @@ class Desk:
     def token(self, sub: str = "mo") -> str:
         return self.client.token(sub, name=sub.title(), roles=["moderator"])
 
+    def sign_in_again(self, page: Page) -> None:
+        """Answer the question for a token, after the end of the former."""
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Token").fill(self.token())
+        dialog.get_by_role("button", name="Sign in").click()
+
     def open(self, sub: str = "mo", **options: Any) -> Page:
         """Open the console as a moderator, whose site hands over the token in the address."""
         page = handed_over(self.open_page, self.token(sub), **options)

@@ -220,9 +220,7 @@ def test_a_token_that_ends_costs_no_decision(desk: Desk) -> None:
     desk.clock.advance(days=366)
     page.keyboard.press("a")
 
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Token").fill(desk.token())
-    dialog.get_by_role("button", name="Sign in").click()
+    desk.sign_in_again(page)
 
     expect(page.get_by_role("status")).to_contain_text("Approved")
     assert desk.state(comment) == "visible"
@@ -235,9 +233,7 @@ def test_the_keyboard_goes_on_where_it_was_after_a_new_token(desk: Desk) -> None
     desk.clock.advance(days=366)
     page.keyboard.press("a")
 
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Token").fill(desk.token())
-    dialog.get_by_role("button", name="Sign in").click()
+    desk.sign_in_again(page)
 
     expect(page.get_by_role("status")).to_contain_text("Approved")
     expect(page.get_by_role("article")).to_be_focused()
@@ -255,8 +251,7 @@ def test_the_question_for_a_new_token_cannot_be_closed(desk: Desk) -> None:
     for _ in range(3):
         page.keyboard.press("Escape")
 
-    dialog.get_by_label("Token").fill(desk.token())
-    dialog.get_by_role("button", name="Sign in").click()
+    desk.sign_in_again(page)
     expect(page.get_by_role("status")).to_contain_text("Approved")
     assert desk.state(comment) == "visible"
 
@@ -289,9 +284,7 @@ def test_nothing_is_read_as_a_guest_once_a_token_has_ended(desk: Desk) -> None:
     desk.clock.advance(days=366)
     page.keyboard.press("j")
 
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Token").fill(desk.token())
-    dialog.get_by_role("button", name="Sign in").click()
+    desk.sign_in_again(page)
 
     expect(second).to_contain_text("On Moon")
     expect(second).not_to_contain_text("could not be read")
