@@ -246,9 +246,10 @@ def test_a_carry_that_crashed_goes_on(client: Client, tell: Tell, runtime: Runti
     tell("The moon is up.")
     watch(client, "zoe")
     (row,) = WATCHES.of(runtime.database).find()
-    WATCHES.of(runtime.database).insert_one(
-        {**row, "_id": "harbour:sun//zoe", "node_id": "harbour:sun", "level": "muted"}
-    )
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.post(f"/nodes/{NODE}/move", to="harbour:sun").status == 200
+    watch(client, "zoe", "muted", at="/nodes/harbour:sun")
+    WATCHES.of(runtime.database).insert_one(row)
     node: Any = {"_id": NODE, "site": "harbour"}
 
     for _ in range(2):
