@@ -160,6 +160,10 @@ class Allowance(NamedTuple):
         """Return the latest `tat` that allows one more write."""
         return now + (self.burst - 1) * self.every
 
+    def furthest(self, now: datetime) -> datetime:
+        """Return the furthest `tat` of its own writes: a stricter setting made a further one."""
+        return now + self.burst * self.every
+
 
 class _Step(NamedTuple):
     allowance: Allowance
@@ -207,7 +211,7 @@ def count(runtime: Runtime, allowances: Sequence[Allowance]) -> None:
 
 
 def check(runtime: Runtime, allowance: Allowance) -> None:
-    """Raise TooFast if `count` would raise it now, and write nothing."""
+    """Raise TooFast if `count` would raise it now, and count nothing."""
     waiting = _wait(LIMITS.of(runtime.database), [allowance], runtime.now())
     if waiting > timedelta(0):
         raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
@@ -293,11 +297,19 @@ def _wait(
 ) -> timedelta:
     """Return the time until every allowance allows a write; zero or less: now.
 
-    They may allow it although a step failed: two concurrent first writes insert the same row.
+    They may allow it although a step failed: two concurrent first writes insert the same row. A row
+    of a stricter setting than today's moves back, so that the former setting makes no caller wait.
     """
-    latest = {each.row_id: each.latest(now) for each in allowances}
-    found = rows.find({"_id": {"$in": list(latest)}})
-    return max((row["tat"] - latest[row["_id"]] for row in found), default=timedelta(0))
+    by_row = {each.row_id: each for each in allowances}
+    waits = [timedelta(0)]
+    for row in list(rows.find({"_id": {"$in": list(by_row)}})):
+        allowance = by_row[row["_id"]]
+        tat, furthest = row["tat"], allowance.furthest(now)
+        if tat > furthest:
+            as_read = {"_id": row["_id"], "tat": tat}
+            rows.update_one(as_read, {"$set": {"tat": furthest}})
+        waits.append(min(tat, furthest) - allowance.latest(now))
+    return max(waits)
 
 
 def _whole(span: timedelta) -> timedelta:

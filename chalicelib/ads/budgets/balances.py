@@ -19,6 +19,7 @@ from chalicelib.ads.budgets.pacing import (
     Release,
     TimeSpan,
     budget_day,
+    day_of,
     due_micros,
     next_release,
 )
@@ -79,6 +80,18 @@ def bring_up_to_date(
             release = Movement(campaign["_id"], "release", change, now)
             ledger.record(database, session, release)
     return new
+
+
+def day_in(campaign: CampaignMoney, time_zone: str, now: datetime) -> Document:
+    """Return the fields that keep a campaign's budget day when it moves to another time zone.
+
+    The day goes on, with its spending, until the next midnight of the new zone: otherwise each
+    move would release another daily budget.
+    """
+    balance, is_daily = campaign.get("balance"), campaign["budget"]["daily_micros"] is not None
+    if not balance or not is_daily or balance["day_start"] < budget_day(campaign, now).start:
+        return {}
+    return {"balance.day_start": max(balance["day_start"], day_of(now, time_zone).start)}
 
 
 def commit(

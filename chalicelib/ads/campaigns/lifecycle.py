@@ -59,7 +59,8 @@ def put(
             raise CampaignDeleted
         status = _status_after(before, over=definition["flight"]["end"] <= now)
         made = {"by": by, "made": now} if before is None else {}
-        fields = {**definition, "status": status, **made}
+        day = balances.day_in(before, campaign.time_zone, now) if before else {}
+        fields = {**definition, "status": status, **made, **day}
         stored = _update(database, session, campaign_id, fields)
         after = exhaustion.follow(database, session, stored, now)
         creatives.follow(database, session, before, after)

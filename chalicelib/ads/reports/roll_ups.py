@@ -80,15 +80,29 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
         run_all((f"{day:%Y-%m-%d}", partial(roll, day)) for day in begun_in_time)
     finally:
         if days:
-            kept = {"again": left, "again_since": min(since, progress.again_since)}
-            seen = {"$max": {"until": now - OVERLAP}, "$set": kept}
-            PROGRESS.of(database).update_one({"_id": _STATE}, seen, upsert=True)
+            ended = [day for day in progress.again if day not in left]
+            update = [{"$set": _after(now, ended, left, min(since, progress.again_since))}]
+            PROGRESS.of(database).update_one({"_id": _STATE}, update, upsert=True)
     done = set(days) - set(left)
     months = {month_of(day) for day in done}
     return {
         "weeks": len({week_of(day) for day in done}),
         "months": len(months),
         "years": len({year_of(month) for month in months}),
+    }
+
+
+def _after(
+    now: datetime, ended: list[datetime], left: list[datetime], left_since: datetime
+) -> Document:
+    """Return the progress after a run, as fields of an update: days that another run left stay."""
+    others = {"$setDifference": [{"$ifNull": ["$again", []]}, ended]}
+    return {
+        "until": {"$max": ["$until", now - OVERLAP]},
+        "again": {"$setUnion": [others, left]},
+        "again_since": {
+            "$cond": [{"$eq": [others, []]}, left_since, {"$min": ["$again_since", left_since]}]
+        },
     }
 
 

@@ -228,7 +228,8 @@ class _Post:
         trust = trust_of(before, self._now)
         tat = before.get("tat")
         if self._allowances and tat is not None:
-            waiting = tat - self._allowances[trust].latest(self._now)
+            allowance = self._allowances[trust]
+            waiting = min(tat, allowance.furthest(self._now)) - allowance.latest(self._now)
             if waiting > timedelta(0):
                 raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
         is_shadowed = before["status"] == "shadowed" and not self._is_staff
@@ -248,8 +249,9 @@ class _Post:
             **self._next_tat(),
         }
         allowed = self._may_post()
+        refused = {field: f"${field}" for field in changed} | self._tat()
         decided = {
-            field: {"$cond": [allowed, value, f"${field}"]} for field, value in changed.items()
+            field: {"$cond": [allowed, value, refused[field]]} for field, value in changed.items()
         }
         return {**defaults(self._site, author.id, author.name), **decided}
 
@@ -266,10 +268,18 @@ class _Post:
         """Return the milliseconds between two posts, by trust."""
         return [each.every // _MILLISECOND for each in self._allowances]
 
+    def _tat(self) -> Document:
+        """Return the present `tat`: a stricter setting that is over makes no person wait."""
+        if not self._allowances:
+            return {}
+        ends = [each.furthest(self._now) for each in self._allowances]
+        furthest = by_trust(ends, self._now)
+        return {"tat": {"$cond": [{"$gt": ["$tat", furthest]}, furthest, "$tat"]}}
+
     def _next_tat(self) -> Document:
         if not self._allowances:
             return {}
-        after: Document = {"$max": ["$tat", self._now]}
+        after: Document = {"$max": [self._tat()["tat"], self._now]}
         return {"tat": {"$add": [after, by_trust(self._every(), self._now)]}}
 
     def _may_post(self) -> Document:

@@ -170,7 +170,7 @@ def _price(runtime: Runtime, cart: Cart, wanted: Checkout) -> PricedCart:
     adjusted = adjustments(priced, wanted.place, priced_shop(shop))
     total = total_micros(priced, adjusted)
     if total:
-        providers.provider_of(runtime, shop["payments"])
+        providers.check_sells(runtime, shop["payments"])
     if total != wanted.total_micros:
         raise TotalChanged(total, priced, adjusted)
     step = step_micros(shop["currency"], shop["payments"])

@@ -11,10 +11,18 @@ from chalicelib.shop.payments.port import Charge, Name, PaymentRefused, Provider
 from chalicelib.shop.payments.records import PAYMENTS, OrderPayment
 
 
-def provider_of(runtime: Runtime, name: Name) -> Provider:
-    """Return a provider; raises PaymentsNotSetUp if this deployment cannot use it."""
+def check_sells(runtime: Runtime, name: Name) -> None:
+    """Raise PaymentsNotSetUp unless new orders may be paid by a provider."""
     if name != runtime.settings.payments:
         raise PaymentsNotSetUp
+    provider_of(runtime, name)
+
+
+def provider_of(runtime: Runtime, name: Name) -> Provider:
+    """Return the provider of an order, even if the deployment names another one for new orders.
+
+    Raises PaymentsNotSetUp without its key.
+    """
     if name == "fake":
         return FakeProvider(runtime.database)
     key = runtime.settings.stripe_key

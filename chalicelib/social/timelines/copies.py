@@ -102,7 +102,7 @@ class MonthCopies:
         self._most_documents = most_documents
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
-        """Copy each post to each user who lacks it."""
+        """Copy each post to each user who lacks it, or has it as it was before."""
         for post in posts:
             self._add(post, list(user_ids))
 
@@ -112,6 +112,9 @@ class MonthCopies:
         # First: a copy by another worker since then is in a document from the last on.
         last = {each["user_id"]: each["seq"] for each in self._find(month)}
         has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
+        if has:
+            # A worker that died between its copy and its repair leaves what it had read.
+            self._refresh({**month, "user_id": {"$in": sorted(has)}}, post)
         lacking = [user_id for user_id in user_ids if user_id not in has]
         writes = []
         for user_id in lacking:
@@ -167,9 +170,12 @@ class MonthCopies:
 
     def refresh(self, post: PostBody) -> None:
         """Update the older copies of a post."""
+        self._refresh({}, post)
+
+    def _refresh(self, where: Document, post: PostBody) -> None:
         older = {"id": post["_id"], "version": {"$lt": post["spread"]["version"]}}
         self._documents.update_many(
-            {"posts": {"$elemMatch": older}},
+            {**where, "posts": {"$elemMatch": older}},
             {
                 "$set": {
                     f"posts.$[each].{name}": value

@@ -47,7 +47,7 @@ class StoredView(View, Protocol):
     """
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
-        """Add each post, read with its last comments, to each user.
+        """Add each post, read with its last comments, to each user; make older copies equal to it.
 
         Raises NotInserted or another failure after all other additions.
         """

@@ -87,6 +87,40 @@ def test_a_cpc_campaign_out_of_today_s_money_comes_back_tomorrow(
     assert money(runtime) == {"released": 4, "available": 2, "leased": 0, "spent": 2}
 
 
+def test_a_move_to_other_time_zones_releases_no_second_budget_of_a_day(
+    runtime: Runtime, clock: Clock
+) -> None:
+    """The clock starts at noon in UTC: the day began later in each of these zones."""
+    daily = {"total_micros": 10 * PRICE, "daily_micros": 2 * PRICE, "pacing": "asap"}
+    cpc(runtime, 10, daily_micros=2 * PRICE, pacing="asap")
+    charge(runtime, PRICE, PRICE)
+
+    for zone in ("America/New_York", "America/Los_Angeles", "Pacific/Honolulu"):
+        pricing = {"type": "cpc", "bid_micros": PRICE}
+        put_campaign(runtime, SPRING, budget=daily, pricing=pricing, time_zone=zone)
+        assert charge(runtime, PRICE) == [False], zone
+
+    # Midnight in Honolulu is at 10:00.
+    clock.advance(hours=21)
+    assert charge(runtime, PRICE) == [False]
+    clock.advance(hours=2)
+    assert charge(runtime, *[PRICE] * 3) == [True, True, False]
+
+
+def test_a_day_that_ended_before_a_move_to_another_time_zone_begins_anew(
+    runtime: Runtime, clock: Clock
+) -> None:
+    daily = {"total_micros": 10 * PRICE, "daily_micros": 2 * PRICE, "pacing": "asap"}
+    cpc(runtime, 10, daily_micros=2 * PRICE, pacing="asap")
+    charge(runtime, PRICE, PRICE)
+    clock.advance(days=2)
+
+    pricing = {"type": "cpc", "bid_micros": PRICE}
+    put_campaign(runtime, SPRING, budget=daily, pricing=pricing, time_zone="Asia/Tokyo")
+
+    assert charge(runtime, *[PRICE] * 3) == [True, True, False]
+
+
 @pytest.mark.parametrize("end_of_it", ["pause", "end", "delete"])
 @pytest.mark.parametrize("hours", [0, 13])
 def test_clicks_on_ads_of_before_a_rest_are_paid_within_the_day_s_budget(

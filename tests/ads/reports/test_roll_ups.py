@@ -119,6 +119,32 @@ def test_a_day_that_cannot_be_rolled_up_keeps_no_other_from_it(
     assert not any(roll_ups.roll_up(reported.database, clock()).values())
 
 
+def test_a_run_keeps_the_days_that_another_run_left_meanwhile(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(hours=1)
+    roll_ups.roll_up(reported.database, clock())
+    clock.advance(hours=1)
+    count(reported, impression(100, None, DAY + 31 * 24 * HOUR))
+    real = roll_ups._roll_day_up
+
+    def be_overtaken(*given: Any) -> None:
+        monkeypatch.setattr(roll_ups, "_roll_day_up", real)
+        count(reported, impression(101, None, DAY))
+        clock.advance(hours=1)
+        with monkeypatch.context() as patch:
+            failing(patch, ExecutionTimeout("time limit", 50), is_of_the_day)
+            with pytest.raises(ExecutionTimeout):
+                roll_ups.roll_up(reported.database, clock())
+        real(*given)
+
+    monkeypatch.setattr(roll_ups, "_roll_day_up", be_overtaken)
+    roll_ups.roll_up(reported.database, clock())
+
+    clock.advance(hours=1)
+    assert roll_ups.roll_up(reported.database, clock()) == {"weeks": 1, "months": 1, "years": 1}
+
+
 def test_a_run_begins_no_day_without_time_and_the_next_runs_go_on(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,20 @@ def test_a_site_says_how_often_people_post(api: Client, clock: Clock) -> None:
     assert posts(ann, 2) == [201, 429]
 
 
+def test_a_looser_limit_holds_for_people_who_posted_before(api: Client, clock: Clock) -> None:
+    clock.advance(hours=1)
+    put(api, limits={"posts": [{"burst": 5, "every_seconds": 86_400}] * 3})
+    ann = api.as_("ann")
+    assert posts(ann, 6) == [*[201] * 5, 429]
+    put(api, limits={"posts": [{"burst": 3, "every_seconds": 60}] * 3})
+    clock.advance(seconds=6)
+
+    refused = ann.post(f"{NODE}/comments", text="again")
+    assert (refused.code, refused.headers["Retry-After"]) == ("too_fast", "60")
+    clock.advance(seconds=60)
+    assert posts(ann, 2) == [201, 429]
+
+
 def test_a_site_says_how_often_people_vote(api: Client, clock: Clock) -> None:
     put(api, votes="up", limits={"votes_per_minute": 2})
     comment = api.as_("ann").post(f"{NODE}/comments", text="x").json["id"]

@@ -44,6 +44,21 @@ def test_a_reader_waits_between_two_comments(ann: Client, clock: Clock) -> None:
     assert status(ann) == 201
 
 
+def test_a_shorter_wait_holds_for_authors_of_before(
+    publisher: Client, ann: Client, clock: Clock
+) -> None:
+    publisher.put("/nodes/a-page", **PAGE, slow_seconds=86_400)
+    assert status(ann) == 201
+    publisher.put("/nodes/a-page", **PAGE, slow_seconds=10)
+    clock.advance(seconds=6)
+
+    for seconds in (10, 4):
+        refused = ann.post(LISTING, text="again")
+        assert (refused.status, refused.headers["Retry-After"]) == (429, str(seconds))
+        clock.advance(seconds=6)
+    assert status(ann) == 201
+
+
 @pytest.mark.usefixtures("slow")
 def test_readers_wait_for_themselves_alone_and_in_one_node(
     publisher: Client, ann: Client, client: Client

@@ -199,24 +199,29 @@ def test_a_shop_whose_provider_the_deployment_does_not_name_sells_nothing(
     assert shelf_of(runtime) == Shelf(5, 4, 1)
 
 
-def test_an_order_waits_while_its_provider_is_not_set_up(
-    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+def test_orders_end_after_the_deployment_has_named_another_provider(
+    client: Client,
+    runtime: Runtime,
+    workers: Workers,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     paula = stocked(client, 5)
     _, sold = bought(client)
-    cart = cart_of(client, MOBY_HARD=1)
-    order = ordered(client, cart)
-    with monkeypatch.context() as patched:
-        patched.setitem(vars(runtime.settings), "payments", "stripe")
-        for call in (
-            client.post(f"/orders/{order}/payment?cart={cart}"),
-            client.post(f"/orders/{order}/cancel?cart={cart}"),
-            paula.post(f"/orders/{sold}/refund", key="r1", restock=True),
-        ):
-            assert (call.status, call.code) == (409, "payments_not_set_up")
-        assert stored_order(runtime, order)["state"] == "paying"
+    cart, other = cart_of(client, MOBY_HARD=1), cart_of(client, MOBY_HARD=1)
+    slow = agreement(1, "late@example.org")
+    order, late = ordered(client, cart, slow), ordered(client, other, slow)
+    for payments in ("stripe", None):
+        monkeypatch.setitem(vars(runtime.settings), "payments", payments)
+        assert client.post(f"/orders/{order}/payment?cart={cart}").status == 200
+    assert client.post(f"/orders/{order}/cancel?cart={cart}").status == 200
+    assert stored_order(runtime, order)["state"] == "void"
+    assert paula.post(f"/orders/{sold}/refund", key="r1", restock=True).status == 200
 
-    assert pay(client, cart, order)["state"] == "done"
+    clock.advance(minutes=31)
+    sweep.sweep(runtime)
+    workers.drain()
+    assert stored_order(runtime, late)["state"] == "void"
 
 
 def test_an_address_asks_the_fake_for_what_may_happen() -> None:

@@ -345,6 +345,22 @@ def test_without_a_key_nothing_is_sold(
     assert check_out(client, cart).code == "payments_not_set_up"
 
 
+def test_an_order_waits_while_its_key_is_missing(
+    client: Client, runtime: Runtime, stripe: Stripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cart = shop(client)
+    order = ordered(client, cart)
+    stripe.pay("pi_1")
+    with monkeypatch.context() as patched:
+        patched.setitem(vars(runtime.settings), "stripe_key", None)
+        for act in ("payment", "cancel"):
+            call = client.post(f"/orders/{order}/{act}?cart={cart}")
+            assert (call.status, call.code) == (409, "payments_not_set_up")
+        assert stored_order(runtime, order)["state"] == "paying"
+
+    assert pay(client, cart, order)["state"] == "done"
+
+
 def test_an_amount_is_counted_as_stripe_does() -> None:
     assert units_of(18_990_000, "EUR") == 1_899
     assert units_of(18_000_000, "JPY") == 18

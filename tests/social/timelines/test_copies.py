@@ -75,6 +75,23 @@ def test_a_worker_who_meets_a_full_document_copies_a_post_once(
     assert documents_with(town, post) == 1
 
 
+def test_a_second_copy_of_a_changed_post_makes_the_older_copy_equal(town: Town) -> None:
+    post, other = town.publish(), "zoe"
+    view = MonthCopies(town.runtime.database, WALLS)
+    before = POSTS.of(town.runtime.database).find_one({"_id": post})
+    assert before
+    view.add([before], [OWNER, other])
+    changed: Any = {**before, "detail": {"text": "later"}}
+    changed["spread"] = {**before["spread"], "version": before["spread"]["version"] + 1}
+
+    view.add([changed], [OWNER])
+    view.add([before], [OWNER])
+
+    found = {who: view.newest(who, None, 10)[0].post for who in (OWNER, other)}
+    texts = {who: copy and copy["detail"]["text"] for who, copy in found.items()}
+    assert texts == {OWNER: "later", other: before["detail"]["text"]}
+
+
 def test_copies_that_no_majority_confirmed_are_a_failure(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
