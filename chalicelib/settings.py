@@ -135,7 +135,11 @@ class Settings(BaseModel):
         description="Sites where the first comment on an unknown page makes its node, as embed "
         "widgets expect; `true` is the site `default`.",
     )
-    image_sites: Listed = Field(default=(), description="Sites whose comments may show images.")
+    image_sites: Listed = Field(
+        default=(),
+        description="Sites whose comments may show images. After a change, the command "
+        "`rerender_comments` changes the comments that are there.",
+    )
     reserved_names: Listed = Field(
         default=(),
         description="Names that only staff may have, beside "
@@ -144,7 +148,8 @@ class Settings(BaseModel):
     action_sites: Listed = Field(
         default=(),
         description="Sites whose comments and pages become actions of the activity feed; "
-        "`default` also for public posts.",
+        "`default` also for public posts. After a site is taken off, the command `settle_actions` "
+        "removes its actions.",
     )
     action_scope: Literal["team", "department"] = Field(
         default="department", description="Who is told of those: the author's team or department."

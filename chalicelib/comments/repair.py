@@ -56,6 +56,8 @@ def _take(runtime: Runtime, node: Node) -> Node | None:
 def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:
     """Render the comments of older renderers again, node by node in the order of their ids.
 
+    Also comments with images at sites that show none by now, and the reverse.
+
     Returns `{rendered, too_large, next}`: the number of comments rendered, the number unchanged
     because their HTML would exceed its bound, and the node to continue after, or null.
     """
@@ -120,7 +122,10 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
     node = nodes.find(runtime.database, node_id)
     done: Counter[str] = Counter()
     for comment in _comments(runtime, node):
-        if comment["renderer"] == RENDERER or comment["state"] in GONE or comment["text"] is None:
+        if comment["state"] in GONE or comment["text"] is None:
+            continue
+        shows_images = node["site"] in runtime.settings.image_sites
+        if comment["renderer"] == RENDERER and _has_right_images(comment, shows=shows_images):
             continue
         try:
             html = render_text(
@@ -131,6 +136,8 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
             log.warning("comment not rendered again", extra={"fields": fields})
             done["too_large"] += 1
             continue
+        if (html, RENDERER) == (comment["html"], comment["renderer"]):
+            continue
         # An edit in between has the new renderer already.
         where: CommentFields = {"renderer": comment["renderer"], "text": comment["text"]}
         changed = change_comment(
@@ -138,6 +145,12 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
         )
         done["rendered"] += changed is not None
     return done
+
+
+def _has_right_images(comment: Comment, *, shows: bool) -> bool:
+    """Return whether a comment's images are there, or links, as its site shows them by now."""
+    has_images = "<img " in (comment["html"] or "")
+    return has_images == shows or not (has_images or "![" in (comment["text"] or ""))
 
 
 def _comments(runtime: Runtime, node: Node) -> Iterator[Comment]:

@@ -115,7 +115,8 @@ def _faults(error: ValidationError, *within: str) -> list[FieldError]:
 BODY_LIMIT_BYTES = 65_536
 # Entries of a page of a listing.
 MAX_PAGE = 200
-MAX_CURSOR_CHARACTERS = 1_000
+# A position may hold a path of 512 bytes, each escaped, of an address that a stranger chose.
+MAX_CURSOR_CHARACTERS = 2_000
 
 
 class Input(BaseModel):

@@ -11,7 +11,7 @@ from chalicelib.jobs.commands import Arguments, Command, run_command
 from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs as shop
 from chalicelib.social import jobs as social
-from chalicelib.wiring import blocks, marks, schema
+from chalicelib.wiring import blocks, happenings, marks, schema
 
 
 def _init_db(runtime: Runtime, given: Arguments) -> dict[str, list[str]]:
@@ -59,6 +59,11 @@ COMMANDS = (
     Command(
         "join_blocks",
         lambda runtime, given: blocks.join(runtime, given["after"]),
+        optional={"after": ""},
+    ),
+    Command(
+        "settle_actions",
+        lambda runtime, given: happenings.settle_again(runtime, given["after"]),
         optional={"after": ""},
     ),
     Command(

@@ -206,6 +206,22 @@ def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
     assert repair.render_again(discussion.runtime)["rendered"] == 0
 
 
+def test_images_follow_the_sites_that_show_them(
+    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posted = discussion.post("![A boat](https://pictures.example/boat.png)")["id"]
+    code = discussion.post("`![A boat](boat.png)`")["id"]
+    link, as_code = discussion.get(posted)["html"], discussion.get(code)["html"]
+    assert link
+    for sites, has_image in ((("default",), True), ((), False)):
+        monkeypatch.setitem(vars(discussion.runtime.settings), "image_sites", sites)
+        assert repair.render_again(discussion.runtime)["rendered"] == 1
+        assert repair.render_again(discussion.runtime)["rendered"] == 0
+        assert ("<img " in str(discussion.get(posted)["html"])) == has_image
+
+    assert (discussion.get(posted)["html"], discussion.get(code)["html"]) == (link, as_code)
+
+
 def test_a_comment_that_the_last_release_nested_deeply_is_rendered_again(
     discussion: Discussion,
 ) -> None:

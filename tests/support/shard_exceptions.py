@@ -445,6 +445,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.activity.feed.action_fan_out.readers_of: find feed.person",
         "social.activity.feed.refill.find_due: find feed.action",
     ),
+    "Plaza's own actions, by hand, after a site is taken off": (
+        "wiring.happenings.settle_again: find feed.action",
+    ),
     "the slices: actions by what they mention or are tagged with": (
         "social.activity.actions.happenings.reported_things: find feed.action",
         "social.activity.feed.listings._listing: find feed.action",

@@ -6,12 +6,13 @@ module makes all its sessions again, by `$setWindowFields`, and deletes outdated
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import pymongo
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
-from pymongo.errors import DuplicateKeyError
+from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from chalicelib import deadlines
 from chalicelib.analytics import settings
@@ -26,6 +27,7 @@ from chalicelib.analytics.sessions.periods import SESSIONS, start_of
 from chalicelib.analytics.settings import SiteAnalytics, first_day_held, kept_since
 from chalicelib.database import Collection, Document, delete_some
 from chalicelib.ids import new_id
+from chalicelib.jobs.schedules import run_all
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
 PAUSE = timedelta(minutes=30)
@@ -33,6 +35,8 @@ _REMOVED_AT_ONCE = 5_000
 # One aggregate makes a whole day's sessions: those of a million hits took 51 s on a busy machine,
 # and their sums 200 s. Other operations may take 20 s, and the schedule's function 900 s.
 DAY_TIMEOUT_SECONDS = 600
+# A day that takes longer would use up most of each run: it is tried again after this time.
+_LARGE_PAUSE = timedelta(hours=6)
 
 
 def make(database: Database[Document], log: Log, span: Span, making: str) -> None:
@@ -135,14 +139,14 @@ def make_due(runtime: Runtime) -> dict[str, int]:
     """Make the sessions of days with changes in past hours; return the number of days.
 
     An hour is past 30 minutes after its end. A day that the log has lost keeps its sessions. Two
-    runs at once share the sites.
+    runs at once share the sites. A day that fails keeps no other from its sessions.
     """
     _note_changes(runtime.database, runtime.now())
-    made = sum(
-        _make(runtime, row)
-        for row in list(DUE.of(runtime.database).find({"site": {"$exists": True}}))
-    )
-    return {"session_days": made}
+    rows = DUE.of(runtime.database).find({"site": {"$exists": True}})
+    # The days that no run has tried come first.
+    due = list(rows.sort("leased_until", ASCENDING))
+    made = run_all((row["_id"], partial(_make, runtime, row)) for row in due)
+    return {"session_days": sum(is_made for _, is_made in made)}
 
 
 def remove_old(runtime: Runtime) -> int:
@@ -199,6 +203,11 @@ def _make(runtime: Runtime, due: Due) -> bool:
         return False
     try:
         return _lease(database, due["_id"], now) and _make_leased(runtime, due, until, hits)
+    except PyMongoError as error:
+        if error.timeout:
+            own = {"_id": due["_id"], "leased_until": now + LEASE}
+            DUE.of(database).update_one(own, {"$set": {"leased_until": now + _LARGE_PAUSE}})
+        raise
     finally:
         DUE.of(database).delete_one({"_id": _lease_of(site), "leased_until": now + LEASE})
 

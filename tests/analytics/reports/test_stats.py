@@ -96,6 +96,19 @@ def test_a_report_is_read_page_by_page(blog: Runtime, publisher: Client) -> None
     ]
 
 
+def test_pages_go_on_behind_the_longest_path(runtime: Runtime, publisher: Client) -> None:
+    """A stranger may choose it: a quotation mark is two characters of JSON."""
+    site(runtime)
+    longest = "/" + '"' * 511
+    count(runtime, view(1, at("2026-03-01 08:00"), longest), view(2, at("2026-03-01 08:00"), "/z"))
+    target = f"/stats/{SITE}?from=2026-03-01&to=2026-03-02&group=path&limit=1"
+
+    first = publisher.get(target).json
+    rest = publisher.get(f"{target}&cursor={first['next']}").json
+
+    assert [page["rows"][0]["path"] for page in (first, rest)] == [longest, "/z"]
+
+
 def test_dates_are_the_zones_own(blog: Runtime, publisher: Client) -> None:
     count(blog, view(9, at("2026-03-01 17:00"), "/late"))
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from pymongo.errors import ExecutionTimeout
 from pymongo.monitoring import CommandStartedEvent
 
 from chalicelib.analytics import jobs
@@ -125,6 +126,32 @@ def test_a_late_hit_joins_two_sessions_and_none_is_left_over(
     for by in ("hour", "day", "week", "month", "year"):
         (row,) = report(publisher, by)
         assert (row["sessions"], row["hits"], row["seconds_mean"]) == (1, 3, 2_400)
+
+
+def test_a_day_that_takes_too_long_keeps_no_other_from_its_sessions(
+    blog: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count(blog, view(1, MORNING - DAY, "/1"), view(2, MORNING, "/2"))
+    make, tried = making.make, 0
+
+    def take_too_long(database: Any, log: Any, span: Any, name: str) -> None:
+        nonlocal tried
+        if span.start < MORNING - timedelta(hours=12):
+            tried += 1
+            raise ExecutionTimeout("operation exceeded time limit", 50)
+        make(database, log, span, name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(making, "make", take_too_long)
+        for minutes in (0, 17, 17):
+            clock.advance(minutes=minutes)
+            with pytest.raises(ExecutionTimeout) if not minutes else contextlib.nullcontext():
+                making.make_due(blog)
+        assert ([each[1] for each in sessions(blog)], tried) == (["/2"], 1)
+
+    clock.advance(hours=6)
+    making.make_due(blog)
+    assert [each[1] for each in sessions(blog)] == ["/1", "/2"]
 
 
 def test_midnight_ends_every_session(runtime: Runtime, clock: Clock) -> None:

@@ -62,6 +62,24 @@ def jobs(office: Office) -> int:
     return office.runtime.database["social.errand"].count_documents({"errand.type": "happened"})
 
 
+def test_a_site_that_is_taken_off_loses_its_actions(
+    site: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        comment(site)
+    kept = publish(site.client, "ann")
+    let_all_end(site)
+    assert len(feed(site)) == 3
+    monkeypatch.setitem(vars(site.runtime.settings), "action_sites", ("default",))
+
+    first = wiring_happenings.settle_again(site.runtime, most_actions=2)
+    rest = wiring_happenings.settle_again(site.runtime, first["next"], most_actions=2)
+    site.workers.drain()
+
+    assert (first["settled"], rest) == (2, {"settled": 1, "next": None})
+    assert [each["descriptor"]["post_id"] for each in feed(site)] == [kept]
+
+
 def test_a_comment_on_a_site_that_wants_it_is_an_action(site: Office) -> None:
     posted = comment(site)
     comment(site, "quiet:page")
