@@ -17,7 +17,7 @@ from itertools import groupby, pairwise
 from chalicelib.texts import IGNORABLE
 
 # The version of these rules; a schedule replaces stored tokens of another version.
-RULES = 2
+RULES = 3
 MAX_TOKEN_CHARACTERS = 64
 
 # Readers omit accents in these scripts; in other scripts a mark is a vowel, or another letter.
@@ -95,7 +95,9 @@ def fold(text: str) -> str:
         return text.lower()
     compared = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     kept = _POINTS.sub("", _IGNORED.sub("", compared)).translate(_PLAIN)
-    return unicodedata.normalize("NFC", "".join(_without_accents(kept)))
+    # Without its accent, a letter such as `ǿ` is one of these, too.
+    plain = "".join(_without_accents(kept)).translate(_PLAIN)
+    return unicodedata.normalize("NFC", plain)
 
 
 def tokens(text: str) -> list[str]:

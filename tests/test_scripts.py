@@ -2,7 +2,7 @@
 """Words of texts in thirty scripts and more, found as their readers type them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chalicelib.words import fold, index_tokens, tokens
@@ -83,6 +83,7 @@ def test_at_least_thirty_scripts_have_a_line() -> None:
 
 
 @given(st.text())
+@example("\u01ff\u01fd\u04eb")
 def test_folding_again_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 

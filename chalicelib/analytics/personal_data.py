@@ -40,7 +40,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a user's hits and sessions; reports have no users, and stay."""
+    """Delete a user's hits, sessions and sums of sessions; reports stay."""
     for log in every_log(runtime.database, {}):
         log.forget(user_id, until)
     started = {} if until is None else {"started": {"$lte": until}}

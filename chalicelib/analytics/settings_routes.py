@@ -218,10 +218,10 @@ def _declare_moves(route: Route) -> None:
     def move_hits(
         request: Request, site: SiteId, publisher: Publisher, body: NewLog
     ) -> Accepted[AnalyticsAnswer]:
-        """Move a site's hits to another log, which a schedule does while hits come.
+        """Start a move of a site's hits to another log, while hits come.
 
-        New hits go to the new log some minutes later; old ones are copied day by day, and read from
-        both logs until then.
+        Some minutes later new hits go to the new log. A schedule then copies old hits, a day at a
+        time; until its end, reports read both logs.
         """
         check_publisher(publisher, site)
         logs_moving.start(

@@ -93,7 +93,7 @@ class NodeAnswer(WritingAnswer):
 
 
 class AuthorAnswer(TypedDict):
-    """A comment's author, with their badges and role at its site at that time."""
+    """A comment's author, with their badges and role at the time of the post."""
 
     id: Annotated[str, Field(max_length=64)]
     name: ShownName

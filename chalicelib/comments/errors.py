@@ -277,7 +277,7 @@ class TooManyProviders(Problem):
 
 
 class SignInExpired(Problem):
-    """The answer of a provider belongs to no sign-in of this browser in the last ten minutes."""
+    """A provider's answer has no sign-in of this browser in ten minutes, or its page is no more."""
 
     status = 400
     code = "sign_in_expired"

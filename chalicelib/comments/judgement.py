@@ -18,6 +18,8 @@ from chalicelib.texts import without_all_blanks
 
 ANY = "*"
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
+# Its capital is an `I`, and the capital of `i` has a dot, which folds to a mark.
+_TURKISH = str.maketrans("\u0131", "i")
 # Separates texts that form one search string; no phrase contains it.
 _APART = " \n "
 
@@ -29,7 +31,7 @@ def words(text: str) -> str:
     else:
         folded = unicodedata.normalize("NFKC", without_all_blanks(text)).casefold()
         # Folding can decompose characters again.
-        folded = unicodedata.normalize("NFKC", folded)
+        folded = unicodedata.normalize("NFKC", folded).translate(_TURKISH).replace("i\u0307", "i")
         found = "".join(each if _is_of_word(each) else " " for each in folded)
     return f" {' '.join(found.split())} "
 

@@ -37,7 +37,7 @@ def _declare_decisions(route: Route) -> None:
     ) -> Ok[CommentAnswer]:
         """Show a comment, hide it, let it wait again, or file it as spam.
 
-        With `edited_at`, as the queue gave it, only the text that was read is approved.
+        With the queue's `edited_at`, the call fails if the text has changed.
         """
         changed = edit.set_state(
             request.runtime, node, comment, body, Actor(moderator, body.reason or "")

@@ -320,7 +320,7 @@ def _index(
     *,
     contract: bool,
 ) -> None:
-    """Build missing indexes, change TTLs, then drop undeclared indexes."""
+    """Build indexes and set TTLs; with `contract`, drop undeclared indexes."""
     rows = database[name]
     standing = {_identity(each): each for each in rows.list_indexes()}
     wanted = {_identity(each.document): each.document for each in declared}

@@ -339,7 +339,7 @@ class Request:
         return {"Location": f"{self.runtime.settings.public_url}{path}"}
 
     def audit(self, path: Mapping[str, str], status: int) -> None:
-        """Write the call's audit line; `path` are the parameters of its path."""
+        """Write the call's audit line; `path`: the parameters of its path."""
         things = {name: path[name] for name in path if name not in self.rules.secrets}
         operation = audit.CalledRoute(self.raw.method, self.raw.path)
         audit.record(self._caller, operation, things, status, self.details)

@@ -103,7 +103,7 @@ class Text(_Textual):
 class Binary(Response):
     """Bytes; a subclass sets its status and the media types of its answers.
 
-    It encodes itself: with its binary types, Chalice would refuse callers without `Accept`.
+    It encodes itself: Chalice's own encoding refuses callers without `Accept`.
     """
 
     status: ClassVar[HTTPStatus] = HTTPStatus.OK

@@ -17,7 +17,7 @@ _AT_ONCE = 1_000
 
 
 class GivenMark(NamedTuple):
-    """A person's vote, 0 for none, and reactions on a thing of a kind."""
+    """A person's vote, 0 for none, and reactions on a thing at a time."""
 
     thing_id: str
     user_id: str

@@ -34,21 +34,23 @@ def send_due(runtime: Runtime, show: Show) -> int:
     for row in due:
         if deadlines.remaining() < _LEAST_SECONDS:
             break
-        own = chosen.get(row["_id"], preferences.NONE)
-        if end := preferences.quiet_until(own, row["time_zone"], runtime.now()):
-            mailing.postpone(runtime, row, end)
-            continue
-        if not letters.may_have(runtime, row["email"], limit=DIGESTS):
-            mailing.postpone(runtime, row, runtime.now() + DIGESTS.every)
-            continue
-        leased = mailing.lease(runtime, row)
-        if leased is None:
-            continue
         try:
-            written += send(runtime, show, leased)
+            leased = _take(runtime, row, chosen.get(row["_id"], preferences.NONE))
+            written += leased is not None and send(runtime, show, leased)
         except Exception:  # noqa: BLE001 - once its lease is over, another run tries again
             log.exception("letter of notifications failed")
     return written
+
+
+def _take(runtime: Runtime, row: MailSetting, own: preferences.Preferences) -> MailSetting | None:
+    """Lease a row that is due; None: another run has it, or its letter is postponed."""
+    if end := preferences.quiet_until(own, row["time_zone"], runtime.now()):
+        mailing.postpone(runtime, row, end)
+        return None
+    if not letters.may_have(runtime, row["email"], limit=DIGESTS):
+        mailing.postpone(runtime, row, runtime.now() + DIGESTS.every)
+        return None
+    return mailing.lease(runtime, row)
 
 
 def send(runtime: Runtime, show: Show, leased: MailSetting) -> bool:

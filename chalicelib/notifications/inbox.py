@@ -177,7 +177,7 @@ def mark_read(runtime: Runtime, user_id: str, ids: Sequence[str]) -> None:
 
 
 def mark_read_until(runtime: Runtime, user_id: str, until: datetime) -> None:
-    """Mark the items of a person as read that were there at a time."""
+    """Mark a person's items as read, up to a time."""
     _read(runtime, user_id, {"risen": {"$lte": until}})
 
 

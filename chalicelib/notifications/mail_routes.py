@@ -194,7 +194,7 @@ def _state(runtime: Runtime, row: MailSetting | None) -> MailState:
 def _declare_confirmation(route: Route) -> None:
     @route("GET", "/notifications/mail/confirmation", raises=(UnknownMailLink,))
     def show_mail_confirmation(request: Request, query: MailLinkQuery) -> LinkPage:
-        """Show the page of a letter's link, whose button confirms the address; it changes nothing.
+        """Show the page of a letter's link; only its button confirms the address.
 
         Programs that scan letters open the links in them.
         """

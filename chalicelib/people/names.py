@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -121,6 +122,11 @@ _SIGNS = {
 _FOLDED = str.maketrans(
     _SIGNS | {each: letter for letter, alike in LOOKALIKES.items() for each in alike}
 )
+# Scripts whose marks are accents, and marks that are none of another script's vowels and letters.
+_ACCENTED = ("LATIN", "GREEK", "CYRILLIC")
+_ACCENTS = ("HEBREW", "ARABIC", "SYRIAC", "VARIATION", "COMBINING")
+# They make other letters of Kana: `パ` of `ハ`.
+_VOICED = "\u3099\u309a"
 _WORD = re.compile(r"(?:[^\W_]|[@$!|])+")
 _ENDS = "0123456789@$!|"
 # A key's bound: compatibility forms of a few characters have many letters.
@@ -151,9 +157,16 @@ def name_key(name: str) -> str:
 def lookalike_key(name: str) -> str:
     """Return a key that names share if a reader may take one for the other.
 
-    It folds case, marks, signs for letters, and similar letters of other scripts (Unicode Technical
-    Standard #39); "" for a name without letters.
+    It folds case, accents, signs for letters, and similar letters of other scripts (Unicode
+    Technical Standard #39); "" for a name without letters.
     """
+    runs = groupby(_letters(name), _is_of_name)
+    words = ("".join(run) for is_word, run in runs if is_word)
+    return "".join(map(_alike, words))[:MAX_KEY_CHARACTERS]
+
+
+def former_lookalike_key(name: str) -> str:
+    """Return the key of 0.3.0, without the marks of any script: documents may have it."""
     words = _WORD.findall(_plain_letters(name))
     return "".join(map(_alike, words))[:MAX_KEY_CHARACTERS]
 
@@ -192,6 +205,26 @@ def _plain_letters(name: str) -> str:
     """Return a name in lower case, without marks and compatibility forms."""
     letters = unicodedata.normalize("NFKD", without_blanks(name)).casefold()
     return "".join(each for each in letters if unicodedata.category(each)[0] != "M")
+
+
+def _letters(name: str) -> Iterator[str]:
+    """Yield the letters of a name in lower case, without accents.
+
+    In other scripts than `_ACCENTED` a mark is a vowel, or makes another letter.
+    """
+    is_accented = True
+    for each in unicodedata.normalize("NFKD", without_blanks(name)).casefold():
+        called = unicodedata.name(each, "")
+        if unicodedata.category(each)[0] != "M":
+            is_accented = not each.isalpha() or called.startswith(_ACCENTED)
+        elif is_accented or (called.startswith(_ACCENTS) and each not in _VOICED):
+            continue
+        yield each
+
+
+def _is_of_name(character: str) -> bool:
+    is_mark = unicodedata.category(character)[0] == "M"
+    return is_mark or character.isalnum() or character in _SIGNS
 
 
 def _alike(word: str) -> str:

@@ -130,9 +130,9 @@ def _failures_after(fields: Mapping[str, Any]) -> Document:
 
 
 def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
-    """Give a hook a new secret, beside which the former one signs for a day.
+    """Give a hook a new secret; the former secret signs beside it for a day.
 
-    Raises UnknownHook, Misconfigured, and Unavailable if other calls keep on.
+    Raises UnknownHook, Misconfigured, and Unavailable if other calls keep changing it.
     """
     secret = signatures.new_secret(runtime)
     sealed, now = signatures.seal(runtime, secret), runtime.now()

@@ -1,4 +1,4 @@
-"""Comments meet the social feed: both have one list of blocks a person."""
+"""Blocks of comments and of the social feed: one list for each person."""
 
 from typing import Any
 

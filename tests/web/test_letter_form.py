@@ -77,6 +77,28 @@ def test_hour_and_day_are_of_the_readers_clock_and_letters_of_the_pages_language
     expect(form.get_by_role("combobox", name="Uhrzeit")).to_have_value("23")
 
 
+def test_a_stored_hour_is_shown_and_saved_with_its_own_time_zone(
+    talk: Discussion, host: Site, open_page: OpenPage
+) -> None:
+    ben = talk.client.as_("ben")
+    chosen = {"every": "daily", "weekday": 1, "hour": 8, "language": "en", "email": BEN}
+    put = ben.put("/notifications/mail", **chosen, time_zone="Europe/Berlin")
+    assert put.status == 200, put.body
+    page = open_page(host, timezone_id="America/New_York")
+    open_form(page)
+    expect(panel(page)).to_contain_text("Europe/Berlin")
+    save(page)
+    expect(said(page)).to_contain_text("Saved")
+    stored = ben.get("/notifications/mail").json
+    assert (stored["hour"], stored["time_zone"]) == (8, "Europe/Berlin")
+
+    panel(page).get_by_role("combobox", name="Time").select_option("7")
+    expect(panel(page)).to_contain_text("America/New_York")
+    save(page)
+    expect(said(page)).to_contain_text("Saved")
+    assert ben.get("/notifications/mail").json["time_zone"] == "America/New_York"
+
+
 def test_a_refusal_is_said_and_the_choice_stays_to_be_changed(
     host: Site, open_page: OpenPage
 ) -> None:

@@ -44,11 +44,15 @@ def zoe(talk: Discussion) -> Site:
     return site
 
 
+def member_of(talk: Discussion, zoe: Site) -> Client:
+    bearer = {**talk.client.headers, "Authorization": f"Bearer {zoe.token()}"}
+    return Client(talk.client.app, talk.client.token, bearer)
+
+
 @pytest.fixture
 def own(talk: Discussion, zoe: Site) -> str:
     """A comment of Zoe's; its id."""
-    bearer = {**talk.client.headers, "Authorization": f"Bearer {zoe.token()}"}
-    member = Client(talk.client.app, talk.client.token, bearer)
+    member = member_of(talk, zoe)
     assert member.get("/me").json["id"].startswith("s_")
     reply = member.post(f"/nodes/{NODE}/comments", text="It is full.")
     assert reply.status == 201, reply.body
@@ -86,6 +90,21 @@ def test_a_person_of_a_site_blocks_others_alone_and_takes_a_block_back(
     card.get_by_role("button", name="Unblock: Ann").click()
 
     expect(page.get_by_text("The moon is up.")).to_be_visible()
+
+
+@pytest.mark.usefixtures("own")
+def test_all_whom_a_reader_has_blocked_are_listed(
+    talk: Discussion, zoe: Site, open_page: OpenPage
+) -> None:
+    for number in range(21):
+        assert member_of(talk, zoe).put(f"/sites/harbour/blocked/troll-{number}").status == 204
+
+    page = open_page(zoe)
+    button(page, "Zoe").click()
+    card = page.get_by_role("group", name="Zoe", exact=True)
+    card.get_by_text("People you have blocked").click()
+
+    expect(card.get_by_role("button", name="Unblock:")).to_have_count(21)
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ const MOST_SITES = 50;
 /** The address of a page of the console. @param {string} page @param {Record<string, string>} query */
 export const addressOf = (page, query) => `?${new URLSearchParams(query)}#${page}`;
 
-/** The sites that the caller's token names, or, for who moderates all, those of comments that wait. @returns {Promise<Sites>} */
+/** The sites that the caller's token names, or, for who moderates all, those of the comments that wait longest. @returns {Promise<Sites>} */
 export async function sitesOf() {
   const signedIn = await caller().catch(() => null);
   if (signedIn?.sites && !signedIn.roles.includes("admin")) return { known: signedIn.sites, isHeld: true };
   /** @type {{comments: {site: string}[]}} */
-  const queue = await ask("/moderation/comments").catch(() => ({ comments: [] }));
+  const queue = await ask("/moderation/comments?limit=200").catch(() => ({ comments: [] }));
   return { known: [...new Set(queue.comments.map(({ site }) => site))], isHeld: false };
 }
 

@@ -53,7 +53,7 @@ function person({ id, counts, status, trust, first_at, note, badges }, site) {
 }
 
 /** @param {Schemas["FlagsAnswer"]} page */
-function flagged({ flags }) {
+function flagged({ flags, next }) {
   const lines = flags.map((flag) => h("li", {}, `${flag.by}: ${FLAGS[flag.reason] || flag.reason}${flag.note && ` – ${flag.note}`}`));
-  return [h("ul", { class: "meta flags", "aria-label": "Flags" }, ...lines)];
+  return [h("ul", { class: "meta flags", "aria-label": "Flags" }, ...lines, next && h("li", {}, "and more"))];
 }

@@ -94,11 +94,14 @@ class Queue extends HTMLElement {
   async #load() {
     const queue = this.#queue;
     try {
-      const page = await this.#page(this.#next);
-      // Another queue was chosen meanwhile.
-      if (queue !== this.#queue) return;
-      this.#next = page.next;
-      this.#add(page.comments);
+      do {
+        const page = await this.#page(this.#next);
+        // Another queue was chosen meanwhile.
+        if (queue !== this.#queue) return;
+        this.#next = page.next;
+        this.#add(page.comments);
+        // All of a page may have been decided since.
+      } while (this.#next && !this.#entries.length);
     } catch (problem) {
       if (queue !== this.#queue) return;
       this.#say(told(problem));
@@ -114,7 +117,10 @@ class Queue extends HTMLElement {
       const page = await this.#page(null);
       if (queue !== this.#queue) return;
       for (const item of page.comments) this.#entry(item)?.element.dispatchEvent(new CustomEvent("claimed", { detail: item.claimed }));
-      if (!this.#next) this.#add(page.comments);
+      if (!this.#next) {
+        this.#add(page.comments);
+        this.#next = page.next;
+      }
       this.#shown();
     } catch {
       this.#say("Plaza does not answer: this list may be old.");
@@ -139,11 +145,23 @@ class Queue extends HTMLElement {
     this.#entries.splice(place, 0, entry);
   }
 
+  /** As many as are shown; "+": there are more. */
+  get #number() {
+    return `${this.#entries.length}${this.#next ? "+" : ""}`;
+  }
+
+  /** Go on with the next page once every comment of this one is decided: keys alone reach it. */
+  async #goOn() {
+    if (this.#entries.length || !this.#next) return;
+    await this.#load();
+    if (document.activeElement === this.#list) this.#focus(0);
+  }
+
   #shown() {
-    this.#count.textContent = `(${this.#entries.length}${this.#next ? "+" : ""})`;
+    this.#count.textContent = `(${this.#number})`;
     this.#more.hidden = !this.#next;
     const empty = this.#list.querySelector(".empty");
-    if (this.#entries.length) empty?.remove();
+    if (this.#entries.length || this.#next) empty?.remove();
     else if (!empty) this.#list.append(h("p", { class: "card empty" }, "Nothing waits."));
     this.#entries.forEach(({ element }, place) => {
       // The links of a card are displayed, and so reached by Tab, in this one alone.
@@ -219,7 +237,8 @@ class Queue extends HTMLElement {
     });
     this.#decided.push({ item, decided: state, isAccepted });
     this.#focus(place);
-    if (await isAccepted) this.#say(`${DONE[state]}. ${this.#entries.length} left.`);
+    await this.#goOn();
+    if (await isAccepted) this.#say(`${DONE[state]}. ${this.#number} left.`);
   }
 
   /** @param {Pending} item @param {{state: State, as_shown?: {state: string, edited_at: string | null}, reason?: string}} body */
@@ -252,6 +271,7 @@ class Queue extends HTMLElement {
     this.#at = place;
     if (this.#entries[place] === reading) this.#shown();
     else this.#focus(place);
+    this.#goOn();
     this.#say(`All by ${author.name} is being hidden. The log takes it back.`);
   }
 

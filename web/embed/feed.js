@@ -174,7 +174,7 @@ export default class PlazaFeed extends Live {
     for (const item of items) if (!this.#shown.has(item.id)) this.#list.append(this.#item(item));
     this.#next = next;
     this.#more.hidden = !next;
-    if (!this.#shown.size) this.#status.textContent = this.#words.t("nothing");
+    if (!this.#shown.size && !next) this.#status.textContent = this.#words.t("nothing");
   }
 
   #nextPage() {

@@ -30,7 +30,9 @@ export async function prepare(panel, { call, words }, button) {
   const email = /** @type {HTMLInputElement} */ (h("input", { type: "email", maxlength: MOST, autocomplete: "email", dir: "ltr", part: "input" }));
   const field = (/** @type {string} */ key, /** @type {HTMLElement} */ input) => h("label", {}, h("span", {}, t(key)), input);
   const [ofWeeks, ofDays, ofAll] = [field("lettersWeekday", weekday), field("lettersHour", hour), field("lettersEmail", email)];
-  const zone = h("small", {}, t("lettersZone", { zone: timeZone() }));
+  // The stored hour is one of the zone that it was chosen in.
+  let timeZoneOfHour = choice.every === "off" ? timeZone() : choice.time_zone;
+  const zone = h("small", {});
   const status = h("p", { role: "status" });
   const refusal = h("p", { role: "alert" });
   const form = h("form", { part: "form", onsubmit: save, oninput: changed },
@@ -45,7 +47,10 @@ export async function prepare(panel, { call, words }, button) {
     status.textContent = before + t(`letters_${stored.state}`, { email: `\u2068${stored.email}\u2069` });
   }
 
-  function changed() {
+  /** @param {Event} [event] */
+  function changed(event) {
+    if (event?.target === hour || event?.target === weekday) timeZoneOfHour = timeZone();
+    zone.textContent = t("lettersZone", { zone: timeZoneOfHour });
     const isOff = every.value === "off";
     ofWeeks.hidden = every.value !== "weekly";
     ofDays.hidden = zone.hidden = isOff || !["daily", "weekly"].includes(every.value);
@@ -60,7 +65,7 @@ export async function prepare(panel, { call, words }, button) {
     if (isSending) return;
     isSending = true;
     changed();
-    const body = { every: every.value, hour: Number(hour.value), weekday: Number(weekday.value), time_zone: timeZone(), language, email: (!email.disabled && email.value) || undefined };
+    const body = { every: every.value, hour: Number(hour.value), weekday: Number(weekday.value), time_zone: timeZoneOfHour, language, email: (!email.disabled && email.value) || undefined };
     await call(PATH, { method: "PUT", body }).then((stored) => tell(stored, `${t("lettersSaved")} `), (error) => { refusal.textContent = reason(error); });
     isSending = false;
   }

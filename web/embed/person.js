@@ -21,7 +21,7 @@ import css from "./person.css";
  */
 
 const CARD_STYLES = sheet(css);
-/** How many of a person's comments a card has, how long each is, and how many of the blocked are named. */
+/** How many of a person's comments a card has, how long each is, and how many of the blocked have names; the others have their ids. */
 const [LATEST, EXCERPT, NAMED] = [3, 140, 20];
 
 /** @param {Desk} desk */
@@ -196,8 +196,8 @@ class Cards {
     const list = h("ul", {});
     const details = h("details", {}, h("summary", {}, t("blockedPeople")), list);
     details.addEventListener("toggle", () => this.#desk.tried(async () => {
-      const ids = [...this.#blocked].slice(0, NAMED);
-      const named = await Promise.all(ids.map(async (id) => {
+      const named = await Promise.all([...this.#blocked].map(async (id, at) => {
+        if (at >= NAMED) return [id, id];
         /** @type {Schemas["PersonsCommentsAnswer"]} */
         const { comments: [last] } = await this.#get(`/people/${encodeURIComponent(id)}/comments?limit=1`);
         return [id, last?.comment.author?.name || id];

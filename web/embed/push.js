@@ -65,10 +65,11 @@ async function subscribe(place) {
 
 /** Have Plaza know a subscription. @param {PushSubscription} subscription @param {Place} place */
 async function put(subscription, { inbox, call, language }) {
-  const { endpoint, keys = {} } = subscription.toJSON();
+  const { endpoint } = subscription;
+  const { keys = {} } = subscription.toJSON();
   const body = { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth }, language, time_zone: timeZone() };
   await call(PATH, { method: "PUT", body });
-  writePushMark({ inbox, endpoint: subscription.endpoint });
+  writePushMark({ inbox, endpoint, zone: body.time_zone, language });
 }
 
 /**
@@ -83,7 +84,8 @@ export async function keepUp(mark, place) {
     await subscription?.unsubscribe();
     writePushMark(null);
   } else if (subscription) {
-    if (subscription.endpoint !== mark.endpoint) await put(subscription, place);
+    const { endpoint, zone, language } = mark;
+    if (subscription.endpoint !== endpoint || zone !== timeZone() || language !== place.language) await put(subscription, place);
   } else {
     // Once: a browser or a deployment that refuses would do so at each page.
     writePushMark(null);
@@ -116,6 +118,7 @@ export async function prepare(panel, { call, inbox, words, worker }, button) {
     // The browser may have been another reader's since.
     const id = await idOf(subscription.endpoint);
     if (!browsers.some((each) => each.id === id)) return "off_here";
+    // The next page tells Plaza the browser's zone and language of today.
     writePushMark({ inbox, endpoint: subscription.endpoint });
     return "on";
   }

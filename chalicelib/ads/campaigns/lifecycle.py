@@ -140,7 +140,7 @@ def end_flights(runtime: Runtime) -> int:
 
 
 def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
-    """End a campaign, except after a change of its flight or another run."""
+    """End a campaign whose flight is over; return whether this run ended it."""
 
     def work(session: ClientSession) -> bool:
         before = get(database, campaign_id, session)

@@ -41,7 +41,7 @@ def _asked_keywords(text: object) -> object:
 
 
 class AskedAds(Input):
-    """What a request for ads says of the page and the visitor."""
+    """The page and the visitor of a request for ads."""
 
     visitor: VisitorValue | None = Field(
         None, description="The visitor's signed value; without it, that of the cookie."

@@ -245,7 +245,7 @@ def trim(database: Database[Document], now: datetime, batch: int = TRIM_BATCH) -
 
 
 def _trimming(now: datetime) -> list[Document]:
-    """Return the update that drops old events, and advertisers without events."""
+    """Return the update that drops old events and empty advertisers, and sets the next trim."""
     kept = {
         name: {
             "$filter": {

@@ -73,12 +73,11 @@ def identify_visitor(
     *,
     consent: bool | None,
 ) -> Visitor:
-    """Return the visitor of a request; `named` and `consent` are its parameters.
+    """Return the visitor of a request; `named`, `consent`: its parameters.
 
-    `consent=false` means no visitor. `Sec-GPC: 1` and `DNT: 1` mean the same if the page states
-    no consent. The page's visitor goes before the cookie's; a signed value names either. Only
-    `consent=true` makes a new visitor. Sources: Global Privacy Control (W3C), section 3.1;
-    RFC 6265 for the cookie.
+    `consent=false` means no visitor. If the page states no consent, `Sec-GPC: 1` and `DNT: 1` mean
+    the same. A signed `named` goes before the cookie's signed value. Only `consent=true` makes a
+    new visitor. Sources: Global Privacy Control (W3C), section 3.1; RFC 6265 for the cookie.
     """
     if consent is False or (consent is None and _objects(headers)):
         return Visitor()

@@ -141,7 +141,7 @@ class StatsCsv(Text):
 
 
 class StatsRow(TypedDict):
-    """A period in which anything was read."""
+    """Hits of a period, or of a path or another group in it."""
 
     period: Annotated[datetime, Field(description="When the period starts.")]
     path: NotRequired[ShownPath]

@@ -57,7 +57,7 @@ def page(
 
 
 def waiting_comments(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
-    """Return the caller's own waiting roots, which have no rank, as they see them."""
+    """Return the caller's own waiting roots, unranked, as the caller sees them."""
     caller = rights.caller
     if caller is None or rights.viewer.moderator:
         return []

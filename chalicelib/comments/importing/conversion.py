@@ -186,7 +186,7 @@ class FileConversion(NamedTuple):
 
 
 def _answer_of(comment: ImportedComment, own: Mapping[str, Any]) -> str | None:
-    """Return the key of the comment that a comment answers, which decides its parent."""
+    """Return the key of the comment that a comment answers: its parent follows from that."""
     told = own.get("reply_to")
     return told if isinstance(told, str) else comment.parent
 

@@ -64,10 +64,10 @@ class StagedThread(TypedDict):
 
     thread: the digest of its key in the file. number: its place in the file.
     node_id: the wanted id of its node, unless a node has its address.
-    settings: of the node, if the thread makes it.
-    counts, samples: the outcome of its comments, from the moment before readers see them.
-    settled: the most comments of its node that a run has settled.
-    expires: when it goes, if its import never ends.
+    settings: the settings of the new node, if the thread makes it.
+    counts, samples: the outcome of its comments, stored before readers see them.
+    settled: the number of the node's comments that the furthest run has settled.
+    expires: the time of its removal, if its import never ends.
     """
 
     _id: str

@@ -168,7 +168,7 @@ class _Work(NamedTuple):
             yield thread
 
     def _place(self, thread: StagedThread) -> Node | None:
-        """Bring a thread's comments into its node; return the node unless it is settled."""
+        """Place a thread's comments, or plan them in a dry run; return a node to settle."""
         node = applying.find_node(self.runtime, self.wanted.site, thread)
         if self.wanted.is_dry_run:
             self.lease.save(thread, applying.plan(self.runtime, node, thread))

@@ -44,7 +44,7 @@ def html_of(runtime: Runtime, site: str, text: str) -> str:
 
 
 class FilePart(NamedTuple):
-    """Bytes of a file, whose number is 1 or more."""
+    """Bytes of a file; `file` numbers it from 1."""
 
     file: int
     content: bytes

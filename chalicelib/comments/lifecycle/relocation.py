@@ -90,6 +90,8 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
         batches = promotion.renewing(runtime, node, store_of(runtime, node).export(node))
         batches = tally.of(_render_for(runtime, node, arriving, batches))
         store_of(runtime, arriving).load(arriving, batches)
+        # A new node may take the former id from then on.
+        until = runtime.now()
         arrived = _switch(runtime, node, arriving, tally)
     except Moved:
         promotion.abandon(runtime, node)
@@ -100,7 +102,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
             raise StoreTooSmall from None
         raise
     queue.queue_again(runtime, arrived)
-    queue.forget(runtime.database, node)
+    queue.forget(runtime.database, node, until)
     carry(runtime, node, to)
     terms.carry(runtime, node, to)
     watches.carry(runtime, node, to)

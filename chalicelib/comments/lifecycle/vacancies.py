@@ -135,7 +135,7 @@ def _forget_rows(runtime: Runtime, node: Node, until: datetime, part: float) -> 
 
 
 def stop_forwarding(runtime: Runtime, node_id: str) -> None:
-    """Free a forwarding id; without a forward, nothing changes. Raises Unavailable."""
+    """End the forward of an id, if there is any; a sweep frees the id. Raises Unavailable."""
     check_empty(runtime, node_id)
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node_id, "vacant.moved_to": {"$type": "string"}},

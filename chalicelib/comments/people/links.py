@@ -1,4 +1,4 @@
-"""Documents of unused links in letters, and of the codes that they lead on with."""
+"""Documents of unused links in letters, and of unused codes for tokens."""
 
 import hashlib
 from datetime import datetime, timedelta

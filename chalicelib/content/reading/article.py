@@ -74,5 +74,7 @@ def _byline(article: Article) -> str:
     parts = [f'<b dir="auto">{escape(article.author)}</b>'] if article.author else []
     if article.published_at is not None:
         at = article.published_at
-        parts.append(f'<time datetime="{at.isoformat()}">{at:%d %B %Y, %H:%M} UTC</time>')
+        # In English, in an article of any language.
+        date = f"{at:%d %B %Y, %H:%M} UTC"
+        parts.append(f'<time datetime="{at.isoformat()}" lang="en" dir="ltr">{date}</time>')
     return f"<p>{' '.join(parts)}</p>" if parts else ""

@@ -258,7 +258,7 @@ def _change(
 ) -> Cart | None:
     """Change an open cart that still has the version read and meets the condition; return it.
 
-    None: it has another version, or does not meet the condition.
+    None: the cart is not open, has changed, or does not meet the condition.
     """
     this = {"_id": cart["_id"], "version": cart["version"], "state": "open", **(condition or {})}
     touched = {"touched": runtime.now()}

@@ -63,7 +63,7 @@ def page(
 
 
 def parts(where: Document, order: Order, wanted: PriceBounds) -> list[Document]:
-    """Return the filters of the parts of a list, the first part first."""
+    """Return a filter for each part of a list, in the list's order."""
     if order == "newest":
         return [at_prices(where, wanted)]
     rising = [narrow(where, part) for part in prices.parts(wanted)]

@@ -1,6 +1,6 @@
-"""Entries as documents of their own, and the counters in the stock's: one transaction each.
+"""Entries as documents, and counters in the stock: one transaction changes both.
 
-Every write raises the stock's `version`, so that it conflicts with a move of the stock.
+Every write but `prolong` raises the stock's `version`, to conflict with a move of the stock.
 """
 
 from datetime import datetime

@@ -101,7 +101,7 @@ def end_following(runtime: Runtime, owner_id: str, member_id: str) -> None:
 
 
 def part(runtime: Runtime, one: str, other: str, first: Callable[[ClientSession], None]) -> None:
-    """End the following of two users both ways, in one transaction that begins with `first`."""
+    """Unfollow two users from each other, in one transaction that begins with `first`."""
     _make(runtime, _leaving_all(one, other), _leaving_all(other, one), first=first)
 
 

@@ -159,9 +159,9 @@ def list_all(
 ) -> PostCommentsAnswer:
     """Return a page of a post's comments, oldest first: `{comments, next}`.
 
-    A page that blocks thin may be short before the end; `next` is None at the end. Raises
-    UnknownPost if the reader may not see the post, and Forbidden if a reader other than its author
-    asks for comments that blocks hide.
+    Blocks may make a page short before the end; `next` is None at the end. Raises UnknownPost if
+    the reader may not see the post, and Forbidden if a reader other than its author asks for
+    comments that blocks hide.
     """
     post = posts.find_visible(runtime.database, post_id, reader_id)
     if query.blocked and post["by"]["id"] != reader_id:

@@ -175,7 +175,7 @@ def _batches(authors: list[str]) -> Iterable[list[str]]:
 
 
 def find_existing(database: Database[Document], post_ids: Iterable[str]) -> list[ReadPost]:
-    """Return the posts among these that exist."""
+    """Return the posts of these ids that exist."""
     return list(posts.find_all(database, post_ids).values())
 
 

@@ -79,5 +79,5 @@ def _declare_news(route: Route) -> None:
     def read_my_incoming_posts(
         request: Request, caller: Principal, query: PageQuery
     ) -> Ok[PostsAnswer]:
-        """Read the posts to your wall, or to circles with you, newest first."""
+        """Read the posts to your wall, or to circles that you are in, newest first."""
         return Ok(news.read_incoming(request.runtime, caller.id, query))

@@ -29,6 +29,8 @@ def is_in(phrase: str, text: str) -> bool:
         ("caf\u00e9", "cafe\u0301"),
         ("*\u8d4c\u573a*", "\u6fb3\u95e8\u8d4c\u573a\u7f51"),
         ("\u0915\u092e", "\u0915\u092e \u0939\u0948"),
+        ("bedava bahis", "BEDAVA BAH\u0130S sitesi"),
+        ("k\u0131rm\u0131z\u0131", "KIRMIZI"),
         # No expression, but a literal.
         ("a.b", "a b"),
         ("(a+)+", "a"),

@@ -18,6 +18,7 @@ from chalicelib.comments.people.rows import (
 )
 from chalicelib.guest_tokens import LIFETIME
 from chalicelib.people.ids import GUEST_ID
+from chalicelib.people.names import former_lookalike_key
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.support.clock import Clock
@@ -179,6 +180,26 @@ def test_no_guest_has_the_name_of_a_person_there_in_any_spelling(site: Client, n
     assert (begun(site, name).status, begun(site, name).code) == (409, "name_taken")
     # Elsewhere nobody has it.
     assert site.post("/sites/shop/guests", name=name).status == 201
+
+
+@pytest.mark.parametrize(
+    ("taken", "free"),
+    [
+        ("\u0930\u093e\u092e", "\u0930\u0940\u092e\u093e"),  # Ram and Rima, in Devanagari
+        ("\u30cf\u30cf", "\u30d1\u30d1"),  # haha and papa, in Katakana
+    ],
+)
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_name_that_differs_by_its_vowels_is_free(
+    site: Client, runtime: Runtime, taken: str, free: str, *, is_old: bool
+) -> None:
+    site.as_("bob", name=taken).post(COMMENTS, text="Mine")
+    if is_old:
+        former = {"taken_key": former_lookalike_key(taken)}
+        PEOPLE.of(runtime.database).update_many({}, {"$set": former})
+
+    assert begun(site, free).status == 201
+    assert begun(site, taken).code == "name_taken"
 
 
 def test_a_name_follows_its_person_and_guests_may_share_one(site: Client, workers: Workers) -> None:

@@ -45,6 +45,38 @@ def test_a_moderator_clears_a_queue_of_twenty_by_keys_alone(desk: Desk) -> None:
     ] * 5
 
 
+def test_keys_alone_reach_the_comments_of_the_next_page(desk: Desk) -> None:
+    comments = [desk.post(f"Comment {number}", f"p{number}") for number in range(52)]
+    page = desk.open()
+    expect(page.get_by_role("article")).to_have_count(50)
+    expect(page.get_by_role("article").first).to_be_focused()
+
+    for _ in range(50):
+        page.keyboard.press("a")
+    expect(page.get_by_role("article")).to_have_count(2)
+    expect(page.get_by_role("article").first).to_be_focused()
+    for _ in range(2):
+        page.keyboard.press("a")
+
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    until(page, lambda: {desk.state(each) for each in comments} == {"visible"})
+
+
+def test_comments_that_come_in_beyond_a_page_are_reached_too(desk: Desk) -> None:
+    desk.post("Comment 0", "p0")
+    page = desk.open(before=lambda page: page.clock.install())
+    expect(page.get_by_role("article")).to_have_count(1)
+    for number in range(51):
+        desk.post(f"Comment {number + 1}", f"p{number + 1}")
+
+    page.clock.fast_forward(30_000)
+
+    expect(page.get_by_role("article")).to_have_count(50)
+    expect(page.get_by_role("heading", name="Waiting for you")).to_contain_text("(50+)")
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("article")).to_have_count(52)
+
+
 def test_the_token_leaves_the_address_and_stays_in_the_tab(desk: Desk) -> None:
     page = desk.open()
 

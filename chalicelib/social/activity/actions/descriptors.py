@@ -72,7 +72,7 @@ def _type_of(descriptor: Any) -> str | None:
 
 
 class _Shown:
-    """Marks a field that answers with a descriptor of any type: stored types may have gone."""
+    """Marks a field of an answer: any descriptor, even of an unregistered type."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         shapes = map(_shape, types.all_types().values())
