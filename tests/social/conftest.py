@@ -42,8 +42,10 @@ def design(request: pytest.FixtureRequest) -> Design:
 
 
 @pytest.fixture
-def meantime() -> Meantime:
-    return Meantime()
+def meantime() -> Iterator[Meantime]:
+    meantime = Meantime()
+    yield meantime
+    assert not meantime.failures
 
 
 @pytest.fixture

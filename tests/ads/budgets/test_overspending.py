@@ -3,6 +3,7 @@
 PLAZA_TEST_SECONDS says for how long, 4 seconds without it.
 """
 
+import itertools
 import os
 import random
 import threading
@@ -26,6 +27,8 @@ pytestmark = pytest.mark.processes
 
 BUDGET_IMPRESSIONS = 500
 SECONDS = float(os.environ.get("PLAZA_TEST_SECONDS", "4"))
+# A swarm that bills less has shown little; a busy machine takes several.
+LEAST_BILLED, PATIENCE_SECONDS = 20, 60
 FLIGHT = {"starts_at": "2000-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z"}
 
 
@@ -67,9 +70,13 @@ def swarm_and_sample(runtime: Runtime, uri: str) -> tuple[int, list[int]]:
     done = threading.Event()
 
     def run() -> None:
+        work, name = "tests.ads.support.budget_worker:serve_and_count", runtime.settings.database
+        until = time.monotonic() + PATIENCE_SECONDS
         try:
-            work = "tests.ads.support.budget_worker:serve_and_count"
-            died.append(run_swarm(work, uri, runtime.settings.database, seconds=SECONDS))
+            for seed in itertools.count(1):
+                died.append(run_swarm(work, uri, name, seconds=SECONDS, seed=seed))
+                if billed(runtime) >= LEAST_BILLED or time.monotonic() > until:
+                    break
         finally:
             done.set()
 
@@ -79,7 +86,7 @@ def swarm_and_sample(runtime: Runtime, uri: str) -> tuple[int, list[int]]:
         samples.append(check(runtime)["spent_micros"] // PRICE)
         assert billed(runtime) <= BUDGET_IMPRESSIONS
     thread.join()
-    return died[0], samples
+    return sum(died), samples
 
 
 def test_a_budget_is_spent_to_the_last_impression_and_not_beyond(
@@ -91,6 +98,7 @@ def test_a_budget_is_spent_to_the_last_impression_and_not_beyond(
     assert deaths > 2 * SECONDS
     assert len(samples) > 10 * SECONDS
     assert samples == sorted(samples)
+    assert samples[-1] >= LEAST_BILLED
     healthy = Container(spring.database, random.Random(1))
     finish(healthy)
     balance = check(spring)

@@ -9,7 +9,7 @@ from pymongo.collection import Collection
 
 _WRITES = (
     *("insert_one", "insert_many", "update_one", "update_many", "replace_one"),
-    *("delete_one", "delete_many"),
+    *("delete_one", "delete_many", "find_one_and_update", "find_one_and_delete", "bulk_write"),
 )
 
 

@@ -157,6 +157,8 @@ def test_a_checkout_cut_at_any_write_ends_well(
     shop.come_to_rest()
 
     shop.check_end()
+    declined = ORDERS.of(runtime.database).find({"email": EMAILS[1]})
+    assert {order["state"] for order in declined} == {"void"}
 
 
 def cut_at(

@@ -18,6 +18,7 @@ _WRITES = (
     "delete_many",
     "find_one_and_update",
     "find_one_and_delete",
+    "bulk_write",
 )
 Edge = Literal["before", "after"]
 

@@ -8,7 +8,7 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts.shapes import CARTS
-from chalicelib.shop.orders.shapes import ORDERS
+from chalicelib.shop.orders.shapes import ORDERS, charge_of
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import MOVEMENTS, STOCKS
@@ -21,6 +21,7 @@ class Figures:
     sold_and_on_the_shelf: int
     lost: int
     charged_without_order: int
+    unpaid: int
     stuck: int
     unbalanced: int
     sold: int
@@ -29,7 +30,7 @@ class Figures:
     def wrong(self) -> tuple[int, ...]:
         """Return what has to be nothing."""
         units = (self.sold_and_on_the_shelf, self.lost, self.unbalanced)
-        return (*units, self.charged_without_order, self.stuck)
+        return (*units, self.charged_without_order, self.unpaid, self.stuck)
 
 
 def figures(runtime: Runtime) -> Figures:
@@ -49,6 +50,7 @@ def figures(runtime: Runtime) -> Figures:
         sold_and_on_the_shelf=twice,
         lost=lost,
         charged_without_order=charged_without_order(runtime.database),
+        unpaid=unpaid(runtime.database),
         stuck=_stuck(runtime.database),
         unbalanced=unbalanced,
         sold=sum(sold.values()),
@@ -73,6 +75,14 @@ def charged_without_order(database: Database[Document]) -> int:
         is_done = order is not None and order["state"] == "done"
         charged += given != (0 if is_done else payment["amount_micros"])
     return charged
+
+
+def unpaid(database: Database[Document]) -> int:
+    """Count orders that are done without a payment of their total."""
+    done = list(ORDERS.of(database).find({"state": "done"}))
+    paid = FAKE_PAYMENTS.of(database).find({"status": "succeeded"})
+    amounts = {payment["_id"]: payment["amount_micros"] for payment in paid}
+    return sum(amounts.get(each["_id"]) != charge_of(each).amount_micros for each in done)
 
 
 def _stuck(database: Database[Document]) -> int:
