@@ -68,6 +68,10 @@ def test_another_page_does_not(client: Client, url: str) -> None:
     ("url", "expected"),
     [
         ("https://münchen.example/", "https://xn--mnchen-3ya.example/"),
+        ("https://straße.example:443/", "https://xn--strae-oqa.example/"),
+        ("https://Βόλος.example:8000/", "https://xn--nxasmm1c.example:8000/"),
+        ("https://my_höst.example/", "https://xn--my_hst-zxa.example/"),
+        ("https://☃.example/", "https://xn--n3h.example/"),
         ("https://a.example", "https://a.example/"),
         ("https://a.example/straße?q=ä", "https://a.example/stra%C3%9Fe?q=%C3%A4"),
         ("https://a.example/%c3%a4", "https://a.example/%C3%A4"),
@@ -81,6 +85,21 @@ def test_an_address_has_the_form_that_browsers_have(url: str, expected: str) -> 
     assert plain(url) == expected
     assert len(key_of(url)) == 22
     assert plain(expected) == expected
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_host_of_before_is_found_by_its_browsers_form_alone(
+    client: Client, runtime: Runtime, *, is_old: bool
+) -> None:
+    """Releases before 0.4.0 stored the key of another host, which may be a site of its own."""
+    put(client, "blog:a", "https://straße.example/moon")
+    if is_old:
+        former = {"url_key": key_of("https://strasse.example/moon")}
+        NODES.of(runtime.database).update_one({"_id": "blog:a"}, {"$set": former})
+
+    for host in ("straße", "xn--strae-oqa"):
+        assert find(client, f"https://{host}.example/moon").json["id"] == "blog:a"
+    assert find(client, "https://strasse.example/moon").code == "unknown_node"
 
 
 def test_half_a_surrogate_pair_has_a_key() -> None:
