@@ -1,7 +1,7 @@
 """The lease of a site's import: one worker at a time runs it, and the next goes on from there."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeGuard
 
@@ -62,11 +62,11 @@ class Lease:
         goes_on = _is_same(found, same) and (is_ending or _has_rows(found, runtime.now()))
         if found is not None:
             _check_free(runtime, found)
-        stored = _claim(runtime, found, site, {} if goes_on else _new(runtime, same))
+        lease = cls(runtime, _claim(runtime, found, site, {} if goes_on else _new(runtime, same)))
         if found is not None and not goes_on:
             # Not before: another worker may have gone on with them until then.
-            remove_rows(runtime, found["run"])
-        return cls(runtime, stored)
+            remove_rows(runtime, found["run"], lease.keep)
+        return lease
 
     def keep(self) -> None:
         """Extend the lease; raises ImportTakenOver."""
@@ -118,7 +118,7 @@ class Lease:
 
     def end(self) -> Import:
         """Remove the rows of the import, and return it; raises ImportTakenOver."""
-        remove_rows(self._runtime, self.read["run"])
+        remove_rows(self._runtime, self.read["run"], self.keep)
         self._set({"status": "done", "ended": self._runtime.now(), "leased_until": _NOW})
         return self.read
 
@@ -139,14 +139,15 @@ class Lease:
 _NOW = object()
 
 
-def remove_rows(runtime: Runtime, run: str) -> None:
-    """Remove the rows of an import, in steps."""
+def remove_rows(runtime: Runtime, run: str, keep: Callable[[], None]) -> None:
+    """Remove the rows of an import, in steps; `keep` extends the lease after each."""
     database = runtime.database
     for rows in (STAGED.of(database), THREADS.of(database)):
         while ids := [
             row["_id"] for row in rows.find({"run": run}, {"_id": 1}).limit(_REMOVED_AT_ONCE)
         ]:
             rows.delete_many({"run": run, "_id": {"$in": ids}})
+            keep()
 
 
 def _claim(runtime: Runtime, found: Import | None, site: str, made: Document) -> Import:

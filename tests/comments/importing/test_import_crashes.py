@@ -3,7 +3,7 @@
 import gc
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -369,16 +369,35 @@ def test_rows_of_a_former_order_stay_until_another_has_the_site(
     held: list[str] = []
     remove = lease.remove_rows
 
-    def note_and_remove(given: Runtime, run: str) -> None:
+    def note_and_remove(given: Runtime, run: str, keep: Callable[[], None]) -> None:
         found = given.database["comments.import"].find_one({"_id": "default"})
         assert found is not None
         held.append(found["digest"])
-        remove(given, run)
+        remove(given, run, keep)
 
     monkeypatch.setattr(lease, "remove_rows", note_and_remove)
     bring(runtime, ITEMS, digest="other")
 
     assert held == ["other", "other"]
+
+
+def test_an_import_keeps_its_site_while_its_rows_go(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = lease.remove_rows
+
+    def remove_slowly(given: Runtime, run: str, keep: Callable[[], None]) -> None:
+        def keep_and_wait() -> None:
+            clock.advance(seconds=40)
+            keep()
+
+        remove(given, run, keep_and_wait)
+        with pytest.raises(ImportRunning):
+            running.run(given, ImportOrder("default", "isso", "other"), lambda: ITEMS)
+
+    monkeypatch.setattr(lease, "remove_rows", remove_slowly)
+
+    assert bring(runtime, ITEMS)["status"] == "done"
 
 
 def test_parts_are_held_one_at_a_time(runtime: Runtime) -> None:

@@ -9,6 +9,7 @@ from chalicelib.comments.importing.formats.cleaning import (
     key_of,
     line_of,
     number_of,
+    page_key_of,
     text_of,
     url_of,
 )
@@ -33,7 +34,7 @@ def parse(stream: BinaryIO) -> Iterator[Item]:
 def _items(record: Record, threads: Threads) -> Iterator[Item]:
     page = text_of(record.get("page_key")).strip()
     # Pages of several sites may have one key.
-    thread = key_of(page and f"{text_of(record.get('site_name'))} {page}")
+    thread = page_key_of(page and f"{text_of(record.get('site_name'))} {page}")
     comment = _comment(record, thread)
     locked = is_true(record.get("page_admin_only"))
     title = line_of(record.get("page_title"))

@@ -1,5 +1,6 @@
 """Foreign texts in the form that Plaza stores: printable, with plain newlines, within bounds."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -43,6 +44,14 @@ def key_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return line_of(value)
+
+
+def page_key_of(address: Any) -> str:
+    """Return the key of a page: its address, or the hash of a long address."""
+    text = text_of(address)
+    if len(text) <= MAX_LINE_CHARACTERS:
+        return key_of(address)
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 def email_of(value: Any) -> str | None:

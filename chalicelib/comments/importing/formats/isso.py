@@ -15,6 +15,7 @@ from chalicelib.comments.importing.formats.cleaning import (
     key_of,
     line_of,
     number_of,
+    page_key_of,
     skip,
     text_of,
     url_of,
@@ -148,7 +149,7 @@ def _rows(database: sqlite3.Connection) -> Iterator[Item]:
 def _generic(stream: BinaryIO) -> Iterator[Item]:
     for group in groups(stream, [("*",)], ("id", "title"), ("comments", "*")):
         uri = group.head.get("id")
-        key = key_of(uri)
+        key = page_key_of(uri)
         if not key:
             yield skip("no_address", f"line {group.line}", group.head.get("title"))
             continue

@@ -1,17 +1,16 @@
 """Remark42: its backup, a line about users and pages and then a comment on each line."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from chalicelib.comments.importing.formats.cleaning import (
-    MAX_LINE_CHARACTERS,
     author_of,
     email_of,
     is_true,
     key_of,
     line_of,
     number_of,
+    page_key_of,
     text_of,
     url_of,
 )
@@ -59,20 +58,12 @@ def _note(is_user: bool, record: Record, emails: Shelf, locked: Seen) -> None:  
     """Note the address of a user, or a page that takes no more comments."""
     if not is_user:
         if is_true(record.get("read_only")):
-            locked.is_new(_page_of(record.get("url")))
+            locked.is_new(page_key_of(record.get("url")))
         return
     details = record.get("details")
     email = email_of(details.get("email")) if isinstance(details, Mapping) else None
     if email:
         emails.put(key_of(record.get("id")), email)
-
-
-def _page_of(address: Any) -> str:
-    """Return the key of a page: its address, or the hash of a long address."""
-    text = text_of(address)
-    if len(text) <= MAX_LINE_CHARACTERS:
-        return key_of(address)
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 class _Reader:
@@ -83,7 +74,7 @@ class _Reader:
     def items(self, record: Record) -> Iterator[Item]:
         """Yield a comment, after its thread if it is the first there."""
         locator = _part(record, "locator")
-        thread = _page_of(locator.get("url"))
+        thread = page_key_of(locator.get("url"))
         comment = self._comment(record, thread)
         title = line_of(record.get("title"))
         locked = thread in self._locked

@@ -9,6 +9,7 @@ from chalicelib.comments.importing.formats.cleaning import (
     is_true,
     key_of,
     number_of,
+    page_key_of,
     text_of,
     url_of,
 )
@@ -33,7 +34,7 @@ def parse(stream: BinaryIO) -> Iterator[Item]:
 
 def _items(record: Record, threads: Threads) -> Iterator[Item]:
     path, address = text_of(record.get("url")).strip(), text_of(record.get("href")).strip()
-    thread = key_of(path or address)
+    thread = page_key_of(path or address)
     comment = _comment(record, thread)
     yield from threads.start(thread, url_of(path) or url_of(address))
     yield comment

@@ -8,6 +8,7 @@ from chalicelib.comments.importing.formats.cleaning import (
     author_of,
     key_of,
     number_of,
+    page_key_of,
     text_of,
     url_of,
 )
@@ -44,7 +45,7 @@ def parse(stream: BinaryIO) -> Iterator[Item]:
 
 def _items(record: Record, threads: Threads) -> Iterator[Item]:
     path = text_of(record.get("url")).strip()
-    thread = key_of(path)
+    thread = page_key_of(path)
     comment = _comment(record, thread)
     yield from threads.start(thread, url_of(path))
     yield comment

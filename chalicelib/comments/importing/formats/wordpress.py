@@ -9,6 +9,7 @@ from chalicelib.comments.importing.formats.cleaning import (
     author_of,
     key_of,
     line_of,
+    page_key_of,
     skip,
     text_of,
     url_of,
@@ -90,7 +91,7 @@ class _Page:
         """Return the item as a thread, and note its key."""
         link = self.get("link")
         named = (self.get(each) for each in ("wp:post_id", "dsq:thread_identifier"))
-        self.key = key_of(next(filter(None, named), link))
+        self.key = page_key_of(next(filter(None, named), link))
         is_closed = self.get("wp:comment_status").lower() == "closed"
         title = line_of(self.html(self.get("title")))
         return ImportedThread(key=self.key, url=url_of(link), title=title, locked=is_closed)

@@ -1,6 +1,7 @@
 """Remark42, Commento, Twikoo, Waline and Artalk: their fields, and what others lose."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -59,6 +60,17 @@ def test_remark42_keeps_two_long_addresses_apart() -> None:
     found = threads(items)
     assert [each.url for each in found] == pages
     assert [each.locked for each in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "field"),
+    [("waline", waline, "url"), ("twikoo", twikoo, "url"), ("artalk", artalk, "page_key")],
+)
+def test_two_long_addresses_are_two_pages(name: str, made: Callable[..., str], field: str) -> None:
+    pages = [f"/{'x' * 600}/{number}" for number in range(2)]
+    records = [{"id": number, "_id": number, field: page} for number, page in enumerate(pages)]
+
+    assert [each.url for each in threads(read(name, made(*records)))] == pages
 
 
 def test_remark42_tells_two_guests_of_one_name_apart() -> None:
