@@ -16,7 +16,8 @@ from itertools import groupby, pairwise
 
 from chalicelib.texts import IGNORABLE
 
-# The version of these rules; a schedule replaces stored tokens of another version.
+# The version of these rules; a schedule replaces stored tokens of another version, for pages and
+# products. Those of comments take the command `compare_terms`.
 RULES = 3
 MAX_TOKEN_CHARACTERS = 64
 

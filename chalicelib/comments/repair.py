@@ -138,7 +138,7 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
             continue
         if (html, RENDERER) == (comment["html"], comment["renderer"]):
             continue
-        # An edit in between has the new renderer already.
+        # An edit in between has another text, or the new renderer already.
         where: CommentFields = {"renderer": comment["renderer"], "text": comment["text"]}
         changed = change_comment(
             runtime, node, comment["id"], {"html": html, "renderer": RENDERER}, where

@@ -31,17 +31,16 @@ def register(
     """
     rows, now = SUBSCRIPTIONS.of(runtime.database), runtime.now()
     mine = {"_id": browser.id, "user_id": user_id}
-    fields: Any = {
-        **browser._asdict(),
-        "key": runtime.settings.vapid_public_key,
-        "language": language,
-        "time_zone": time_zone,
-        "seen": now,
-    }
-    again = {"$set": fields}
-    known = rows.find_one_and_update(mine, again, return_document=ReturnDocument.AFTER)
-    if known is not None:
-        return known
+    told: Any = {"language": language, "time_zone": time_zone, "seen": now}
+    fields = {**told, **browser._asdict(), "key": runtime.settings.vapid_public_key}
+    # A subscription keeps its key, which the deployment may have changed since.
+    same = {**mine, "p256dh": browser.p256dh}
+    for where, changed in ((same, told), (mine, fields)):
+        known = rows.find_one_and_update(
+            where, {"$set": changed}, return_document=ReturnDocument.AFTER
+        )
+        if known is not None:
+            return known
     owed_nothing = {"made": now, "since": now, "wakes": 0, "tries": 0, "claimed": None}
     new: Any = {**mine, **fields, **owed_nothing}
     rows.replace_one({"_id": browser.id}, new, upsert=True)

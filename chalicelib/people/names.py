@@ -165,12 +165,6 @@ def lookalike_key(name: str) -> str:
     return "".join(map(_alike, words))[:MAX_KEY_CHARACTERS]
 
 
-def former_lookalike_key(name: str) -> str:
-    """Return the key of 0.3.0, without the marks of any script: documents may have it."""
-    words = _WORD.findall(_plain_letters(name))
-    return "".join(map(_alike, words))[:MAX_KEY_CHARACTERS]
-
-
 def acceptable(claim: object, reserved: tuple[str, ...], *, is_staff: bool) -> str | None:
     """Return a token's name without invisible characters; None: Plaza may not show it.
 

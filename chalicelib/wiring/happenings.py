@@ -35,28 +35,30 @@ def settle_again(runtime: Runtime, after: str = "", most_actions: int = 1_000) -
     """Make Plaza's own actions agree with their things, in the order of their ids.
 
     Actions of sites that are not listed any more go, and do not come back. Returns `{settled,
-    next}`: the number of actions, and the action to continue after, or null.
+    next}`: the number of Plaza's own actions, and the action to continue after, or null.
     """
-    there = {"_id": {"$gt": after}, "cause": {"$exists": True}, "deleted": False}
-    found = ACTIONS.of(runtime.database).find(there, {"cause": 1}).sort("_id", ASCENDING)
-    rows = list(found.limit(most_actions))
-    for row in rows:
-        _settle(runtime, row["cause"]["kind"], row["cause"]["thing"])
+    fields = {"cause": 1, "deleted": 1}
+    found = ACTIONS.of(runtime.database).find({"_id": {"$gt": after}}, fields)
+    rows = list(found.sort("_id", ASCENDING).limit(most_actions))
+    own = [row["cause"] for row in rows if "cause" in row and not row["deleted"]]
+    for thing in own:
+        kind, name = thing["kind"], thing["thing"]
+        cause = CAUSES[kind](runtime, name)
+        is_listed = cause is not None and _is_of_listed_site(runtime, cause)
+        happenings.settle(runtime, kind, name, cause if is_listed else None)
     following = rows[-1]["_id"] if len(rows) == most_actions else None
-    return {"settled": len(rows), "next": following}
+    return {"settled": len(own), "next": following}
 
 
 def _run(runtime: Runtime, job: Happened) -> None:
     if job.kind == DISCUSSION:
         for kind, thing in happenings.reported_things(runtime, job.thing):
-            _settle(runtime, kind, thing)
+            happenings.settle(runtime, kind, thing, CAUSES[kind](runtime, thing))
     elif job.kind in CAUSES:
-        _settle(runtime, job.kind, job.thing)
+        happenings.settle(runtime, job.kind, job.thing, CAUSES[job.kind](runtime, job.thing))
 
 
-def _settle(runtime: Runtime, kind: str, thing: str) -> None:
-    """Make the feed agree with a thing; a site that is not listed any more has no actions."""
-    site = DEFAULT_SITE if kind == "post" else site_of(thing)
-    is_listed = site in runtime.settings.action_sites
-    cause = CAUSES[kind](runtime, thing) if is_listed else None
-    happenings.settle(runtime, kind, thing, cause)
+def _is_of_listed_site(runtime: Runtime, cause: Cause) -> bool:
+    """Return whether a thing is at a site with happenings, wherever its page has moved."""
+    site = site_of(cause.page_id) if cause.page_id else None
+    return (site or DEFAULT_SITE) in runtime.settings.action_sites

@@ -371,7 +371,9 @@ def test_a_refused_message_is_not_sent_again(desk: Desk) -> None:
 
 def test_a_browser_of_another_key_gets_nothing_until_it_registers_again(desk: Desk) -> None:
     desk.subscribe()
-    SUBSCRIPTIONS.of(desk.runtime.database).update_many({}, {"$set": {"key": "B" + "A" * 86}})
+    other = "B" + "A" * 86
+    former = {"$set": {"key": other, "p256dh": other}}
+    SUBSCRIPTIONS.of(desk.runtime.database).update_many({}, former)
     tell(desk.runtime)
     desk.pass_by(minutes=1)
     assert desk.came() == []
@@ -380,6 +382,16 @@ def test_a_browser_of_another_key_gets_nothing_until_it_registers_again(desk: De
     desk.pass_by(minutes=1)
 
     assert desk.bodies() == ["Reply 2."]
+
+
+def test_a_subscription_keeps_its_key_when_its_browser_tells_it_again(desk: Desk) -> None:
+    desk.subscribe()
+    SUBSCRIPTIONS.of(desk.runtime.database).update_many({}, {"$set": {"key": "B" + "A" * 86}})
+    desk.subscribe()
+    tell(desk.runtime)
+    desk.pass_by(minutes=1)
+
+    assert desk.came() == []
 
 
 def test_the_next_person_at_a_browser_gets_nothing_of_the_last(desk: Desk) -> None:

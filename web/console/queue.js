@@ -28,6 +28,8 @@ class Queue extends HTMLElement {
   #at = 0;
   /** @type {string | null} */
   #next = null;
+  /** The cursor of the last page that was read. @type {string | null} */
+  #last = null;
   /** Decisions to take back. @type {Decision[]} */
   #decided = [];
   /** When the last decision on each comment was answered; Infinity while one is on its way. @type {Map<string, number>} */
@@ -66,7 +68,7 @@ class Queue extends HTMLElement {
   async #choose(queue) {
     this.#queue = queue;
     this.#entries = [];
-    this.#next = null;
+    this.#next = this.#last = null;
     this.#at = 0;
     this.#list.replaceChildren();
     await this.#load();
@@ -91,22 +93,26 @@ class Queue extends HTMLElement {
     return !!batch && Date.parse(item.edited_at || item.posted_at) <= batch.at && askedAt < batch.answeredAt + HIDING_MS;
   }
 
+  /** Show the next page; return whether it came. */
   async #load() {
     const queue = this.#queue;
     try {
       do {
         const page = await this.#page(this.#next);
         // Another queue was chosen meanwhile.
-        if (queue !== this.#queue) return;
+        if (queue !== this.#queue) return false;
+        this.#last = this.#next;
         this.#next = page.next;
         this.#add(page.comments);
         // All of a page may have been decided since.
       } while (this.#next && !this.#entries.length);
     } catch (problem) {
-      if (queue !== this.#queue) return;
-      this.#say(told(problem));
+      if (queue === this.#queue) this.#say(told(problem));
+      return false;
+    } finally {
+      if (queue === this.#queue) this.#shown();
     }
-    this.#shown();
+    return true;
   }
 
   /** Show what came in since, and which others read now; what is shown stays where it is. */
@@ -118,10 +124,13 @@ class Queue extends HTMLElement {
       if (queue !== this.#queue) return;
       for (const item of page.comments) this.#entry(item)?.element.dispatchEvent(new CustomEvent("claimed", { detail: item.claimed }));
       if (!this.#next) {
-        this.#add(page.comments);
-        this.#next = page.next;
+        const end = this.#last ? await this.#page(this.#last) : page;
+        if (queue !== this.#queue) return;
+        this.#add(end.comments);
+        this.#next = end.next;
       }
       this.#shown();
+      await this.#goOn();
     } catch {
       this.#say("Plaza does not answer: this list may be old.");
     }
@@ -150,11 +159,12 @@ class Queue extends HTMLElement {
     return `${this.#entries.length}${this.#next ? "+" : ""}`;
   }
 
-  /** Go on with the next page once every comment of this one is decided: keys alone reach it. */
+  /** Go on with the next page once every comment of this one is decided: keys alone reach it. Return whether it came. */
   async #goOn() {
-    if (this.#entries.length || !this.#next) return;
-    await this.#load();
+    if (this.#entries.length || !this.#next) return true;
+    const isThere = await this.#load();
     if (document.activeElement === this.#list) this.#focus(0);
+    return isThere;
   }
 
   #shown() {
@@ -237,8 +247,8 @@ class Queue extends HTMLElement {
     });
     this.#decided.push({ item, decided: state, isAccepted });
     this.#focus(place);
-    await this.#goOn();
-    if (await isAccepted) this.#say(`${DONE[state]}. ${this.#number} left.`);
+    const isThere = await this.#goOn();
+    if ((await isAccepted) && isThere) this.#say(`${DONE[state]}. ${this.#number} left.`);
   }
 
   /** @param {Pending} item @param {{state: State, as_shown?: {state: string, edited_at: string | null}, reason?: string}} body */

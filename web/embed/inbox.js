@@ -75,7 +75,6 @@ export class Inbox {
     if (!this.#list.isConnected) this.#panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, this.#desk.words.t("notifications")), this.#all, this.#mail, this.#desk.worker && this.#push, this.#choices), this.#list, this.#status, this.#more);
     this.#show(page);
     if (focused) (this.#shown.get(focused[0])?.link || this.#panel).focus();
-    if (!this.#shown.size && !page.next) this.#status.textContent = this.#desk.words.t("noneYet");
     renewTimes(root);
     this.#counted(page);
     // Whoever has closed it before they were there has not seen them.
@@ -113,6 +112,7 @@ export class Inbox {
     for (const each of notifications) if (!this.#shown.has(each.id)) this.#list.append(this.#row(each));
     this.#next = next;
     this.#more.hidden = !next;
+    if (!this.#shown.size && !next) this.#status.textContent = this.#desk.words.t("noneYet");
   }
 
   async #nextPage() {
@@ -121,7 +121,8 @@ export class Inbox {
     const page = await this.#page(this.#next);
     if (turn !== this.#turn) return;
     this.#show(page);
-    /** @type {HTMLElement | null | undefined} */ (last?.nextElementSibling?.firstElementChild)?.focus();
+    const first = /** @type {HTMLElement | null | undefined} */ ((last ? last.nextElementSibling : this.#list.firstElementChild)?.firstElementChild);
+    (first || this.#panel).focus();
   }
 
   async #readAll() {

@@ -13,6 +13,8 @@ import css from "./panel-form.css";
 const STYLES = sheet(css);
 const PATH = "/notifications/mail";
 const EVERY = ["off", "at_once", "hourly", "daily", "weekly"];
+/** @param {string} every */
+const hasHour = (every) => every === "daily" || every === "weekly";
 /** The longest address that the API takes. */
 const MOST = 254;
 
@@ -31,8 +33,8 @@ export async function prepare(panel, { call, words }, button) {
   const field = (/** @type {string} */ key, /** @type {HTMLElement} */ input) => h("label", {}, h("span", {}, t(key)), input);
   const [ofWeeks, ofDays, ofAll] = [field("lettersWeekday", weekday), field("lettersHour", hour), field("lettersEmail", email)];
   // The stored hour is one of the zone that it was chosen in.
-  let timeZoneOfHour = choice.every === "off" ? timeZone() : choice.time_zone;
-  const zone = h("small", {});
+  let zoneOfHour = hasHour(choice.every) ? choice.time_zone : timeZone();
+  const zone = h("small", { "aria-live": "polite" });
   const status = h("p", { role: "status" });
   const refusal = h("p", { role: "alert" });
   const form = h("form", { part: "form", onsubmit: save, oninput: changed },
@@ -49,11 +51,11 @@ export async function prepare(panel, { call, words }, button) {
 
   /** @param {Event} [event] */
   function changed(event) {
-    if (event?.target === hour || event?.target === weekday) timeZoneOfHour = timeZone();
-    zone.textContent = t("lettersZone", { zone: timeZoneOfHour });
+    if (event?.target === hour) zoneOfHour = timeZone();
+    zone.textContent = t("lettersZone", { zone: zoneOfHour });
     const isOff = every.value === "off";
     ofWeeks.hidden = every.value !== "weekly";
-    ofDays.hidden = zone.hidden = isOff || !["daily", "weekly"].includes(every.value);
+    ofDays.hidden = zone.hidden = !hasHour(every.value);
     // No browser and no API refuses the choice for what is not asked.
     ofAll.hidden = email.disabled = isOff;
     status.textContent = refusal.textContent = "";
@@ -65,7 +67,7 @@ export async function prepare(panel, { call, words }, button) {
     if (isSending) return;
     isSending = true;
     changed();
-    const body = { every: every.value, hour: Number(hour.value), weekday: Number(weekday.value), time_zone: timeZoneOfHour, language, email: (!email.disabled && email.value) || undefined };
+    const body = { every: every.value, hour: Number(hour.value), weekday: Number(weekday.value), time_zone: hasHour(every.value) ? zoneOfHour : timeZone(), language, email: (!email.disabled && email.value) || undefined };
     await call(PATH, { method: "PUT", body }).then((stored) => tell(stored, `${t("lettersSaved")} `), (error) => { refusal.textContent = reason(error); });
     isSending = false;
   }

@@ -1,7 +1,7 @@
 // @ts-check
-/** Whose push messages this browser shows, by which subscription, in which zone and language: kept among a site's own data. */
+/** Whose push messages this browser shows, by which subscription, and in which zone: kept among a site's own data. */
 
-/** @typedef {{inbox: string, endpoint: string, zone?: string, language?: string}} PushMark */
+/** @typedef {{inbox: string, endpoint: string, zone?: string}} PushMark */
 
 const KEY = "plaza:push";
 

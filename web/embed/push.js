@@ -69,7 +69,7 @@ async function put(subscription, { inbox, call, language }) {
   const { keys = {} } = subscription.toJSON();
   const body = { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth }, language, time_zone: timeZone() };
   await call(PATH, { method: "PUT", body });
-  writePushMark({ inbox, endpoint, zone: body.time_zone, language });
+  writePushMark({ inbox, endpoint, zone: body.time_zone });
 }
 
 /**
@@ -84,8 +84,10 @@ export async function keepUp(mark, place) {
     await subscription?.unsubscribe();
     writePushMark(null);
   } else if (subscription) {
-    const { endpoint, zone, language } = mark;
-    if (subscription.endpoint !== endpoint || zone !== timeZone() || language !== place.language) await put(subscription, place);
+    if (subscription.endpoint === mark.endpoint && mark.zone === timeZone()) return;
+    // Once for a zone, too: a deployment that refuses would do so at each page.
+    if (subscription.endpoint === mark.endpoint) writePushMark({ ...mark, zone: timeZone() });
+    await put(subscription, place);
   } else {
     // Once: a browser or a deployment that refuses would do so at each page.
     writePushMark(null);
@@ -117,10 +119,10 @@ export async function prepare(panel, { call, inbox, words, worker }, button) {
     if (!subscription) return "off_here";
     // The browser may have been another reader's since.
     const id = await idOf(subscription.endpoint);
-    if (!browsers.some((each) => each.id === id)) return "off_here";
-    // The next page tells Plaza the browser's zone and language of today.
-    writePushMark({ inbox, endpoint: subscription.endpoint });
-    return "on";
+    const own = browsers.find((each) => each.id === id);
+    // Of a browser that Plaza has let go, no page puts it back.
+    writePushMark(own ? { inbox, endpoint: subscription.endpoint, zone: own.time_zone } : null);
+    return own ? "on" : "off_here";
   }
 
   /** @param {State} now */

@@ -85,8 +85,8 @@ def bring_up_to_date(
 def day_in(campaign: CampaignMoney, time_zone: str, now: datetime) -> Document:
     """Return the fields that keep a campaign's budget day when it moves to another time zone.
 
-    The day goes on, with its spending, until the next midnight of the new zone: otherwise each
-    move would release another daily budget.
+    The day goes on, with its spending, until the next midnight of the new zone: otherwise a move
+    would release another daily budget at once.
     """
     balance, is_daily = campaign.get("balance"), campaign["budget"]["daily_micros"] is not None
     if not balance or not is_daily or balance["day_start"] < budget_day(campaign, now).start:

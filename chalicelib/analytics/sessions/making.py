@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 import pymongo
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
-from pymongo.errors import DuplicateKeyError, PyMongoError
+from pymongo.errors import DuplicateKeyError, ExecutionTimeout, NetworkTimeout
 
 from chalicelib import deadlines
 from chalicelib.analytics import settings
@@ -203,10 +203,9 @@ def _make(runtime: Runtime, due: Due) -> bool:
         return False
     try:
         return _lease(database, due["_id"], now) and _make_leased(runtime, due, until, hits)
-    except PyMongoError as error:
-        if error.timeout:
-            own = {"_id": due["_id"], "leased_until": now + LEASE}
-            DUE.of(database).update_one(own, {"$set": {"leased_until": now + _LARGE_PAUSE}})
+    except (ExecutionTimeout, NetworkTimeout):
+        own = {"_id": due["_id"], "leased_until": now + LEASE}
+        DUE.of(database).update_one(own, {"$set": {"leased_until": now + _LARGE_PAUSE}})
         raise
     finally:
         DUE.of(database).delete_one({"_id": _lease_of(site), "leased_until": now + LEASE})

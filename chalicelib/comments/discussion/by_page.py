@@ -2,7 +2,7 @@
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import UnknownNode
-from chalicelib.comments.page_urls import key_of, keys_of
+from chalicelib.comments.page_urls import key_of
 from chalicelib.comments.shapes import Node
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -18,11 +18,11 @@ def find(runtime: Runtime, site: str, url: str, caller: Principal | None) -> Nod
 
     Raises UnknownNode.
     """
-    where = {"url_key": {"$in": keys_of(url)}, "site": site, **nodes.OCCUPIED}
+    where = {"url_key": key_of(url), "site": site, **nodes.OCCUPIED}
     found = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
-    now, key = runtime.now(), key_of(url)
+    now = runtime.now()
     for node in found.sort("_id", 1).limit(_MOST):
-        if key_of(node["url"]) == key and nodes.is_visible(node, caller, now):
+        if nodes.is_visible(node, caller, now):
             return node
     raise UnknownNode
 

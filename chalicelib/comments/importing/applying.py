@@ -19,7 +19,7 @@ from chalicelib.comments.importing.ordering import Merge, Present, StagedRows, T
 from chalicelib.comments.importing.placing import CommentPath, FindPlaces, Placing
 from chalicelib.comments.importing.rows import StagedThread
 from chalicelib.comments.lifecycle import vacancies
-from chalicelib.comments.page_urls import key_of, keys_of
+from chalicelib.comments.page_urls import key_of
 from chalicelib.comments.shapes import (
     MAX_EMBEDDED_COMMENTS,
     Comment,
@@ -54,12 +54,10 @@ class Keeper(Protocol):
 def find_node(runtime: Runtime, site: str, thread: StagedThread) -> Node | None:
     """Return the node of a thread: of its address, or else its wanted id; None: there is none."""
     if thread["url"]:
-        keys = {"$in": keys_of(thread["url"])}
-        where: Document = {"url_key": keys, "site": site, **nodes.OCCUPIED}
+        where: Document = {"url_key": key_of(thread["url"]), "site": site, **nodes.OCCUPIED}
         found = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
-        for node in found.sort("_id", 1):
-            if key_of(node["url"]) == key_of(thread["url"]):
-                return node
+        for node in found.sort("_id", 1).limit(1):
+            return node
     for wanted in _wanted_ids(thread):
         try:
             node = nodes.find_moved(runtime.database, wanted)

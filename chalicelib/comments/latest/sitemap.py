@@ -11,7 +11,7 @@ from typing import Any
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import ENTRIES, VISIBLE
-from chalicelib.comments.page_urls import key_of, keys_of, plain
+from chalicelib.comments.page_urls import key_of, plain
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.sitemaps import FILE_PAGES, sitemap, sitemap_index
@@ -38,10 +38,10 @@ def document(runtime: Runtime, site: str, part: str, most: int) -> str:
 
 def find_listed_pages(runtime: Runtime, site: str, urls: Collection[str]) -> set[str]:
     """Return the addresses among these pages that the sitemap of the site has, in one query."""
-    keys = sorted({key for url in urls for key in keys_of(url)})
-    where = {"site": site, "url_key": {"$in": keys}, **_public(runtime.now())}
-    rows: Any = nodes.NODES.of(runtime.database).find(where, {"url": 1})
-    found = {key_of(row["url"]) for row in rows}
+    by_key = {key_of(url): url for url in urls}
+    where = {"site": site, "url_key": {"$in": sorted(by_key)}, **_public(runtime.now())}
+    rows: Any = nodes.NODES.of(runtime.database).find(where, {"url_key": 1})
+    found = {row["url_key"] for row in rows}
     return {url for url in urls if key_of(url) in found}
 
 

@@ -58,9 +58,9 @@ def clear(runtime: Runtime, left: Node) -> None:
 
     Readers and moderators of the next node would see it. Raises Unavailable while more remains.
     """
+    since = left["vacant"]["since"]
+    queue.forget(runtime.database, left, since)
     if "moved_to" not in left["vacant"]:
-        since = left["vacant"]["since"]
-        queue.forget(runtime.database, left, since)
         if not _forget_rows(runtime, left, since, _OF_REQUEST):
             raise Unavailable("The comments of the former discussion are still on their way out")
         watches.forget(runtime.database, left, since)

@@ -12,7 +12,7 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.guest_tokens import Guest
 from chalicelib.http import Route, View
 from chalicelib.identity import Principal
-from chalicelib.people.names import acceptable, former_lookalike_key, lookalike_key
+from chalicelib.people.names import acceptable, lookalike_key
 from chalicelib.runtime import Runtime
 
 # Rows of people that one run of the schedule gives their key.
@@ -64,9 +64,8 @@ def begin(runtime: Runtime, site: str, name: str, caller: Principal | None) -> G
         message = "This name is reserved or has no letters"
         raise InvalidRequest(errors=[FieldError("name", "reserved_name", message)])
     own = _own_id(runtime, site, caller)
-    alike = {"taken_key": {"$in": [key, former_lookalike_key(shown)]}, "site": site}
-    people = PEOPLE.of(runtime.database).find({**alike, "user_id": {"$ne": own}}, {"name": 1})
-    if any(lookalike_key(each["name"]) == key for each in people):
+    taken = {"taken_key": key, "site": site, "user_id": {"$ne": own}}
+    if PEOPLE.of(runtime.database).find_one(taken, {"_id": 1}):
         raise NameTaken
     made = guest_tokens.new_guest(site, shown, runtime.now(), runtime.random)
     return made._replace(id=own) if own is not None else made

@@ -235,7 +235,7 @@ def _giving_way(
 ) -> list[StockEntry]:
     """Return the carts' first entries that give way to an order, to free so many units.
 
-    A stock may have any number of entries: no more are read.
+    Carts may have any number of entries: no more of them are read.
     """
     found: list[StockEntry] = []
     if units <= 0:

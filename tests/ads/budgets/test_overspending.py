@@ -67,7 +67,7 @@ def swarm_and_sample(runtime: Runtime, uri: str) -> tuple[int, list[int]]:
     """Run the swarm, checking the balances all the while; return the deaths and what was spent."""
     died: list[int] = []
     samples: list[int] = []
-    done = threading.Event()
+    done, is_over = threading.Event(), threading.Event()
 
     def run() -> None:
         work, name = "tests.ads.support.budget_worker:serve_and_count", runtime.settings.database
@@ -75,17 +75,22 @@ def swarm_and_sample(runtime: Runtime, uri: str) -> tuple[int, list[int]]:
         try:
             for seed in itertools.count(1):
                 died.append(run_swarm(work, uri, name, seconds=SECONDS, seed=seed))
-                if billed(runtime) >= LEAST_BILLED or time.monotonic() > until:
+                has_shown = billed(runtime) >= LEAST_BILLED or time.monotonic() > until
+                if has_shown or is_over.is_set():
                     break
         finally:
             done.set()
 
     thread = threading.Thread(target=run)
     thread.start()
-    while not done.wait(0.01):
-        samples.append(check(runtime)["spent_micros"] // PRICE)
-        assert billed(runtime) <= BUDGET_IMPRESSIONS
-    thread.join()
+    try:
+        while not done.wait(0.01):
+            samples.append(check(runtime)["spent_micros"] // PRICE)
+            assert billed(runtime) <= BUDGET_IMPRESSIONS
+    finally:
+        is_over.set()
+        thread.join()
+    samples.append(check(runtime)["spent_micros"] // PRICE)
     return sum(died), samples
 
 

@@ -75,6 +75,11 @@ def test_comments_that_come_in_beyond_a_page_are_reached_too(desk: Desk) -> None
     expect(page.get_by_role("heading", name="Waiting for you")).to_contain_text("(50+)")
     page.get_by_role("button", name="Show more").click()
     expect(page.get_by_role("article")).to_have_count(52)
+    desk.post("Comment 52", "p52")
+    page.clock.fast_forward(30_000)
+    expect(page.get_by_role("article")).to_have_count(53)
+    expect(page.get_by_role("heading", name="Waiting for you")).to_contain_text("(53)")
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
 
 
 def test_the_token_leaves_the_address_and_stays_in_the_tab(desk: Desk) -> None:
