@@ -35,14 +35,16 @@ def send_due(runtime: Runtime, show: Show) -> int:
         if deadlines.remaining() < _LEAST_SECONDS:
             break
         try:
-            leased = _take(runtime, row, chosen.get(row["_id"], preferences.NONE))
+            leased = _take_due(runtime, row, chosen.get(row["_id"], preferences.NONE))
             written += leased is not None and send(runtime, show, leased)
         except Exception:  # noqa: BLE001 - once its lease is over, another run tries again
             log.exception("letter of notifications failed")
     return written
 
 
-def _take(runtime: Runtime, row: MailSetting, own: preferences.Preferences) -> MailSetting | None:
+def _take_due(
+    runtime: Runtime, row: MailSetting, own: preferences.Preferences
+) -> MailSetting | None:
     """Lease a row that is due; None: another run has it, or its letter is postponed."""
     if end := preferences.quiet_until(own, row["time_zone"], runtime.now()):
         mailing.postpone(runtime, row, end)

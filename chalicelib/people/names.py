@@ -160,8 +160,11 @@ def lookalike_key(name: str) -> str:
     It folds case, accents, signs for letters, and similar letters of other scripts (Unicode
     Technical Standard #39); "" for a name without letters.
     """
-    runs = groupby(_letters(name), _is_of_name)
-    words = ("".join(run) for is_word, run in runs if is_word)
+    if name.isascii():
+        words = _WORD.findall(_plain_letters(name))
+    else:
+        runs = groupby(_letters(name), _is_of_name)
+        words = ["".join(run) for is_word, run in runs if is_word]
     return "".join(map(_alike, words))[:MAX_KEY_CHARACTERS]
 
 
