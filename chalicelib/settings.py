@@ -311,7 +311,8 @@ class Settings(BaseModel):
     wall: Literal["copies", "posts"] = Field(
         default="copies",
         description="How walls are made: "
-        "[when to choose which](decisions/0040-references-or-copies.md).",
+        "[when to choose which](decisions/0040-references-or-copies.md). After a change to "
+        "`copies`, the command `copy_walls` copies the posts that are there.",
     )
     news: Literal["references", "copies", "pull"] = Field(
         default="references",

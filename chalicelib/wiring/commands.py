@@ -11,6 +11,7 @@ from chalicelib.jobs.commands import Arguments, Command, run_command
 from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs as shop
 from chalicelib.social import jobs as social
+from chalicelib.social.timelines.repair import copy_walls
 from chalicelib.wiring import blocks, happenings, marks, schema
 
 
@@ -37,6 +38,11 @@ COMMANDS = (
         "verify_news",
         lambda runtime, given: social.verify_news(runtime, given["user_id"]),
         required=("user_id",),
+    ),
+    Command(
+        "copy_walls",
+        lambda runtime, given: copy_walls(runtime, given["after"]),
+        optional={"after": ""},
     ),
     Command(
         "verify_stock",

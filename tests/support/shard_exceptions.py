@@ -445,6 +445,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.activity.feed.action_fan_out.readers_of: find feed.person",
         "social.activity.feed.refill.find_due: find feed.action",
     ),
+    "posts for the walls that lack them, by hand, after a change of the walls' design": (
+        "social.timelines.repair.copy_walls: find social.post",
+    ),
     "Plaza's own actions, by hand, after a site is taken off": (
         "wiring.happenings.settle_again: find feed.action",
     ),

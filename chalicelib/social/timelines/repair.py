@@ -1,4 +1,4 @@
-"""Repair of stored news: back-fill, rebuild, verify, trim.
+"""Repair of stored news: back-fill, rebuild, verify, trim; and of walls without their copies.
 
 The posts that `pull` finds define the news. Since the instants in a reader's `complete_since`,
 the stored news are complete. A job raises the instants before it omits or deletes posts, so
@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from pymongo import ASCENDING
+
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import following, users
@@ -17,7 +19,7 @@ from chalicelib.social.paging import ListPosition
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import may_see
-from chalicelib.social.timelines import news, propagation, pull
+from chalicelib.social.timelines import news, propagation, pull, walls
 from chalicelib.social.timelines.view import NewsView, Part, StoredNews
 
 # The number of newest posts of each part for a rebuild or a verification.
@@ -26,6 +28,7 @@ _PAGE = 200
 # Of a part: posts that the reader may not see would lead a walk on for ever.
 _MOST_PAGES = 20
 _JUDGED_AT_ONCE = 500
+_COPIED_AT_ONCE = 100
 _INSTANT = timedelta(milliseconds=1)
 _WHOLE: CompleteSince = {"news": users.EPOCH, "sent": users.EPOCH}
 
@@ -102,6 +105,29 @@ def trim(runtime: Runtime, user_id: str) -> None:
     if since:
         # Also posts of late deliveries.
         view.discard(user_id, since)
+
+
+def copy_walls(runtime: Runtime, after: str = "", most_posts: int = 1_000) -> Document:
+    """Copy posts to the walls that lack them, in the order of their ids.
+
+    While `PLAZA_WALL` is `posts`, no copies are made. Returns `{posts, next}`: the number of posts,
+    and the post to continue after, or null.
+    """
+    view = walls.stored_design(runtime)
+    if view is None:
+        return {"posts": 0, "next": None}
+    rows, copied = posts.POSTS.of(runtime.database), 0
+    there: Document = {"deleted": False}
+    while copied < most_posts:
+        found = rows.find({**there, "_id": {"$gt": after}}, posts.BODY).sort("_id", ASCENDING)
+        batch = list(found.limit(min(_COPIED_AT_ONCE, most_posts - copied)))
+        if not batch:
+            return {"posts": copied, "next": None}
+        for post in batch:
+            view.add([post], sorted({post["by"]["id"], post["wall"]}))
+        propagation.repair(runtime, batch)
+        copied, after = copied + len(batch), batch[-1]["_id"]
+    return {"posts": copied, "next": after}
 
 
 def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:

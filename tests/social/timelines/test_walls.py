@@ -13,9 +13,9 @@ from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts.shapes import PostBody
-from chalicelib.social.timelines import walls
+from chalicelib.social.timelines import repair, walls
 from chalicelib.social.timelines.copies import MonthCopies
-from tests.social.support.drivers import Town, publish, settle
+from tests.social.support.drivers import Town, publish, settle, wall
 from tests.support.commands import listening
 
 
@@ -176,3 +176,29 @@ def test_each_user_and_month_has_documents_of_its_own(runtime: Runtime) -> None:
     found = {(each["user_id"], each["month"], each["seq"]) for each in documents(runtime)}
 
     assert found == {("ann", "202512", 0), ("ann", "202603", 0), ("bob", "202603", 0)}
+
+
+def test_walls_have_all_posts_again_after_a_change_of_their_design(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = town.runtime
+    settle(town.client, "ann", "bob")
+    monkeypatch.setitem(vars(runtime.settings), "wall", "posts")
+    made = [publish(town.client, "ann") for _ in range(3)]
+    made.append(publish(town.client, "ann", wall_owner_id="bob"))
+    town.workers.drain()
+    assert repair.copy_walls(runtime) == {"posts": 0, "next": None}
+    monkeypatch.setitem(vars(runtime.settings), "wall", "copies")
+    assert [wall(town.client, owner, owner) for owner in ("ann", "bob")] == [[], []]
+
+    first = repair.copy_walls(runtime, most_posts=2)
+    rest = repair.copy_walls(runtime, first["next"])
+    again = repair.copy_walls(runtime)
+
+    assert (first["posts"], rest, again) == (
+        2,
+        {"posts": 2, "next": None},
+        {"posts": 4, "next": None},
+    )
+    assert sorted(wall(town.client, "ann", "ann")) == sorted(made)
+    assert wall(town.client, "bob", "bob") == made[3:]
