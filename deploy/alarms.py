@@ -89,7 +89,9 @@ def _function_alarms(function: Function) -> Iterator[tuple[str, Any]]:
     for metric in ("Errors", "Throttles"):
         count = _metric("AWS/Lambda", metric, "Sum", FunctionName=name)
         yield _alarm(function.title, metric.lower(), count, Threshold=0, Period=period)
-    duration = _metric("AWS/Lambda", "Duration", "p99", FunctionName=name)
+    # A rare schedule is less than a hundredth of the runs of its function.
+    longest = "Maximum" if schedules else "p99"
+    duration = _metric("AWS/Lambda", "Duration", longest, FunctionName=name)
     near_ms = _NEAR_TIMEOUT_SHARE * function.timeout_seconds * 1000
     yield _alarm(function.title, "near-timeout", duration, Threshold=near_ms, Period=period)
 

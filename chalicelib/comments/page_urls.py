@@ -23,7 +23,7 @@ def plain(url: str) -> str:
     and no parameter of a campaign. The order of other parameters is kept.
     """
     parts = urlsplit(url)
-    host = _ascii(parts.netloc.lower()).removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))
+    host = _ascii(parts.netloc).removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))
     pairs = [each for each in parts.query.split("&") if each and not each.startswith(_TRACKED)]
     query = f"?{'&'.join(pairs)}" if pairs else ""
     # Half a surrogate pair, which no browser sends, becomes a question mark.
@@ -51,15 +51,16 @@ def _ascii(host: str) -> str:
     Sources: Unicode Technical Standard #46, non-transitional; the URL Standard, section 3.3.
     """
     if host.isascii():
-        return host
+        return host.lower()
     # Imported for the first of these hosts: hardly any deployment has one.
     import idna
 
     try:
+        # It folds case, too: Python's own makes another letter of a last capital sigma.
         labels = idna.uts46_remap(host, std3_rules=False, transitional=False).split(".")
         return ".".join(
             each if each.isascii() else f"{_ENCODED}{each.encode('punycode').decode()}"
             for each in labels
         )
     except (idna.IDNAError, UnicodeError):
-        return host
+        return host.lower()

@@ -18,6 +18,8 @@ SECONDS = 10.0
 _CONNECT_SECONDS, _READ_SECONDS = 2.0, 8.0
 _WAY = outgoing.Way()
 _REJECTED = frozenset({"MessageRejected", "BadRequestException"})
+# SES says so of a sender whose domain lost its proof, and of any reader in its sandbox. It passes.
+_UNVERIFIED = "not verified"
 _FOLDER_SENDER = "plaza@localhost"
 # A tag of letters at SES, which comes back with its events.
 ADDRESS_TAG = "address"
@@ -83,7 +85,10 @@ class SesCourier:
 def _outcome_of(error: Any) -> Outcome:
     """Return the outcome of an answer that is an error; raises Unavailable for a passing one."""
     response: Any = error.response
-    if response.get("Error", {}).get("Code") in _REJECTED:
+    told = response.get("Error", {})
+    if told.get("Code") in _REJECTED:
+        if _UNVERIFIED in told.get("Message", ""):
+            raise Unavailable from None
         return "rejected"
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS} or (

@@ -26,6 +26,7 @@ _CAUSED_BY_MESSAGES = (
 )
 # The least time for a message: with less left, a batch leaves the rest to its next delivery.
 LEAST_MESSAGE_SECONDS = 5.0
+_NAMED = 10
 
 
 class Poisoned(Exception):
@@ -103,13 +104,13 @@ def _handle_or_halve(
     except Poisoned as error:
         at_fault = {id(message) for message in error.messages}
         failed = [name for name, message in batch.items() if id(message) in at_fault]
-        log.exception("messages refused", extra={"fields": {"messages": len(failed)}})
+        log.exception("messages refused", extra={"fields": _fields_of(failed)})
         if not failed:
             return list(batch)
         rest = {name: batch[name] for name in batch.keys() - set(failed)}
         return failed + (_handle_or_halve(rest, handle) if rest else [])
     except Exception as error:  # noqa: BLE001 - SQS delivers failed messages again
-        log.exception("batch failed", extra={"fields": {"messages": len(batch)}})
+        log.exception("batch failed", extra={"fields": _fields_of(list(batch))})
         if len(batch) == 1 or not _is_caused_by_a_message(error):
             return list(batch)
         messages = list(batch.items())
@@ -117,6 +118,11 @@ def _handle_or_halve(
         parts = (dict(messages[:half]), dict(messages[half:]))
         return [message_id for part in parts for message_id in _handle_or_halve(part, handle)]
     return []
+
+
+def _fields_of(message_ids: list[str]) -> dict[str, Any]:
+    """Return the fields of a failure of messages together; a line names the first of them."""
+    return {"messages": len(message_ids), "message_ids": message_ids[:_NAMED]}
 
 
 def _is_caused_by_a_message(error: Exception) -> bool:

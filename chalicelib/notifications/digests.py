@@ -5,8 +5,11 @@ end. So a repeat after a crash is the same letter, which the mail room sends onc
 """
 
 import hashlib
+from functools import partial
+from itertools import takewhile
 
 from chalicelib import deadlines, signing
+from chalicelib.jobs.schedules import run_all
 from chalicelib.limits import DIGESTS
 from chalicelib.mail import letters
 from chalicelib.mail.letters import Draft
@@ -16,7 +19,6 @@ from chalicelib.notifications.letter import html_of, subject_of, text_of
 from chalicelib.notifications.mail_links import stop_url
 from chalicelib.notifications.mailing import MailSetting
 from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD
-from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 # The letters of one run, one to two minutes; the next run goes on.
@@ -26,20 +28,22 @@ _LEAST_SECONDS = 5.0
 
 
 def send_due(runtime: Runtime, show: Show) -> int:
-    """Write the letters that are due, and return how many; a letter that fails stops no other."""
+    """Write the letters that are due, and return how many; a letter that fails stops no other.
+
+    Raises the first failure behind the last letter; once its lease is over, another run tries.
+    """
     if not letters.may_link(runtime):
         return 0
-    written, due = 0, mailing.find_due(runtime, MOST_AT_ONCE)
+    due = mailing.find_due(runtime, MOST_AT_ONCE)
     chosen = preferences.find_all(runtime, [row["_id"] for row in due]) if due else {}
-    for row in due:
-        if deadlines.remaining() < _LEAST_SECONDS:
-            break
-        try:
-            leased = _take_due(runtime, row, chosen.get(row["_id"], preferences.NONE))
-            written += leased is not None and send(runtime, show, leased)
-        except Exception:  # noqa: BLE001 - once its lease is over, another run tries again
-            log.exception("letter of notifications failed")
-    return written
+
+    def write(row: MailSetting) -> bool:
+        leased = _take_due(runtime, row, chosen.get(row["_id"], preferences.NONE))
+        return leased is not None and send(runtime, show, leased)
+
+    begun = takewhile(lambda _: deadlines.remaining() >= _LEAST_SECONDS, due)
+    written = run_all((row["_id"], partial(write, row)) for row in begun)
+    return sum(is_written for _, is_written in written)
 
 
 def _take_due(

@@ -53,9 +53,19 @@ def settle_again(runtime: Runtime, after: str = "", most_actions: int = 1_000) -
 def _run(runtime: Runtime, job: Happened) -> None:
     if job.kind == DISCUSSION:
         for kind, thing in happenings.reported_things(runtime, job.thing):
-            happenings.settle(runtime, kind, thing, CAUSES[kind](runtime, thing))
+            _settle(runtime, kind, thing)
     elif job.kind in CAUSES:
-        happenings.settle(runtime, job.kind, job.thing, CAUSES[job.kind](runtime, job.thing))
+        _settle(runtime, job.kind, job.thing)
+
+
+def _settle(runtime: Runtime, kind: str, thing: str) -> None:
+    """Make the feed agree with a thing; a site that was taken off since gets no new action.
+
+    A worker may have the settings of before a deployment, so it removes no action for them.
+    """
+    cause = CAUSES[kind](runtime, thing)
+    if cause is None or _is_of_listed_site(runtime, cause):
+        happenings.settle(runtime, kind, thing, cause)
 
 
 def _is_of_listed_site(runtime: Runtime, cause: Cause) -> bool:

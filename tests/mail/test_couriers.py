@@ -50,9 +50,9 @@ class Failing:
         raise self._error
 
 
-def answer(status: int, code: str) -> ClientError:
+def answer(status: int, code: str, message: str = "ann@plaza.example") -> ClientError:
     said: Any = {
-        "Error": {"Code": code, "Message": "ann@plaza.example"},
+        "Error": {"Code": code, "Message": message},
         "ResponseMetadata": {"HTTPStatusCode": status},
     }
     return ClientError(said, "SendEmail")
@@ -146,6 +146,13 @@ def test_a_letter_that_fails_at_ses_is_not_sent_again_by_the_library() -> None:
 @pytest.mark.parametrize("code", ["MessageRejected", "BadRequestException"])
 def test_what_ses_will_never_accept_is_rejected(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome_of(monkeypatch, answer(400, code)) == "rejected"
+
+
+def test_a_letter_of_a_sender_who_is_not_verified_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "Email address is not verified. The following identities failed the check: plaza.example"
+
+    with pytest.raises(Unavailable):
+        outcome_of(monkeypatch, answer(400, "MessageRejected", told))
 
 
 def test_a_letter_says_nothing_of_itself_in_a_trace() -> None:

@@ -56,6 +56,19 @@ def test_a_poison_message_among_nine_good_ones_fails_alone() -> None:
     assert len(seen) == 9
 
 
+def test_a_failure_of_messages_together_names_the_message(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def handle(batch: list[Greeting]) -> None:
+        if any(each.name == "2" for each in batch):
+            raise ZeroDivisionError
+
+    consume_together(event_of(*(greeting(str(n)) for n in range(3))), MESSAGES, handle)
+
+    found = [vars(each)["fields"] for each in caplog.records if each.message == "batch failed"]
+    assert found[-1] == {"messages": 1, "message_ids": ["m2"]}
+
+
 def use_up(message: Greeting) -> None:
     """Handle a message until less time is left than the next would need."""
     del message

@@ -98,10 +98,11 @@ class Queue extends HTMLElement {
     const queue = this.#queue;
     try {
       do {
-        const page = await this.#page(this.#next);
+        const at = this.#next;
+        const page = await this.#page(at);
         // Another queue was chosen meanwhile.
         if (queue !== this.#queue) return false;
-        this.#last = this.#next;
+        this.#last = at;
         this.#next = page.next;
         this.#add(page.comments);
         // All of a page may have been decided since.
@@ -126,6 +127,8 @@ class Queue extends HTMLElement {
       if (!this.#next) {
         const end = this.#last ? await this.#page(this.#last) : page;
         if (queue !== this.#queue) return;
+        // A comment that was flagged late waits since its post.
+        this.#add(page.comments);
         this.#add(end.comments);
         this.#next = end.next;
       }

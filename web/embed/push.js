@@ -85,9 +85,11 @@ export async function keepUp(mark, place) {
     writePushMark(null);
   } else if (subscription) {
     if (subscription.endpoint === mark.endpoint && mark.zone === timeZone()) return;
-    // Once for a zone, too: a deployment that refuses would do so at each page.
-    if (subscription.endpoint === mark.endpoint) writePushMark({ ...mark, zone: timeZone() });
-    await put(subscription, place);
+    await put(subscription, place).catch((error) => {
+      // A deployment that refuses would do so at each page; a network may be back by then.
+      if (error.response) writePushMark({ ...mark, endpoint: subscription.endpoint, zone: timeZone() });
+      throw error;
+    });
   } else {
     // Once: a browser or a deployment that refuses would do so at each page.
     writePushMark(null);

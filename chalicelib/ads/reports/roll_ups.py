@@ -80,6 +80,11 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
         run_all((f"{day:%Y-%m-%d}", partial(roll, day)) for day in begun_in_time)
     finally:
         if days:
+            if left:
+                # Late, since the workers of events load this module, too.
+                from chalicelib.jobs.sweeping import log_lag
+
+                log_lag(DAYS.name, len(left), now - min(since, progress.again_since))
             ended = [day for day in progress.again if day not in left]
             update = [{"$set": _after(now, ended, left, min(since, progress.again_since))}]
             PROGRESS.of(database).update_one({"_id": _STATE}, update, upsert=True)

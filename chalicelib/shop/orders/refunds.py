@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from chalicelib.database import Document
 from chalicelib.errors import IdempotencyKeyReused, Problem, Unavailable
-from chalicelib.jobs.sweeping import Sweep
+from chalicelib.jobs.sweeping import Sweep, log_lag
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import OrderNotPaid, RefundRefused, RefundTooLarge
@@ -161,6 +161,8 @@ def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
             except Problem as problem:
                 fields = {"order": order["_id"], "reason": problem.code}
                 log.warning("refund not made", extra={"fields": fields})
+                # Each try puts the time off at which it is due.
+                log_lag(PAYMENTS.name, 1, runtime.now() - refund["at"])
 
 
 def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:

@@ -17,9 +17,10 @@ from chalicelib.social.graph import following, users
 from chalicelib.social.graph.audience import ALL_CIRCLES, CompleteSince, Reader
 from chalicelib.social.paging import ListPosition
 from chalicelib.social.posts import audiences, posts
-from chalicelib.social.posts.shapes import ReadPost, ShownPost
+from chalicelib.social.posts.shapes import PostBody, ReadPost, ShownPost
 from chalicelib.social.posts.visibility import may_see
 from chalicelib.social.timelines import news, propagation, pull, walls
+from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.view import NewsView, Part, StoredNews
 
 # The number of newest posts of each part for a rebuild or a verification.
@@ -113,21 +114,32 @@ def copy_walls(runtime: Runtime, after: str = "", most_posts: int = 1_000) -> Do
     While `PLAZA_WALL` is `posts`, no copies are made. Returns `{posts, next}`: the number of posts,
     and the post to continue after, or null.
     """
-    view = walls.stored_design(runtime)
-    if view is None:
+    if walls.stored_design(runtime) is None:
         return {"posts": 0, "next": None}
     rows, copied = posts.POSTS.of(runtime.database), 0
-    there: Document = {"deleted": False}
     while copied < most_posts:
-        found = rows.find({**there, "_id": {"$gt": after}}, posts.BODY).sort("_id", ASCENDING)
+        found = rows.find({"_id": {"$gt": after}}, posts.BODY).sort("_id", ASCENDING)
         batch = list(found.limit(min(_COPIED_AT_ONCE, most_posts - copied)))
         if not batch:
             return {"posts": copied, "next": None}
         for post in batch:
-            view.add([post], sorted({post["by"]["id"], post["wall"]}))
-        propagation.repair(runtime, batch)
+            _copy_to_walls(runtime, post)
         copied, after = copied + len(batch), batch[-1]["_id"]
     return {"posts": copied, "next": after}
+
+
+def _copy_to_walls(runtime: Runtime, post: PostBody) -> None:
+    """Make the walls agree with a post, also where a run has died after it read an older post."""
+    copies = MonthCopies(runtime.database, walls.WALLS)
+    if post["deleted"]:
+        copies.remove(post["_id"])
+        return
+    try:
+        copies.add([post], sorted({post["by"]["id"], post["wall"]}))
+    finally:
+        propagation.repair(runtime, [post])
+    if post.get("off_wall"):
+        copies.take_from_others(post["_id"], post["by"]["id"])
 
 
 def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:

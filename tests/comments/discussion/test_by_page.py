@@ -70,6 +70,7 @@ def test_another_page_does_not(client: Client, url: str) -> None:
         ("https://münchen.example/", "https://xn--mnchen-3ya.example/"),
         ("https://straße.example:443/", "https://xn--strae-oqa.example/"),
         ("https://Βόλος.example:8000/", "https://xn--nxasmm1c.example:8000/"),
+        ("https://ΒΌΛΟΣ.example/", "https://xn--nxasmq6b.example/"),
         ("https://my_höst.example/", "https://xn--my_hst-zxa.example/"),
         ("https://☃.example/", "https://xn--n3h.example/"),
         ("https://a.example", "https://a.example/"),

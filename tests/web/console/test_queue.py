@@ -63,6 +63,8 @@ def test_keys_alone_reach_the_comments_of_the_next_page(desk: Desk) -> None:
 
 
 def test_comments_that_come_in_beyond_a_page_are_reached_too(desk: Desk) -> None:
+    late = f"/nodes/{NODE}/comments/{desk.post('Flagged late', 'late')}"
+    assert desk.admin.post(f"{late}/state", state="visible").status == 200
     desk.post("Comment 0", "p0")
     page = desk.open(before=lambda page: page.clock.install())
     expect(page.get_by_role("article")).to_have_count(1)
@@ -79,6 +81,10 @@ def test_comments_that_come_in_beyond_a_page_are_reached_too(desk: Desk) -> None
     page.clock.fast_forward(30_000)
     expect(page.get_by_role("article")).to_have_count(53)
     expect(page.get_by_role("heading", name="Waiting for you")).to_contain_text("(53)")
+    # It waits since its post, before all others.
+    assert desk.client.as_("ben").put(f"{late}/flag", reason="abuse").status == 204
+    page.clock.fast_forward(30_000)
+    expect(page.get_by_text("Flagged late")).to_be_visible()
     expect(page.get_by_role("button", name="Show more")).to_be_hidden()
 
 

@@ -7,8 +7,8 @@ from chalicelib.comments.importing.formats.cleaning import (
     author_of,
     is_true,
     key_of,
-    line_of,
     number_of,
+    page_key_of,
     text_of,
     url_of,
     votes_of_score,
@@ -70,7 +70,7 @@ class _Reader:
         # The path of a site's first page is empty.
         is_page = record.get("path") is not None or bool(path)
         path = path or "/"
-        thread = line_of(f"{text_of(record.get('domain'))}{path}") if is_page else ""
+        thread = page_key_of(f"{text_of(record.get('domain'))}{path}") if is_page else ""
         comment = self._comment(record, thread)
         yield from self._threads.start(thread, url_of(path))
         yield comment

@@ -64,11 +64,19 @@ def test_remark42_keeps_two_long_addresses_apart() -> None:
 
 @pytest.mark.parametrize(
     ("name", "made", "field"),
-    [("waline", waline, "url"), ("twikoo", twikoo, "url"), ("artalk", artalk, "page_key")],
+    [
+        ("waline", waline, "url"),
+        ("twikoo", twikoo, "url"),
+        ("artalk", artalk, "page_key"),
+        ("commento", commento, "path"),
+    ],
 )
 def test_two_long_addresses_are_two_pages(name: str, made: Callable[..., str], field: str) -> None:
     pages = [f"/{'x' * 600}/{number}" for number in range(2)]
-    records = [{"id": number, "_id": number, field: page} for number, page in enumerate(pages)]
+    records = [
+        {"id": number, "_id": number, "commentHex": str(number), field: page}
+        for number, page in enumerate(pages)
+    ]
 
     assert [each.url for each in threads(read(name, made(*records)))] == pages
 

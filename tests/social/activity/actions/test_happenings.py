@@ -80,6 +80,17 @@ def test_a_site_that_is_taken_off_loses_its_actions(
     assert [each["descriptor"]["post_id"] for each in feed(site)] == [kept]
 
 
+def test_a_site_that_is_taken_off_gets_no_new_action(
+    site: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comment(site)
+    assert jobs(site) == 1
+    monkeypatch.setitem(vars(site.runtime.settings), "action_sites", ("default",))
+    let_all_end(site)
+
+    assert (feed(site), jobs(site)) == ([], 0)
+
+
 def test_a_comment_on_a_site_that_wants_it_is_an_action(site: Office) -> None:
     posted = comment(site)
     comment(site, "quiet:page")
