@@ -80,14 +80,7 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
         run_all((f"{day:%Y-%m-%d}", partial(roll, day)) for day in begun_in_time)
     finally:
         if days:
-            if left:
-                # Late, since the workers of events load this module, too.
-                from chalicelib.jobs.sweeping import log_lag
-
-                log_lag(DAYS.name, len(left), now - min(since, progress.again_since))
-            ended = [day for day in progress.again if day not in left]
-            update = [{"$set": _after(now, ended, left, min(since, progress.again_since))}]
-            PROGRESS.of(database).update_one({"_id": _STATE}, update, upsert=True)
+            _note_progress(database, now, progress, left)
     done = set(days) - set(left)
     months = {month_of(day) for day in done}
     return {
@@ -97,18 +90,29 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     }
 
 
-def _after(
-    now: datetime, ended: list[datetime], left: list[datetime], left_since: datetime
-) -> Document:
-    """Return the progress after a run, as fields of an update: days that another run left stay."""
+def _note_progress(
+    database: Database[Document], now: datetime, progress: _Progress, left: list[datetime]
+) -> None:
+    """Store the progress after a run, and log how long its left days have waited.
+
+    Days that another run has left meanwhile stay.
+    """
+    left_since = min(progress.until, progress.again_since)
+    # The first runs of a deployment have all days to do.
+    if left and left_since > _FIRST:
+        # Late, since the workers of events load this module, too.
+        from chalicelib.jobs.sweeping import log_lag
+
+        log_lag(DAYS.name, len(left), now - left_since)
+    ended = [day for day in progress.again if day not in left]
     others = {"$setDifference": [{"$ifNull": ["$again", []]}, ended]}
-    return {
+    earliest = {"$min": ["$again_since", left_since]}
+    fields = {
         "until": {"$max": ["$until", now - OVERLAP]},
         "again": {"$setUnion": [others, left]},
-        "again_since": {
-            "$cond": [{"$eq": [others, []]}, left_since, {"$min": ["$again_since", left_since]}]
-        },
+        "again_since": {"$cond": [{"$eq": [others, []]}, left_since, earliest]},
     }
+    PROGRESS.of(database).update_one({"_id": _STATE}, [{"$set": fields}], upsert=True)
 
 
 def _progress(database: Database[Document]) -> _Progress:
