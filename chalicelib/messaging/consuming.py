@@ -26,7 +26,6 @@ _CAUSED_BY_MESSAGES = (
 )
 # The least time for a message: with less left, a batch leaves the rest to its next delivery.
 LEAST_MESSAGE_SECONDS = 5.0
-_NAMED = 10
 
 
 class Poisoned(Exception):
@@ -121,8 +120,8 @@ def _handle_or_halve(
 
 
 def _fields_of(message_ids: list[str]) -> dict[str, Any]:
-    """Return the fields of a failure of messages together; a line names the first of them."""
-    return {"messages": len(message_ids), "message_ids": message_ids[:_NAMED]}
+    """Return the fields of a failure of messages together: dead letters are found by their ids."""
+    return {"messages": len(message_ids), "message_ids": message_ids}
 
 
 def _is_caused_by_a_message(error: Exception) -> bool:

@@ -125,10 +125,10 @@ class Queue extends HTMLElement {
       if (queue !== this.#queue) return;
       for (const item of page.comments) this.#entry(item)?.element.dispatchEvent(new CustomEvent("claimed", { detail: item.claimed }));
       if (!this.#next) {
-        const end = this.#last ? await this.#page(this.#last) : page;
-        if (queue !== this.#queue) return;
         // A comment that was flagged late waits since its post.
         this.#add(page.comments);
+        const end = this.#last ? await this.#page(this.#last) : page;
+        if (queue !== this.#queue) return;
         this.#add(end.comments);
         this.#next = end.next;
       }

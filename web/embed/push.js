@@ -86,8 +86,9 @@ export async function keepUp(mark, place) {
   } else if (subscription) {
     if (subscription.endpoint === mark.endpoint && mark.zone === timeZone()) return;
     await put(subscription, place).catch((error) => {
-      // A deployment that refuses would do so at each page; a network may be back by then.
-      if (error.response) writePushMark({ ...mark, endpoint: subscription.endpoint, zone: timeZone() });
+      // A deployment that refuses would do so at each page; what is down or busy may take it by then.
+      const status = error.response?.status;
+      if (status < 500 && ![401, 408, 429].includes(status)) writePushMark({ ...mark, endpoint: subscription.endpoint, zone: timeZone() });
       throw error;
     });
   } else {

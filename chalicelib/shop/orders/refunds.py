@@ -161,8 +161,10 @@ def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
             except Problem as problem:
                 fields = {"order": order["_id"], "reason": problem.code}
                 log.warning("refund not made", extra={"fields": fields})
-                # Each try puts the time off at which it is due.
-                log_lag(PAYMENTS.name, 1, runtime.now() - refund["at"])
+                if not isinstance(problem, RefundRefused):
+                    # Each try puts the time off at which it is due.
+                    asked = refund.get("asked", refund["at"])
+                    log_lag(PAYMENTS.name, 1, runtime.now() - asked)
 
 
 def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:
@@ -260,7 +262,8 @@ def _owe_again(
     """Record a refund as owed again, if the payment has not changed; return whether it has not."""
     ended = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
     this = {**records.version_filter(payment), "$and": [{"refunds": ended}]}
-    owed = {"state": "owed", "units": dict(units), "amount_micros": amount_micros}
+    owed: Document = {"state": "owed", "units": dict(units), "amount_micros": amount_micros}
+    owed["asked"] = runtime.now()
     change = {
         "$set": {
             **{f"refunds.$.{name}": value for name, value in owed.items()},

@@ -21,6 +21,7 @@ RefundState = Literal["owed", "made", "done", "refused", "failed"]
 class Refund(TypedDict):
     """A refund; `units` are its units by SKU, `again` counts its repetitions after a failure.
 
+    `asked`: the time of the last repetition.
     `whole`: a refund of all that was left, adjustments included. Its states:
 
         owed     recorded; the provider comes next
@@ -39,6 +40,7 @@ class Refund(TypedDict):
     state: RefundState
     at: datetime
     again: NotRequired[int]
+    asked: NotRequired[datetime]
 
 
 class Dispute(TypedDict):
