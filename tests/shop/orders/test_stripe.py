@@ -359,6 +359,9 @@ def test_an_order_waits_while_its_key_is_missing(
         assert stored_order(runtime, order)["state"] == "paying"
 
     assert pay(client, cart, order)["state"] == "done"
+    monkeypatch.setitem(vars(runtime.settings), "stripe_key", None)
+    refused = publisher(client).post(f"/orders/{order}/refund", key="r1", restock=True)
+    assert (refused.status, refused.code) == (409, "payments_not_set_up")
 
 
 def test_an_amount_is_counted_as_stripe_does() -> None:
