@@ -161,7 +161,7 @@ class Allowance(NamedTuple):
         return now + (self.burst - 1) * self.every
 
     def furthest(self, now: datetime) -> datetime:
-        """Return the furthest `tat` of its own writes: a stricter setting made a further one."""
+        """Return the furthest `tat` under this setting; a further one is of a stricter setting."""
         return now + self.burst * self.every
 
 

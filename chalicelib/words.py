@@ -16,8 +16,8 @@ from itertools import groupby, pairwise
 
 from chalicelib.texts import IGNORABLE
 
-# The version of these rules; a schedule replaces stored tokens of another version, for pages and
-# products. Those of comments take the command `compare_terms`.
+# The version of these rules. A schedule replaces stored tokens of another version, of pages and
+# products; the command `compare_terms` replaces the tokens of comments.
 RULES = 3
 MAX_TOKEN_CHARACTERS = 64
 

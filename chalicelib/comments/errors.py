@@ -277,7 +277,7 @@ class TooManyProviders(Problem):
 
 
 class SignInExpired(Problem):
-    """A provider's answer has no sign-in of this browser in ten minutes, or its page is no more."""
+    """An answer has no sign-in of this browser in ten minutes, or its page has left the site."""
 
     status = 400
     code = "sign_in_expired"

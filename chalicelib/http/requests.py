@@ -115,7 +115,7 @@ def _faults(error: ValidationError, *within: str) -> list[FieldError]:
 BODY_LIMIT_BYTES = 65_536
 # Entries of a page of a listing.
 MAX_PAGE = 200
-# A position may hold a path of 512 bytes, each escaped, of an address that a stranger chose.
+# A position may hold a path of 512 bytes, chosen by a stranger, each byte escaped.
 MAX_CURSOR_CHARACTERS = 2_000
 
 

@@ -122,8 +122,9 @@ _SIGNS = {
 _FOLDED = str.maketrans(
     _SIGNS | {each: letter for letter, alike in LOOKALIKES.items() for each in alike}
 )
-# Scripts whose marks are accents, and marks that are none of another script's vowels and letters.
+# Scripts whose marks are accents, as in `words`, which no worker of ads has to load for this.
 _ACCENTED = ("LATIN", "GREEK", "CYRILLIC")
+# The names of marks that are accents in any script.
 _ACCENTS = ("HEBREW", "ARABIC", "SYRIAC", "VARIATION", "COMBINING")
 # They make other letters of Kana: `パ` of `ハ`.
 _VOICED = "\u3099\u309a"

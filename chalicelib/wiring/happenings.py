@@ -61,7 +61,7 @@ def _run(runtime: Runtime, job: Happened) -> None:
 def _settle(runtime: Runtime, kind: str, thing: str) -> None:
     """Make the feed agree with a thing; a site that was taken off since gets no new action.
 
-    A worker may have the settings of before a deployment, so it removes no action for them.
+    A worker may still have former settings, so it removes no action because of them.
     """
     cause = CAUSES[kind](runtime, thing)
     if cause is None or _is_of_listed_site(runtime, cause):

@@ -114,7 +114,7 @@ def _take_off(database: Database[Document], part: _Part) -> None:
 def _make_of_shorter(
     database: Database[Document], part: _Part, level: Level, without: datetime | None = None
 ) -> None:
-    """Make a part's period of a level from its shorter periods, without `without`."""
+    """Make a part's period of a level from its shorter periods, except `without`."""
     start = start_of(level, part.day)
     span = start, end_of(level, start)
     made: _Made = {}

@@ -162,7 +162,7 @@ def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
                 fields = {"order": order["_id"], "reason": problem.code}
                 log.warning("refund not made", extra={"fields": fields})
                 if not isinstance(problem, RefundRefused):
-                    # Each try puts the time off at which it is due.
+                    # Each try moves the due time on: the age alone shows the wait.
                     asked = refund.get("asked", refund["at"])
                     log_lag(PAYMENTS.name, 1, runtime.now() - asked)
 
@@ -262,8 +262,12 @@ def _owe_again(
     """Record a refund as owed again, if the payment has not changed; return whether it has not."""
     ended = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
     this = {**records.version_filter(payment), "$and": [{"refunds": ended}]}
-    owed: Document = {"state": "owed", "units": dict(units), "amount_micros": amount_micros}
-    owed["asked"] = runtime.now()
+    owed: Document = {
+        "state": "owed",
+        "units": dict(units),
+        "amount_micros": amount_micros,
+        "asked": runtime.now(),
+    }
     change = {
         "$set": {
             **{f"refunds.$.{name}": value for name, value in owed.items()},

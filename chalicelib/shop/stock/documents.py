@@ -22,7 +22,7 @@ from chalicelib.shop.stock.shapes import (
     StoredHold,
     entry_of,
 )
-from chalicelib.shop.stock.shares import shares_of, units_for
+from chalicelib.shop.stock.shares import giving_way, shares_of, units_for
 from chalicelib.shop.stock.store import Short, StockMoved
 
 # Entries that one transaction ends; the next run ends more.
@@ -74,11 +74,14 @@ class StockOfDocuments:
         def work(session: ClientSession) -> list[str]:
             stock, own = _find(database, claim.stock, session), _own(database, claim, session)
             free = stock["available"] + own
-            giving_way = _giving_way(database, claim, claim.qty - free, session)
-            freed = sum(each["qty"] for each in giving_way)
+            in_carts = {"_id.stock": claim.stock, "order": None}
+            rows = HOLDS.of(database).find(in_carts, session=session).sort("until", ASCENDING)
+            with rows:
+                others = giving_way(map(_entry, rows), claim.cart, claim.qty - free)
+            freed = sum(each["qty"] for each in others)
             if free + freed < claim.qty:
                 raise Short(free + freed)
-            carts = [each["cart"] for each in giving_way]
+            carts = [each["cart"] for each in others]
             ended = {
                 "_id.stock": claim.stock,
                 "_id": {"$in": [_key(claim.stock, each) for each in carts]},
@@ -228,26 +231,6 @@ def _in_carts(
     units = {"$group": {"_id": "$source", "units": {"$sum": "$qty"}}}
     rows = HOLDS.read_as(_Units, database).aggregate([{"$match": others}, units], session=session)
     return {row["_id"]: row["units"] for row in rows}
-
-
-def _giving_way(
-    database: Database[Document], claim: StockClaim, units: int, session: ClientSession
-) -> list[StockEntry]:
-    """Return the carts' first entries that give way to an order, to free so many units.
-
-    Carts may have any number of entries: no more of them are read.
-    """
-    found: list[StockEntry] = []
-    if units <= 0:
-        return found
-    others = {"_id.stock": claim.stock, "order": None, "_id.cart": {"$ne": claim.cart}}
-    with HOLDS.of(database).find(others, session=session).sort("until", ASCENDING) as rows:
-        for row in rows:
-            found.append(_entry(row))
-            units -= row["qty"]
-            if units <= 0:
-                break
-    return found
 
 
 def _write(

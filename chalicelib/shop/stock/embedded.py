@@ -58,7 +58,8 @@ class EmbeddedStock:
             if before is not None:
                 own = sum(each["qty"] for each in before["carted"] if each["cart"] == claim.cart)
                 missing = claim.qty - before["available"] - own
-                return giving_way(before["carted"], claim.cart, missing)
+                ended = giving_way(before["carted"], claim.cart, missing)
+                return [each["cart"] for each in ended]
             self._explain(_find(database, claim.stock), claim, counts_carts=True)
         raise Unavailable("Many are buying this now; try again")
 

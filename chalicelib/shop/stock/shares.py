@@ -6,7 +6,7 @@ unit, so that a cart can hold the last unit.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from chalicelib.shop.stock.shapes import StockClaim, StockEntry
@@ -37,14 +37,19 @@ def units_for(claim: StockClaim, shares: Shares, others: int, address: int, free
     return max(0, min(most, shares.address - address) if claim.source else most)
 
 
-def giving_way(entries: Sequence[StockEntry], cart: str, units: int) -> list[str]:
-    """Return the first carts that give way to an order, to free so many units."""
-    carts = []
-    for entry in entries:
-        if units > 0 and entry["order"] is None and entry["cart"] != cart:
-            carts.append(entry["cart"])
+def giving_way(entries: Iterable[StockEntry], cart: str, units: int) -> list[StockEntry]:
+    """Return the first carts' entries that give way to an order, to free so many units.
+
+    It reads no further entries: a stock may have any number of them.
+    """
+    found: list[StockEntry] = []
+    for entry in entries if units > 0 else ():
+        if entry["order"] is None and entry["cart"] != cart:
+            found.append(entry)
             units -= entry["qty"]
-    return carts
+            if units <= 0:
+                break
+    return found
 
 
 def beyond_share(entries: Sequence[StockEntry], claim: StockClaim, share: int) -> list[StockEntry]:

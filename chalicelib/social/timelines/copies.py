@@ -102,7 +102,7 @@ class MonthCopies:
         self._most_documents = most_documents
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
-        """Copy each post to each user who lacks it, or has it as it was before."""
+        """Copy each post to each user who lacks it, or has an older copy."""
         for post in posts:
             self._add(post, list(user_ids))
 

@@ -26,13 +26,20 @@ from tests.ads.support.movements import (
 )
 from tests.support.clock import START, Clock
 
+# Two clicks a day.
+DAILY: dict[str, Any] = {"daily_micros": 2 * PRICE, "pacing": "asap"}
+
 
 def cpc(runtime: Runtime, clicks: int, **budget: Any) -> None:
     add_zones(runtime, "blog/banner")
+    put_cpc(runtime, clicks, budget)
+    activate(runtime, SPRING)
+
+
+def put_cpc(runtime: Runtime, clicks: int, budget: dict[str, Any], **changes: Any) -> None:
     pricing = {"type": "cpc", "bid_micros": PRICE}
     total = {"total_micros": clicks * PRICE, **budget}
-    put_campaign(runtime, SPRING, budget=total, pricing=pricing)
-    activate(runtime, SPRING)
+    put_campaign(runtime, SPRING, budget=total, pricing=pricing, **changes)
 
 
 def test_a_click_is_charged_to_what_is_available(runtime: Runtime) -> None:
@@ -91,13 +98,11 @@ def test_a_move_to_other_time_zones_releases_no_second_budget_of_a_day(
     runtime: Runtime, clock: Clock
 ) -> None:
     """The clock starts at noon in UTC: the day began later in each of these zones."""
-    daily = {"total_micros": 10 * PRICE, "daily_micros": 2 * PRICE, "pacing": "asap"}
-    cpc(runtime, 10, daily_micros=2 * PRICE, pacing="asap")
+    cpc(runtime, 10, **DAILY)
     charge(runtime, PRICE, PRICE)
 
     for zone in ("America/New_York", "America/Los_Angeles", "Pacific/Honolulu"):
-        pricing = {"type": "cpc", "bid_micros": PRICE}
-        put_campaign(runtime, SPRING, budget=daily, pricing=pricing, time_zone=zone)
+        put_cpc(runtime, 10, DAILY, time_zone=zone)
         assert charge(runtime, PRICE) == [False], zone
 
     # Midnight in Honolulu is at 10:00.
@@ -110,13 +115,11 @@ def test_a_move_to_other_time_zones_releases_no_second_budget_of_a_day(
 def test_a_day_that_ended_before_a_move_to_another_time_zone_begins_anew(
     runtime: Runtime, clock: Clock
 ) -> None:
-    daily = {"total_micros": 10 * PRICE, "daily_micros": 2 * PRICE, "pacing": "asap"}
-    cpc(runtime, 10, daily_micros=2 * PRICE, pacing="asap")
+    cpc(runtime, 10, **DAILY)
     charge(runtime, PRICE, PRICE)
     clock.advance(days=2)
 
-    pricing = {"type": "cpc", "bid_micros": PRICE}
-    put_campaign(runtime, SPRING, budget=daily, pricing=pricing, time_zone="Asia/Tokyo")
+    put_cpc(runtime, 10, DAILY, time_zone="Asia/Tokyo")
 
     assert charge(runtime, *[PRICE] * 3) == [True, True, False]
 
