@@ -1,7 +1,7 @@
-"""Tokens of people who have signed in by a provider of a site, signed by Plaza.
+"""Tokens that Plaza signs for people after a sign-in at a site's identity provider.
 
-A token is a payload in base64url, a point, and its signature (`chalicelib.signing`), after a prefix
-that no JSON Web Token and no guest's token has.
+A token is a prefix, a payload in base64url, a point, and a signature (`chalicelib.signing`). No
+JSON Web Token and no guest's token has this prefix.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from chalicelib import signing
 
 LIFETIME = timedelta(days=90)
-# The claims of a name of 100 characters and of a picture's address of 500, with JSON's escapes.
+# Enough for a name of 100 characters and a picture's address of 500, with JSON's escapes.
 MAX_TOKEN_CHARACTERS = 4_000
 # The beginning of every token; `read` verifies the rest.
 PREFIX = "account."
@@ -21,7 +21,7 @@ _PURPOSE = b"account token\0"
 
 
 class SiteAccount(NamedTuple):
-    """A person of a provider at a site: `picture` is an https address, `expires_at` UTC."""
+    """A person's account at a site; `picture` is an https URL, `expires_at` is in UTC."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ def issue(account: SiteAccount, keys: Sequence[SecretStr]) -> str:
 
 
 def read(token: str, keys: Sequence[SecretStr], now: datetime) -> SiteAccount | None:
-    """Return the account of a token; None: Plaza has not made it, or it has expired."""
+    """Return the account of a token; None: the token is forged or has expired."""
     found = signing.claims_of(token, PREFIX, _PURPOSE, keys, now)
     if found is None:
         return None

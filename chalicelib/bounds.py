@@ -20,8 +20,8 @@ class CommentBounds:
     erasure_step_comments: int = 500
     # Comments that a worker decides for a message of a batch of moderation: about two seconds.
     batch_items_at_once: int = 100
-    # Comments that a run of the schedule indexes for a site's search, if its time suffices: each
-    # run within a large discussion reads the comments before its place once more.
+    # Comments that a run of the schedule indexes for a site's search, if its time suffices. A small
+    # number is slow: each run in a large discussion reads all comments before its place again.
     indexed_at_once: int = 200_000
     # Bytes of a comment's HTML: short Markdown can render to HTML many times its length.
     html_bytes: int = 64 * 1024
@@ -35,17 +35,17 @@ class ContentBounds:
     html_bytes: int = 1024 * 1024
     # Newest revisions of a page to keep, beside all revisions that were live.
     kept_revisions: int = 50
-    # Pages whose addresses a call moves, in one transaction. After a move of the whole site, a
-    # step notes for as many pages that their discussions follow.
+    # Pages that a call moves to other addresses, in one transaction. After a site's move, a step of
+    # the schedule notes as many pages for an update of their discussions.
     moved_at_once: int = 1_000
-    # Pages that a run of the schedule makes live, ends, or stores the words of.
+    # Pages that each sweep of a run handles: it publishes, ends, indexes or counts them.
     tended_at_once: int = 500
     # Messages that a request sends by itself; the schedule sends the others within a minute.
     told_at_once: int = 10
     # Tags in a site's list, the most used first.
     listed_tags: int = 500
-    # Pages at their instant for which a list of tags corrects the stored numbers. With more pages,
-    # the list counts all pages until the schedule has caught up.
+    # Due pages by which a list of tags corrects the stored numbers. With more due pages, the list
+    # counts all pages until the schedule has caught up.
     corrected_pages: int = 100
 
 
@@ -69,7 +69,7 @@ class AdBounds:
 
 @dataclass(frozen=True)
 class PeopleBounds:
-    """The bounds of what all features know of a person."""
+    """The bounds of a person's data that all features share."""
 
     # People whom a person blocks: each page of comments and posts is compared with them.
     blocked: int = 1_000
@@ -109,7 +109,7 @@ class SocialBounds:
     comments_moved_at_once: int = 20
     # Documents that a page examines before it ends early, with a cursor.
     page_examined: int = 2_000
-    # The least documents of a query that fills up a page: a short page needs no more queries.
+    # Documents of a query that refills a page, at least: so a short page needs no further query.
     page_refill: int = 100
     # An author's newest posts that a new follower gets.
     back_fill_posts: int = 200
@@ -138,8 +138,8 @@ class SocialBounds:
 class MarkBounds:
     """The bounds of votes and reactions."""
 
-    # The rate of marks that makes a thing count by batch. At ten a second, a thirtieth meet another
-    # transaction; a thing that counts at once can have about a hundred a second.
+    # Marks a minute from which a thing counts in batches. At ten a second, one mark in thirty
+    # conflicts with another transaction; counting at once bears about a hundred a second.
     hot_marks_a_minute: int = 600
     # Minutes without a mark, after which the thing counts at once again.
     quiet_minutes: int = 10
@@ -184,7 +184,7 @@ class AnalyticsBounds:
     late_in_a_run: int = 1_000
     # Names of paths and sources that a worker's container remembers as known.
     names_remembered: int = 50_000
-    # Visitors that it remembers, with their pages: 1 kB each.
+    # Visitors that a worker's container remembers, with their pages: 1 kB each.
     visitors_remembered: int = 20_000
     # Documents that share the counts of a path and day, so that workers do not wait for each other.
     report_shards: int = 8

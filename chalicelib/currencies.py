@@ -1,7 +1,7 @@
 """Currencies, with their smallest units and the largest amounts; money is in micros of the unit.
 
-A unit of some currencies is worth a millionth of another's, so a bound in units of any currency
-refuses a laptop in one, and takes a ship in another.
+The largest price depends on the currency, as some units are worth a millionth of others: the same
+number buys a ship in one currency, and no laptop in another.
 """
 
 MICROS = 1_000_000

@@ -1,6 +1,6 @@
 """The remaining time of an invocation, which bounds every call out of the process.
 
-A request has patience with a database that may be gone, for a part of its time.
+After a request failed for lack of the database, the container's next requests wait for it briefly.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ SHORT_SECONDS = 1.0
 
 @dataclass
 class _Deadline:
-    """The end on the monotonic clock; `aside` counts a request's seconds of deferrable work."""
+    """An invocation's end on the monotonic clock; `aside`: seconds of deferrable work so far."""
 
     ends: float
     is_request: bool
@@ -52,21 +52,20 @@ def remaining() -> float:
 
 
 def patience(seconds: float) -> float:
-    """Return the time for a call out of the process: `seconds`, or less if less is left."""
+    """Return a call's time-out: `seconds`, or less to end `KEPT_SECONDS` before the invocation."""
     return max(0.0, min(seconds, remaining() - KEPT_SECONDS))
 
 
 def share(part: float) -> Callable[[], bool]:
-    """Return a check whether this part of the remaining time is not yet used."""
+    """Return a function that returns False once this part of the remaining time is over."""
     until = remaining() * (1 - part)
     return lambda: until == math.inf or remaining() > until
 
 
 def within(part: float) -> contextlib.AbstractContextManager[None]:
-    """Bound the database's work of a block by a part of the remaining time.
+    """Bound the database calls of a block by a part of the remaining time.
 
-    An invocation has one time-out for all its work: a query that takes too long would use up the
-    time of the work behind it.
+    Otherwise one slow query could use up the time of all later work of the invocation.
     """
     # The driver reads zero as no time-out.
     seconds = max(remaining() * part, 0.000_001)
@@ -75,7 +74,7 @@ def within(part: float) -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def aside(seconds: float) -> Iterator[float]:
-    """Yield the patience for deferrable work; a request has `seconds` for all of it together."""
+    """Yield the time-out of deferrable work; all such work of a request shares `seconds`."""
     deadline = _current.get()
     if deadline is None or not deadline.is_request:
         yield patience(seconds)

@@ -172,7 +172,7 @@ class UnreadableText(InvalidRequest):
 
 
 class VersionNeeded(Problem):
-    """A change names no version of the thing."""
+    """A change lacks `If-Match` with the version that the caller has read."""
 
     status = 428
     code = "version_needed"
@@ -218,7 +218,7 @@ class EditWindowOver(Problem):
 
 
 class TooManyBlocked(Problem):
-    """The caller blocks as many people as one may, or as many people block the other."""
+    """The caller blocks the most people allowed, or the most people allowed block the other."""
 
     status = 409
     code = "too_many_blocked"

@@ -24,10 +24,10 @@ from chalicelib.runtime import Runtime
 
 
 class Happened(Job):
-    """Make the activity feed agree with a thing that a feature stores.
+    """The job that makes the activity feed agree with a stored thing.
 
-    It runs again when no request from before can still be running. So neither the order of two
-    requests about the same thing matters, nor a crash of either.
+    It runs again after `OUTLIVES_ALL`, when no earlier request can be running. So the order of two
+    requests about a thing does not matter, nor does a crash.
     """
 
     queue: ClassVar[str] = "social-errands"
@@ -64,21 +64,24 @@ def note(  # noqa: PLR0913 - a happening, its time and its transaction
 ) -> None:
     """Note a change of a site's thing, if the site has happenings switched on.
 
-    A change at a later instant has `due`: the sweep sends its message then.
+    `due`: the later instant of the change; the sweep sends the message then.
     """
     if site in runtime.settings.action_sites:
         outbox.note(runtime, Happened(kind=kind, thing=thing), session, due=due)
 
 
 def send(runtime: Runtime, site: str, kind: str, thing: str) -> None:
-    """Send a stored thing to the worker; if the message is lost, the sweep sends another."""
+    """Send the worker a message about a stored thing, if the site has happenings switched on.
+
+    If the message gets lost, the sweep sends another.
+    """
     if site in runtime.settings.action_sites:
         runtime.queues.send(Happened(kind=kind, thing=thing))
 
 
 @contextmanager
 def telling(runtime: Runtime, site: str, kind: str, thing: str) -> Iterator[None]:
-    """Note a happening before the block, and send it to the worker afterwards."""
+    """Note a happening before the block; send its message after it, unless the block raises."""
     note(runtime, site, kind, thing)
     yield
     send(runtime, site, kind, thing)

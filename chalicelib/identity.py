@@ -39,11 +39,11 @@ Role = Literal[
 # Roles that may have reserved names.
 STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
 
-# Ids of subjects that have other characters than an id, or more of them.
+# The prefix of the ids of subjects that are no ids themselves, or in a reserved form.
 HASHED = "hashed|"
 _ID = re.compile(ID_PATTERN)
 _HASHED_ID = re.compile(re.escape(HASHED) + "[A-Za-z0-9_-]{43}")
-# Without PLAZA_SUBJECT_KEY: ids are stable, and whoever guesses a subject can compute its id.
+# Stands in for a missing PLAZA_SUBJECT_KEY: ids are stable, but a guessed subject reveals its id.
 _PUBLIC_KEY = SecretStr("plaza")
 
 _ONE_SITE_BYTES = 16
@@ -81,7 +81,7 @@ class Claims(BaseModel):
 
 
 class SiteClaims(Claims):
-    """The claims of a token of a site's own issuer; it has no roles, whatever it says."""
+    """The claims of a token of a site's own issuer; Plaza ignores its roles."""
 
     badges: Any = None
 
@@ -103,8 +103,8 @@ class Principal:
       None: every site.
     - `is_guest`: whether they have no account.
     - `badges`: shown beside their name at their site.
-    - `email`: their address as the deployment's issuer vouches for it, or an issuer of a site that
-      the site trusts with it.
+    - `email`: their address, if the deployment's issuer vouches for it, or an issuer of a site if
+      the site trusts its addresses.
     """
 
     id: str
@@ -178,7 +178,7 @@ def _guest(token: str, settings: Settings, now: datetime) -> Principal:
 
 
 def _account(token: str, settings: Settings, now: datetime) -> Principal:
-    """Return who has signed in by a provider of a site; raises Unauthenticated."""
+    """Return the person who signed in by a provider of a site; raises Unauthenticated."""
     found = account_tokens.read(token, settings.signing_keys, now)
     if found is None:
         raise Unauthenticated("The sign-in is not valid or has expired")
@@ -219,7 +219,7 @@ def _of_site(
 
 
 def _badges(claim: object) -> tuple[str, ...]:
-    """Return the badges of a claim that readers can see, each once."""
+    """Return the valid badges of a claim, each once, up to `MOST_BADGES`."""
     shown: dict[str, None] = {}
     for each in claim if isinstance(claim, list) else ():
         try:
@@ -238,8 +238,8 @@ def _email(claims: Claims) -> str | None:
 def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
     """Return the id of an issuer's subject: the subject if it is an id, or else its keyed hash.
 
-    It hashes a subject that looks like a hash, or like an id of one site's or of imported people,
-    too: no person can choose another's id.
+    It also hashes a subject in the form of a hash, of an id of one site or of an imported id, so
+    that no person can choose another person's id.
     """
     is_reserved = any(made.fullmatch(subject) for made in (_HASHED_ID, ONE_SITE_ID, IMPORTED_ID))
     if _ID.fullmatch(subject) and not is_reserved:
@@ -251,7 +251,7 @@ def person_id(issuer: str, subject: str, key: SecretStr | None) -> str:
 def one_site_id(
     kind: Literal["s", "p"], site: str, issuer: str, subject: str, key: SecretStr | None
 ) -> str:
-    """Return the id of an issuer's subject at one site, of 128 bits of their keyed hash.
+    """Return the id of an issuer's subject at one site: the kind, and 128 bits of a keyed hash.
 
     `s`: the issuer is the site's own; `p`: a provider that people sign in with there.
     """

@@ -13,14 +13,14 @@ MAX_INSTANT = datetime(_YEARS.stop, 1, 1, tzinfo=UTC)
 
 
 def _to_instant(time: datetime) -> datetime:
-    """Return the time in UTC to the millisecond, as BSON returns it."""
+    """Return the time in UTC in whole milliseconds, as BSON; ValueError outside `_YEARS`."""
     if time.year not in _YEARS:
         raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
     return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
 
 
 def _as_date(text: Any) -> Any:
-    """Refuse a time without an offset, which a date would take at midnight."""
+    """Raise ValueError for a time without an offset: pydantic takes a midnight for a date."""
     if isinstance(text, str) and len(text) != len("2026-03-01"):
         raise ValueError("an instant needs its offset")
     return text
@@ -41,7 +41,7 @@ Bound = Annotated[
 
 
 def milliseconds(time: datetime) -> int:
-    """Return a time for a cursor: its exact milliseconds since 1970."""
+    """Return a time as whole milliseconds since 1970, rounded down."""
     return (time - _EPOCH) // _MILLISECOND
 
 

@@ -21,7 +21,7 @@ FRESH = timedelta(minutes=5)
 KEPT = timedelta(hours=1)
 COOL_DOWN = timedelta(seconds=10)
 TIMEOUT_SECONDS = 2.0
-# For a caller whose key is in the old set.
+# The wait of a caller with a key in the old set.
 REFRESH_SECONDS = 1.0
 MOST_BYTES = 65_536
 _OK = 200
@@ -31,8 +31,8 @@ class KeySet:
     """The published keys at a URL; threads share it.
 
     A known key of a fresh set takes no lock. The first thread that finds the set too old begins a
-    fetch and waits for at most a second, or for two if the old set is of no use. Other threads use
-    the old set meanwhile.
+    fetch and waits for at most a second. Other threads use the old set meanwhile. A thread waits
+    for up to two seconds if the old set lacks its key or is over an hour old.
     """
 
     def __init__(self, url: str) -> None:

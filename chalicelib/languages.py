@@ -1,4 +1,4 @@
-"""Languages of the texts for readers, the same as of the elements of a page."""
+"""Languages of the texts for readers; Plaza's elements of pages have the same languages."""
 
 from typing import Literal
 

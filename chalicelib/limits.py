@@ -26,17 +26,17 @@ from chalicelib.runtime import Runtime
 
 # An address may write this many times as often as a person: offices and phones share addresses.
 ADDRESS_SHARE = 10
-# The networks of a /48 of IPv6, as a site or a customer has it, may write so often as 16 of them:
-# it has 65,536, enough to use up the slots of a fifth of all others.
+# The networks of an IPv6 /48, the block of a site or a customer, together may write as often as 16
+# networks: a /48 has 65,536, enough to use up a fifth of all slots.
 WIDE_SHARE = 16
-# Addresses share this many rows of a limit, so that many addresses make no more rows.
+# Addresses share this many rows of a limit: more addresses make no more rows.
 SLOTS = 2**18
 _IPV4_PREFIX, _IPV6_PREFIX, _WIDE_PREFIX = 24, 64, 48
 
 _MILLISECOND = timedelta(milliseconds=1)
 _DUPLICATE_KEY = 11_000
 _CONVERSION_FAILURE = 241
-# Attempts if other calls insert the same two rows first.
+# Attempts while other calls insert the same rows first.
 _ATTEMPTS = 3
 
 
@@ -44,7 +44,7 @@ _ATTEMPTS = 3
 class Limit:
     """The bound of a person's writes of a class: `burst` at once, then one each `every`.
 
-    `of_person` False: only addresses count here, and people elsewhere.
+    `of_person` False: the limit counts addresses alone; other limits count people.
     """
 
     name: str
@@ -83,7 +83,7 @@ GUESTS = Limit("guests", burst=1, every=timedelta(minutes=10), of_person=False)
 SIGN_INS = Limit("sign_ins", burst=3, every=timedelta(seconds=10), of_person=False)
 # Letters to an address that a person names: three at once from a person, then one each 20 minutes.
 MAIL = Limit("mail", burst=3, every=timedelta(minutes=20))
-# Letters to a mailbox, whoever asks for them.
+# Letters to a mailbox, for all callers together.
 LETTERS = Limit("letters", burst=3, every=timedelta(minutes=20), of_person=False)
 # Letters of notifications to a mailbox, for all people together: as many as one person can have.
 DIGESTS = Limit("digests", burst=12, every=timedelta(minutes=5), of_person=False)
@@ -98,7 +98,7 @@ ASSETS = Limit("assets", burst=200, every=timedelta(milliseconds=500))
 CARTS = Limit("carts", burst=20, every=timedelta(seconds=10))
 # Checkouts, which begin a payment.
 CHECKOUTS = Limit("checkouts", burst=10, every=timedelta(seconds=10))
-# Looks at the payment of an order that is over, at its provider, whoever asks.
+# Queries to a provider for the payment of an ended order, for all callers together.
 ORDER_LOOKS = Limit("order_looks", burst=5, every=timedelta(seconds=30), of_person=False)
 # Removing a visitor's profile, which needs no token.
 VISITORS = Limit("visitors", burst=20, every=timedelta(seconds=5))
@@ -161,7 +161,7 @@ class Allowance(NamedTuple):
         return now + (self.burst - 1) * self.every
 
     def furthest(self, now: datetime) -> datetime:
-        """Return the furthest `tat` under this setting; a further one is of a stricter setting."""
+        """Return the furthest `tat` that this setting reaches; a stricter setting goes further."""
         return now + self.burst * self.every
 
 
@@ -224,9 +224,9 @@ def _allowances(
     factor: float,
     keys: Sequence[SecretStr],
 ) -> list[Allowance]:
-    """Return the person's allowance, the address's, and that of an IPv6 address's wider network.
+    """Return the allowances of the person, the address and an IPv6 address's wider network.
 
-    Without an unknown person or address.
+    An unknown person or address has none.
     """
     key, allowed = signing.signing_key(keys), []
     if caller is not None and limit.of_person:
@@ -254,7 +254,7 @@ def scale(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance
 def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
     """Return the updates that count a write, in order; after a failure no later update runs.
 
-    They check all allowances but the first before they count anything.
+    They check all allowances but the first before they count anything; its count checks itself.
     """
     guards = [_Step(each, _refusal(each, now)) for each in allowances[1:]]
     return guards + [_Step(each, _count(each, now)) for each in allowances]
@@ -295,10 +295,10 @@ def _run(rows: MongoCollection[LimitRow], steps: Sequence[_Step]) -> list[_Step]
 def _wait(
     rows: MongoCollection[LimitRow], allowances: Sequence[Allowance], now: datetime
 ) -> timedelta:
-    """Return the time until every allowance allows a write; zero or less: now.
+    """Return the time until every allowance allows a write; zero: now.
 
-    They may allow it although a step failed: two concurrent first writes insert the same row. A row
-    of a stricter setting than today's moves back, so that the former setting makes no caller wait.
+    It can be zero although a step failed: two concurrent first writes insert the same row. If a
+    former, stricter setting left a row too far ahead, move the row back to the present bound.
     """
     by_row = {each.row_id: each for each in allowances}
     waits = [timedelta(0)]

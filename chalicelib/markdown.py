@@ -1,4 +1,4 @@
-"""Markdown to safe HTML, at a bounded cost, by the dialect of a kind of text."""
+"""Conversion of Markdown to safe HTML at a bounded cost; each kind of text has a dialect."""
 
 import itertools
 import re
@@ -21,8 +21,8 @@ from chalicelib.texts import INVISIBLE, UNBALANCED, has_balanced_directions, is_
 __all__ = ["AT", "MOST_NESTED", "Dialect", "TooLarge", "Unreadable", "destinations"]
 __all__ += ["is_absolute", "places", "render", "without_deep_marks"]
 
-# Rules of markdown-it, of blocks and within a line: each returns whether it consumed the text at a
-# place, and makes no tokens if silent.
+# A rule of markdown-it for blocks, or for the text within a block. It returns whether it consumed
+# the text at a place; a silent call makes no tokens.
 BlockRule = Callable[[StateBlock, int, int, bool], bool]
 InlineRule = Callable[[StateInline, bool], bool]
 
@@ -30,7 +30,7 @@ InlineRule = Callable[[StateInline, bool], bool]
 _ABSOLUTE = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
 # Tokens that are visible without any content: a bullet, a rule, a picture.
 _VISIBLE_TOKENS = frozenset({"list_item_open", "hr", "image"})
-# Without effect in this configuration, but tried at every line or character.
+# These rules have no effect in this configuration, but cost time at every line or character.
 _UNUSED = ("html_block", "html_inline", "linkify", "replacements", "smartquotes")
 _DEEP = re.compile(r"(?:[^()\s<>\\]*\(){4}")
 _parse_destination = helpers.parseLinkDestination
@@ -38,17 +38,17 @@ _NO_LINK = _parse_destination("", 0, 0)
 _STEPS_LEFT = "label_steps_left"
 _ALTS = "alts"
 _DEPTH = "depth"
-# The depth of quotes and lists within each other, and of emphasis within emphasis. Deeper marks are
-# plain text.
+# The most levels of quotes and lists in each other, and of emphasis in emphasis. Deeper quotes and
+# lists are plain text; deeper emphasis loses its marks.
 MOST_NESTED = 8
-# The rules of quotes and lists in markdown-it, and the names of the rules that they end.
+# The rules of quotes and lists in markdown-it, each with the names of the blocks that it ends.
 _CONTAINERS: Mapping[str, tuple[BlockRule, list[str]]] = {
     "blockquote": (blockquote, ["paragraph", "reference", "blockquote", "list"]),
     "list": (list_block, ["paragraph", "reference", "blockquote"]),
 }
 _MARKS = frozenset({"em", "strong", "s"})
 _NEWLINE = re.compile(r"\r\n?|\n")
-# The key of `meta` where the token of a dialect's rule notes its position in its block's text.
+# The key in a token's `meta` for its position in the text of its block; a dialect's rule sets it.
 AT = "at"
 
 # A change of a text's tokens before rendering.
@@ -66,18 +66,18 @@ class Dialect:
 
     - `is_link`: whether a destination is a link.
     - `edit`: changes the tokens.
-    - `relative_links`: `is_link` alone decides on relative destinations. Otherwise the sanitizer
-      removes them.
+    - `relative_links`: True: `is_link` alone decides on relative destinations. False: the
+      sanitizer removes all of them.
     - `classes`: the classes that an element may have.
-    - `rules`: further rules within a line, after the rules of CommonMark; they read `env` of
-      `render`.
-    - `blocks`: rules of blocks by name, each with the blocks that it ends; they replace the rules
-      of CommonMark, or come after them.
-    - `stop`: a pattern of the places, beside marks, where a rule may begin: the characters that
-      can stand there, and the condition after one of them.
-    - `line`: the parser's state within a block.
-    - `breaks`: a newline breaks the line.
-    - `label_steps`: the most tokens that the search for the ends of brackets passes in a text,
+    - `rules`: further rules for the text within a block, by name; they run after the rules of
+      CommonMark, and read the `env` of `render`.
+    - `blocks`: rules for blocks by name, each with the names of the blocks that it ends. A rule
+      replaces the rule of CommonMark with its name, or else runs after all of them.
+    - `stop`: (characters, condition): a rule may also begin at one of these characters if the
+      pattern `condition` matches after the character.
+    - `line`: the class of the parser's state within a block.
+    - `breaks`: True: a newline in the text is a line break in the HTML.
+    - `label_steps`: the most tokens that all searches for closing brackets in a text may pass,
       nested searches included. The default is enough for 1,250 links, the most in 10,000
       characters.
     """
@@ -99,7 +99,7 @@ class Dialect:
 
 
 class Unreadable(Exception):
-    """The text shows nothing, or reverses the text after it: a code and its detail."""
+    """The text shows nothing, or could reverse the text after it; `code` names the case."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -117,9 +117,9 @@ def render(
 ) -> str:
     """Return the HTML of a Markdown text, without raw HTML, scripts and styles.
 
-    `env` is input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML, and above
-    MOST_TOKENS as soon as the parser reaches them. Raises Unreadable for a new text that, with
-    decoded entities, shows nothing or has unbalanced directional controls.
+    `env` is the input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML, or
+    while parsing, above MOST_TOKENS. Raises Unreadable for a new text (`is_new`) that shows nothing
+    or has unbalanced directional controls, entities decoded.
     """
     parser = _parser(dialect)
     known = _environment(dialect, env)
@@ -146,9 +146,9 @@ def render(
 
 
 def destinations(text: str, dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """Yield the URLs of links and pictures in a Markdown text, each with `href` or `src`.
+    """Yield (`href` or `src`, URL) of each link and picture in a Markdown text.
 
-    Raises TooLarge.
+    Raises TooLarge above MOST_TOKENS.
     """
     for token in _parser(dialect).parse(text, _environment(dialect)):
         for leaf in token.children or ():
@@ -160,8 +160,8 @@ def destinations(text: str, dialect: Dialect) -> Iterator[tuple[str, str]]:
 def places(
     text: str, dialect: Dialect, env: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[int, Token]]:
-    """Yield the tokens of a dialect's rules that note `AT`, each with its position in the text."""
-    # As the parser does.
+    """Yield (position in the text, token) of tokens with `AT`; raise TooLarge above MOST_TOKENS."""
+    # The parser replaces the character, too.
     text = text.replace("\0", "\ufffd")
     lines = _lines(text)
     tokens = _parser(dialect).parse(text, _environment(dialect, env))
@@ -182,7 +182,7 @@ def places(
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
-    """Return the begin and the end of each line of a text, without trailing blanks."""
+    """Return (begin, end) of each line of a text; the end leaves out trailing blanks."""
     begins = [0, *(found.end() for found in _NEWLINE.finditer(text))]
     ends = [*(found.start() for found in _NEWLINE.finditer(text)), len(text)]
     return [
@@ -192,9 +192,10 @@ def _lines(text: str) -> list[tuple[int, int]]:
 
 
 def _end_of_heading(text: str, begin: int, end: int) -> int:
-    """Return the end of a heading's line, without closing hashes.
+    """Return the end of a heading's text: before its closing hashes, if it has any.
 
-    Blanks of other kinds than the parser's two behind the hashes make them part of the heading.
+    Hashes close a heading only with a space or tab before them, and only spaces and tabs after
+    them. The parser takes no other blank there.
     """
     rest = text[begin:end].rstrip("#")
     newline = _NEWLINE.search(text, end)
@@ -204,10 +205,10 @@ def _end_of_heading(text: str, begin: int, end: int) -> int:
 
 
 def _first_line(text: str, lines: Sequence[tuple[int, int]], parts: Sequence[str]) -> int:
-    """Return the line of a block's first part, counted from the block's first line.
+    """Return the index of the block's line that has the first part of the block's content.
 
-    The parser removes marks and indentation from the left of lines, and empty lines from both ends
-    of a block. So each part ends its line, and the lines before the first part do not end with it.
+    The parser strips marks and indentation from the left of each line, and empty lines from both
+    ends of a block. So each line ends with its part. Raises ValueError if no line fits.
     """
     bare = [part.strip() for part in parts]
     for first in range(len(lines) - len(parts) + 1):
@@ -249,7 +250,7 @@ def _plain_parser(dialect: Dialect) -> markdown_it.MarkdownIt:
 
 
 def _parse_lines(parser: markdown_it.MarkdownIt, dialect: Dialect) -> None:
-    """Let a parser stop at the places of a dialect, and keep its state within a block."""
+    """Make a parser stop at the dialect's `stop`, use its `line` state, and count its tokens."""
     inline = parser.inline
     if dialect.stop is not None:
         characters, condition = dialect.stop
@@ -273,9 +274,10 @@ def _bound_nesting(
     innermost: markdown_it.MarkdownIt,
     blocks: Mapping[str, tuple[BlockRule, list[str]]],
 ) -> None:
-    """Let a parser without quotes and lists read the content of the innermost quote or list.
+    """Have `innermost`, which begins no quotes and lists, parse the text below MOST_NESTED levels.
 
-    Otherwise the time of a text grows with its depth, and words below a level are lost.
+    Otherwise the time for a text grows with its depth, and markdown-it drops words below its own
+    `maxNesting`.
     """
     tokenize = parser.block.tokenize
 
@@ -296,7 +298,7 @@ def _bound_nesting(
 
 
 def _outside(rule: BlockRule) -> BlockRule:
-    """Return a rule that consumes nothing, and only ends the block before an outer container."""
+    """Return a rule that begins no container; an outer container still ends the block before it."""
 
     def ends(state: StateBlock, begin: int, end: int, silent: bool) -> bool:  # noqa: FBT001
         return silent and state.sCount[begin] < state.blkIndent and rule(state, begin, end, silent)
@@ -305,7 +307,7 @@ def _outside(rule: BlockRule) -> BlockRule:
 
 
 def without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
-    """Yield the tokens of a block, without too deeply nested emphasis."""
+    """Yield the tokens of a block, without marks of emphasis deeper than MOST_NESTED."""
     depth = 0
     for leaf in leaves:
         if leaf.tag not in _MARKS:
@@ -318,7 +320,7 @@ def without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
 
 
 def _environment(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the environment for parsing a text."""
+    """Return the `env` for one parse of a text: `env` with fresh counters of the bounds."""
     return {
         **(env or {}),
         _STEPS_LEFT: dialect.label_steps,
@@ -329,7 +331,7 @@ def _environment(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict
 
 
 def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a picture as markdown-it does, and note that its alternative text is under way."""
+    """Parse a picture as markdown-it does, and count it in `_ALTS` meanwhile."""
     state.env[_ALTS] += 1
     try:
         return image(state, silent)
@@ -338,24 +340,25 @@ def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _outside_alts(rule: InlineRule) -> InlineRule:
-    """Return a rule that makes no tokens of an alternative text, which remains plain text."""
+    """Return a rule that skips the alternative text of a picture, which stays plain text."""
     return lambda state, silent: (silent or not state.env[_ALTS]) and rule(state, silent)
 
 
 def _destination(text: str, start: int, end: int) -> Any:
-    """Return the link destination at `start`, as markdown-it's `parseLinkDestination`.
+    """Return the link destination at `start`; none if it nests parentheses four deep or more.
 
-    markdown-it searches 32 parentheses deep from each bracket; CommonMark requires three.
+    markdown-it's `parseLinkDestination` searches 32 levels from each bracket; CommonMark requires
+    three.
     """
     return _NO_LINK if _DEEP.match(text, start, end) else _parse_destination(text, start, end)
 
 
 def _label_end(state: StateInline, start: int, disable_nested: bool = False) -> int:  # noqa: FBT001, FBT002
-    """Return the end of the label of the bracket at `start`; -1: it has none.
+    """Return the position of the `]` that closes the `[` at `start`; -1: none.
 
-    markdown-it's `parseLinkLabel` searches the text after every `[`, so that its time grows with
-    the square of the brackets. Here all searches in a text share the steps of its dialect; further
-    brackets are text.
+    markdown-it's `parseLinkLabel` searches the text after every `[`: its time grows with the square
+    of the number of brackets. Here all searches in a text share `label_steps` of the dialect. Once
+    the steps run out, brackets are plain text.
     """
     before, end, level = state.pos, -1, 1
     state.pos = start + 1
@@ -382,7 +385,7 @@ def _label_end(state: StateInline, start: int, disable_nested: bool = False) -> 
 
 
 def _check_readable(tokens: Sequence[Token]) -> None:
-    """Check the visible text, with decoded entities; raises Unreadable."""
+    """Raise Unreadable for tokens without visible text, or with unbalanced directions."""
     leaves = [leaf for token in tokens for leaf in (token.children or (token,))]
     shown = "".join(leaf.content for leaf in leaves)
     if not has_balanced_directions(shown):

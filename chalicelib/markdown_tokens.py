@@ -1,14 +1,14 @@
-"""The tokens of a Markdown text: bounded in number, so that no text takes a parser long."""
+"""A bound on the number of a Markdown text's tokens, which bounds the parser's time."""
 
 from typing import Any
 
 import markdown_it
 from markdown_it.token import Token
 
-# Blocks and parts of lines: a second's work. 200,000 characters of prose have 17,000, and so many
-# of list items or cells have 300,000.
+# A second's work for the parser. 200,000 characters of prose have 17,000 tokens; as many characters
+# of list items or table cells have 300,000.
 MOST_TOKENS = 100_000
-# The key of the environment that has the number of tokens which a text may still have.
+# The key in `env` of the number of tokens that the parser may still make.
 TOKENS_LEFT = "tokens_left"
 
 
@@ -17,14 +17,14 @@ class TooLarge(Exception):
 
 
 class Tokens(list[Token]):
-    """Tokens of a text; all lists of a text share its bound."""
+    """A list of tokens that counts against the bound of its text, which all its lists share."""
 
     def __init__(self, env: Any) -> None:
         super().__init__()
         self._env = env
 
     def append(self, token: Token) -> None:
-        """Add a token; raises TooLarge."""
+        """Add a token; raise TooLarge if the text has MOST_TOKENS already."""
         if not self._env[TOKENS_LEFT]:
             raise TooLarge
         self._env[TOKENS_LEFT] -= 1
@@ -32,7 +32,7 @@ class Tokens(list[Token]):
 
 
 def bound_blocks(parser: markdown_it.MarkdownIt) -> None:
-    """Let a parser end at a text with too many blocks."""
+    """Make a parser raise TooLarge for a text with too many blocks."""
     parse = parser.block.parse
 
     def parse_within_bounds(

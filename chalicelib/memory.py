@@ -6,12 +6,12 @@ from functools import partial, update_wrapper
 from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
-# With more values, the one read longest ago is forgotten: it is the next to end.
+# With more values, the value stored longest ago goes.
 MOST_REMEMBERED = 1_000
 
 
 class Memory:
-    """Values by key, each with a lifetime; two runtimes share nothing."""
+    """Up to MOST_REMEMBERED values by key, each with a lifetime."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[datetime, datetime, Any]] = {}
@@ -19,7 +19,7 @@ class Memory:
     def recall(
         self, key: str, now: datetime, lifetime: timedelta, read: Callable[[], Value]
     ) -> Value:
-        """Return the value of a key, read again after its `lifetime`."""
+        """Return the stored value of a key; without a current value, `read` and store one."""
         held = self._current(key, now)
         if held is not None:
             value: Value = held[2]
@@ -27,12 +27,12 @@ class Memory:
         return self.keep(key, now, lifetime, read())
 
     def look(self, key: str, now: datetime) -> Any:
-        """Return the value that a key has now; None without any."""
+        """Return the stored value of a key; None: no current value."""
         held = self._current(key, now)
         return None if held is None else held[2]
 
     def keep(self, key: str, now: datetime, lifetime: timedelta, value: Value) -> Value:
-        """Put a value in the place of the last one, and return it."""
+        """Store a value for `lifetime` in place of the last value, and return it."""
         self._held.pop(key, None)
         if len(self._held) >= MOST_REMEMBERED:
             # Another thread may forget the same one.
@@ -41,20 +41,20 @@ class Memory:
         return value
 
     def forget(self, key: str) -> None:
-        """Forget a value that this container has changed."""
+        """Remove the value of a key; call it after this container has changed the value."""
         self._held.pop(key, None)
 
     def _current(self, key: str, now: datetime) -> tuple[datetime, datetime, Any] | None:
         held = self._held.get(key)
-        # After the clock went back, a value of the future would live too long.
+        # If the clock went back, a value stored in the future would live too long.
         return held if held is not None and held[0] <= now < held[1] else None
 
 
 class Remembered(Generic[Value]):
-    """A read that each container remembers for some seconds, by its keys after the runtime.
+    """A function that reads a value; each container stores its results for `lifetime`, by `keys`.
 
-    The runtime has a `memory` and a clock `now`. The container that changes the value has to
-    `forget` it. Others follow after the lifetime.
+    Its first argument is the runtime, with a `memory` and a clock `now`. The container that changes
+    the value has to `forget` it. Other containers may return the old value for the lifetime.
     """
 
     def __init__(self, read: Callable[..., Value], lifetime: timedelta) -> None:
@@ -74,5 +74,5 @@ class Remembered(Generic[Value]):
 
 
 def remember(seconds: int) -> Callable[[Callable[..., Value]], Remembered[Value]]:
-    """Return a decorator of reads for `Remembered`."""
+    """Return a decorator that makes a function a `Remembered` read for some seconds."""
     return lambda read: Remembered(read, timedelta(seconds=seconds))

@@ -1,4 +1,4 @@
-"""Calls out of the process, each with an end in time that the other side cannot delay."""
+"""Calls out of the process, each with a time limit that the other side cannot extend."""
 
 import http.client
 import ipaddress
@@ -17,25 +17,27 @@ from chalicelib import deadlines
 
 Result = TypeVar("Result")
 
-# Abandoned calls of a way that are still running; the resolution of an unknown name may hold a
+# The most abandoned calls of a way that may still run; the resolution of an unknown name can hold a
 # thread for half a minute.
 MOST_ABANDONED = 16
-# A running server accepts a connection in far less.
+# The time-out of a connection attempt; a running server accepts in far less.
 CONNECT_SECONDS = 2.0
 
 
 class Way:
-    """A way out to one provider."""
+    """The way to a provider: it bounds the time of each call and the number of abandoned calls."""
 
     def __init__(self) -> None:
         self._abandoned = 0
         self._lock = threading.Lock()
 
     def call(self, seconds: float, work: Callable[[], Result]) -> Result:
-        """Return the result of `work`; raises TimeoutError after `seconds`, or the time left.
+        """Return the result of `work`; raises its errors, and TimeoutError after `seconds`.
 
-        `work` runs in a thread, since the time-out of a socket bounds neither a name's resolution
-        nor a server that sends a byte a second. Abandoned work goes on by itself.
+        The invocation's remaining time may shorten the wait. Raises TimeoutError at once if no time
+        is left, or if `MOST_ABANDONED` calls still run. `work` runs in a thread, since the time-out
+        of a socket bounds neither a name's resolution nor a server that sends a byte a second.
+        Abandoned work runs on.
         """
         patience = deadlines.patience(seconds)
         if patience <= 0 or self._abandoned >= MOST_ABANDONED:
@@ -70,7 +72,10 @@ def _run(work: Callable[[], Result], outcome: "Future[Result]") -> None:
 
 
 class HttpRequest(NamedTuple):
-    """A request to `url` with `path` appended to its path; empty `body`: no body."""
+    """A request to the path of `url` with `path` appended.
+
+    `path` may have a query; the query of `url` does not count. Empty `body`: no body.
+    """
 
     url: SplitResult
     method: str
@@ -80,7 +85,7 @@ class HttpRequest(NamedTuple):
 
 
 class HttpAnswer(NamedTuple):
-    """A status, the headers (in any case of their names), and the body."""
+    """An answer; the lookup of a header ignores the case of its name."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -88,10 +93,11 @@ class HttpAnswer(NamedTuple):
 
 
 class PublicConnection(http.client.HTTPSConnection):
-    """A connection by TLS to a server of the public internet, and to no neighbour of this process.
+    """A TLS connection to a server of the public internet, and never to a private address.
 
-    The name is resolved once, so no second answer of its resolver leads elsewhere. `is_over` says
-    whether nobody waits any more: then no handshake begins, which a server could draw out.
+    `connect` resolves the name once, so no second answer of a resolver leads elsewhere. `is_over`
+    returns whether the caller has stopped waiting. Then no handshake begins, since a server could
+    draw it out.
     """
 
     is_over: Callable[[], bool] = staticmethod(lambda: False)
@@ -106,18 +112,18 @@ class PublicConnection(http.client.HTTPSConnection):
         secured = ssl.create_default_context().wrap_socket(
             self.sock, server_hostname=self.host, do_handshake_on_connect=False
         )
-        # Known before the handshake: the end of a call closes it.
+        # Set before the handshake: after a time-out, `ask` shuts this socket down.
         self.sock = secured
         if self.is_over():
             raise TimeoutError
         secured.do_handshake()
 
 
-# Where addresses of the public internet are assigned (IANA, IPv6 Global Unicast Address
-# Assignments). All forms that translate to IPv4 by NAT64 are outside.
+# The public addresses of IPv6 (IANA, IPv6 Global Unicast Address Assignments). The range excludes
+# all addresses that NAT64 translates to IPv4.
 _PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
-# Python 3.11 calls some addresses of these global, and others lead on to an IPv4 address: protocol
-# assignments with Teredo, 6to4 and its relays, and documentation.
+# Networks that are not public, although Python 3.11 calls some of their addresses global: protocol
+# assignments, documentation, and ways to an IPv4 address (Teredo, 6to4 and its relays).
 _SPECIAL = tuple(
     ipaddress.ip_network(each)
     for each in ("2001::/23", "2002::/16", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24")
@@ -125,7 +131,7 @@ _SPECIAL = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address is of the public internet."""
+    """Return whether an IP address is public; raises ValueError for any other text."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if any(found in each for each in _SPECIAL) or found.is_multicast:
         return False
@@ -144,8 +150,8 @@ _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
 def split_destination(url: str, *, is_near: bool) -> SplitResult:
     """Return the parts of an address that a stranger named; raises ValueError to refuse it.
 
-    It is https on port 443, of a public name or IP address, in ASCII, without credentials.
-    `is_near`: http, other ports and other hosts, too.
+    Accept https on port 443 of a public IP address or of a name that may be public, in ASCII,
+    without credentials or a fragment. `is_near`: accept http and all ports and hosts, too.
     """
     if not _ADDRESS.fullmatch(url) or "\\" in url or "#" in url:
         raise ValueError("this is no address")
@@ -200,14 +206,17 @@ def ask(
     except TimeoutError:
         is_over.set()
         if connection.sock is not None:
-            # It may be closed already.
+            # The thread may have closed the socket already.
             with suppress(OSError):
                 connection.sock.shutdown(socket.SHUT_RDWR)
         raise
 
 
 class OutgoingPost(NamedTuple):
-    """A POST to an address that a stranger named; a text is ASCII, `is_near` as of its address."""
+    """A POST to an address that a stranger named; a `str` body is ASCII.
+
+    `is_near`: as in `split_destination`.
+    """
 
     url: str
     body: str | bytes
@@ -233,7 +242,7 @@ def _connection(
     is_tls = url.scheme == "https"
     by_scheme = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
     kind = opens or by_scheme
-    # Without a port, it would take the end of an IPv6 address for one.
+    # Without a port, `kind` would read the end of an IPv6 address as a port.
     return kind(str(url.hostname), url.port or kind.default_port, timeout=CONNECT_SECONDS)
 
 
@@ -242,7 +251,7 @@ def _exchange(
 ) -> HttpAnswer:
     path = request.url.path + request.path
     connection.request(request.method, path, request.body or None, dict(request.headers))
-    # An answer that ends its connection owns the socket, which closing the connection leaves open.
+    # After `Connection: close` the answer owns the socket; only closing the answer closes it.
     with connection.getresponse() as answer:
         body = answer.read(most_bytes + 1)
     if len(body) > most_bytes:

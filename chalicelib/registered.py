@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 
 
 class AnyOf:
-    """Marks a field that accepts any model registered when the document is made.
+    """Marks a field that accepts any model of a registry.
 
-    The document omits the models' fields `without`.
+    The OpenAPI document shows the models registered when it is made, except their fields `without`.
     """
 
     def __init__(self, registry: Mapping[str, Any], without: Collection[str] = ()) -> None:
@@ -22,7 +22,7 @@ class AnyOf:
     def __get_pydantic_json_schema__(
         self, _: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return `anyOf` the models; several names may share a model."""
+        """Return the schema `anyOf` with each model once; several names may share a model."""
         models = dict.fromkeys(self._registry.values())
         parts = [_part(each, self._without) for each in models] if self._without else models
         union: Any = Union[tuple(parts)]  # noqa: UP007 - made at run time
@@ -30,7 +30,7 @@ class AnyOf:
 
 
 def _part(model: Any, without: Collection[str]) -> Any:
-    """Return the shape of a model's stored fields, without some; fields with null are missing."""
+    """Return a TypedDict of a model's fields except `without`; optional fields may be missing."""
     make: Any = TypedDict
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
@@ -44,7 +44,7 @@ def _part(model: Any, without: Collection[str]) -> Any:
 
 
 def name_in(registry: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return a validator that a name is registered at the time of the call."""
+    """Return a validator that raises ValueError for a name not yet registered at its call."""
 
     def check(name: str) -> str:
         if name not in registry:

@@ -22,10 +22,10 @@ LONGEST_RUN = timedelta(minutes=15)
 class Runtime:
     """The database, the queues, the clock and the randomness of an app.
 
-    `now` returns aware UTC with BSON's millisecond precision. No other code in Plaza reads a clock
-    or draws a random number, so a test that pins both decides everything. A late repeat of a call
-    has the time of its first attempt as `now`, and its own as `clock`; others have no `clock`.
-    `memory` lasts as long as the container.
+    `now` returns aware UTC with BSON's millisecond precision. No other code in Plaza reads the wall
+    clock or draws a random number, so a test that pins both is deterministic. In a late repeat of a
+    call, `now` returns the time of the first attempt and `clock` the present time; other calls have
+    no `clock`. `memory` lasts as long as the container.
     """
 
     database: Database[Document]

@@ -1,7 +1,7 @@
 """Sealing of texts that only Plaza reads: AES-256-GCM (NIST SP 800-38D) in base64url.
 
-The first of PLAZA_SIGNING_KEYS seals, every key opens. Each purpose has a key derived from it, so
-that a text sealed for one purpose opens for no other.
+The first of PLAZA_SIGNING_KEYS seals; every key opens. Each purpose derives its own key from a
+signing key, so a text sealed for one purpose opens for no other.
 """
 
 import random
@@ -25,7 +25,7 @@ def seal(text: str, purpose: str, keys: Sequence[SecretStr], rng: random.Random)
 
 
 def unseal(sealed: str, purpose: str, keys: Sequence[SecretStr]) -> str | None:
-    """Return a text from its seal for a purpose; None: no key opens it."""
+    """Return the text that `seal` sealed for a purpose; None: malformed, or no key opens it."""
     # Imported at the first sealed text: it would slow every cold start.
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -18,7 +18,10 @@ def _split(value: object) -> object:
 
 
 def _parse_open_sites(value: object) -> object:
-    """Read sites; `true` means the site `default`, the only open site of earlier releases."""
+    """Read sites; a yes means the site `default`, and a no means no site.
+
+    `default` was the only open site of earlier releases.
+    """
     if isinstance(value, str) and value.strip().lower() in _YES:
         return ("default",)
     if isinstance(value, str) and value.strip().lower() in _NO:
@@ -27,7 +30,7 @@ def _parse_open_sites(value: object) -> object:
 
 
 def _check_confidential(url: str) -> str:
-    """Return a URL whose answers no third party can change; raises ValueError."""
+    """Return an https URL, or an http URL of this machine; raises ValueError for any other."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -80,7 +83,7 @@ Factor = Annotated[
     Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)] | None,
     BeforeValidator(_parse_off),
 ]
-# As `web-push generate-vapid-keys` and RFC 7518, section 6.2.2, write it.
+# In the form of `web-push generate-vapid-keys` and of RFC 7518, section 6.2.2.
 PrivateKey = Annotated[SecretStr, AfterValidator(_check_scalar)]
 ConfidentialUrl = Annotated[str, AfterValidator(_check_confidential)]
 DatabaseName = Annotated[str, AfterValidator(_check_database)]

@@ -394,9 +394,10 @@ class Settings(BaseModel):
 
     @property
     def is_local(self) -> bool:
-        """Whether Plaza's own address is of its own machine, as while developing.
+        """Whether `public_url` is an address of this machine, as in development.
 
-        Then hosts that sites name may be there too, without TLS; anywhere else, they are public.
+        Then hosts that sites name may be on this machine too, without TLS. Else they must be
+        public.
         """
         return urlsplit(self.public_url).hostname in _LOOPBACK
 

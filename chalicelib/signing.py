@@ -29,7 +29,7 @@ def signing_key(keys: Sequence[SecretStr]) -> SecretStr:
 
 
 def tag(message: bytes, key: SecretStr, size_bytes: int = TAG_BYTES) -> bytes:
-    """Return the first bytes of the HMAC-SHA256 of a message."""
+    """Return the HMAC-SHA256 of a message, cut to `size_bytes`."""
     state = _keyed_state(key).copy()
     state.update(message)
     return state.digest()[:size_bytes]
@@ -47,14 +47,14 @@ def _keyed_state(key: SecretStr) -> hmac.HMAC:
 def signer(
     given: bytes, message: bytes, keys: Sequence[SecretStr], size_bytes: int = TAG_BYTES
 ) -> SecretStr | None:
-    """Return the key that gives a message this tag of `size_bytes`; None: no key does."""
+    """Return the key that signed a message with the tag `given`. None: no key did."""
     return next((k for k in keys if hmac.compare_digest(given, tag(message, k, size_bytes))), None)
 
 
 def issue(claims: Mapping[str, Any], prefix: str, purpose: bytes, keys: Sequence[SecretStr]) -> str:
     """Return a token: a prefix, the claims in base64url, a point, and their signature.
 
-    `exp` of the claims is in seconds. Raises Misconfigured without keys.
+    The claims need `exp`, in seconds since 1970. Raises Misconfigured without keys.
     """
     payload = encode(json.dumps(claims, separators=(",", ":")).encode())
     signature = tag(purpose + payload.encode(), signing_key(keys))
@@ -82,7 +82,7 @@ def encode(data: bytes) -> str:
 def decode(text: str) -> bytes | None:
     """Return the bytes of a text that `encode` returned; None for any other text.
 
-    Base64 ignores the last character's spare bits, so several texts would give the same bytes.
+    Base64 ignores the last character's spare bits, so several texts decode to the same bytes.
     """
     try:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

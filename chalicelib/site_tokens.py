@@ -1,7 +1,8 @@
 """Tokens of sites' own issuers: JSON Web Tokens whose audience names their site.
 
-The audience `plaza:{site}` is read before the signature, and only chooses the keys: a token is
-valid if an issuer of that site has its `iss` and has signed it. No header chooses a key's place.
+Plaza reads the audience `plaza:{site}` before it checks the signature, only to choose the keys. A
+token is valid if an issuer of that site has the token's `iss` and signed the token. No header of
+the token chooses the address of the keys.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +27,9 @@ FindKey = Callable[[str, str | None], Any]
 AUDIENCE = "plaza:"
 ASYMMETRIC = ("RS256", "ES256")
 _PARTS = 3
-# Of all sites whose people call a container.
+# Key sets that a container caches, over all sites.
 _MOST_KEY_SETS = 256
-# A visit has several calls, most of them within minutes.
+# Most calls of a visit come within minutes: only the first call verifies the token.
 _VERIFIED_FOR = timedelta(minutes=5)
 _VERIFIED = Memory()
 
@@ -43,7 +44,7 @@ class SiteIssuer(NamedTuple):
 
 
 class _Verified(NamedTuple):
-    """The claims of a token, with all that verified them."""
+    """A verified token: its claims, and the inputs of the verification."""
 
     algorithm: str
     kid: str | None
@@ -54,7 +55,7 @@ class _Verified(NamedTuple):
 
 
 class Addressed(NamedTuple):
-    """What an unverified token says of its site and its issuer."""
+    """The site and the issuer that an unverified token names."""
 
     site: str
     iss: str
@@ -66,10 +67,10 @@ def audience_of(site: str) -> str:
 
 
 def read(token: str, own_audience: str | None) -> Addressed | None:
-    """Return the site and the issuer that a token names; None: it is not for one site.
+    """Return the site and the issuer that an unverified token names. None: it names no site.
 
-    A token for `own_audience` is the deployment's. Raises Unauthenticated for a token for several
-    sites: its person would be another at each.
+    None also for a token with `own_audience`, which the deployment's own issuer signs. Raises
+    Unauthenticated for a token of several sites: at each, its `sub` is a different person.
     """
     payload = _payload(token)
     audience = payload.get("aud")
@@ -87,7 +88,7 @@ def read(token: str, own_audience: str | None) -> Addressed | None:
 
 
 def _payload(token: str) -> Mapping[str, Any]:
-    """Return the claims of an unverified token; none for any other text."""
+    """Return the claims of an unverified token; empty for a text that is no token."""
     parts = token.split(".")
     data = signing.decode(parts[1]) if len(parts) == _PARTS else None
     try:
@@ -130,9 +131,9 @@ def decode_signed(
 ) -> Mapping[str, Any]:
     """Return the claims of a token that a key has signed, whatever its times.
 
-    None: any issuer, or any audience. A container remembers the claims of the last tokens, each
-    with its key and these two: after a key is withdrawn or replaced, none of its tokens counts as
-    verified. Raises PyJWTError, and the errors of `find_key`.
+    `issuer` or `audience` None: any. A container caches verified tokens for five minutes. A cached
+    token counts only if its issuer and audience are these, and if `find_key` still returns its
+    key. Raises PyJWTError, and the errors of `find_key`.
     """
     known: _Verified | None = _VERIFIED.look(token, now)
     if known is not None:
@@ -145,9 +146,8 @@ def decode_signed(
 def _verify_anew(
     token: str, find_key: FindKey, issuer: str | None, audience: str | None, now: datetime
 ) -> Mapping[str, Any]:
-    """Verify a token as of `decode_signed`, and remember it."""
-    # Imported at the first token: it would slow every cold start, and workers and schedules read no
-    # token.
+    """Verify and cache a token, and return its claims; as `decode_signed`."""
+    # A late import: it would slow every cold start, and workers and schedules read no token.
     import jwt
 
     header = jwt.get_unverified_header(token)
@@ -183,7 +183,7 @@ def _key(site: str, issuer: SiteIssuer, now: datetime, algorithm: str, kid: str 
 
 @lru_cache(maxsize=_MOST_KEY_SETS)
 def _key_set(site: str, url: str) -> "PublicKeySet":  # noqa: ARG001 - a site has fetches of its own
-    """Return the container's key set of a site's issuer."""
+    """Return the cached key set of a URL; each site has its own set, and its own fetches."""
     from chalicelib.key_sets import PublicKeySet
 
     return PublicKeySet(url)

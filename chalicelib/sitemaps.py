@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 from chalicelib.http import Text
 from chalicelib.http.responses import MAX_BYTES
 
-# The pages of a file, and the most that a file of many has.
+# The pages that an index plans for each file, and the most pages that a file shows.
 FILE_PAGES, MOST_PAGES = 1_000, 5_000
 # Search engines come once a day or less.
 CACHING = "public, max-age=3600"

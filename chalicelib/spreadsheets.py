@@ -7,16 +7,16 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-# Without the mark, spreadsheets read a file in the code page of their machine.
+# The byte order mark: without it, spreadsheets decode a file in the code page of their machine.
 _UTF_8_MARK = "\ufeff"
-# OWASP, "CSV Injection"; spreadsheets in Japanese read the wide signs as well.
+# OWASP, "CSV Injection"; Japanese spreadsheets also read the full-width signs as formulas.
 _FORMULAIC = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], tz: str) -> str:
-    """Return rows as CSV with a header line; times are of a zone, with its offset.
+    """Return rows as CSV with a header line; times are in the zone `tz`, with their offset.
 
-    Texts that a spreadsheet would take for a formula begin with an apostrophe.
+    An apostrophe precedes each text that a spreadsheet would read as a formula.
     """
     text, zone = io.StringIO(), ZoneInfo(tz)
     text.write(_UTF_8_MARK)

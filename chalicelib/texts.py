@@ -1,7 +1,7 @@
-"""Texts that people write, as pydantic types: trimmed, bounded, and readable.
+"""Pydantic types of texts that people write: trimmed, bounded and readable.
 
-They refuse control characters, texts without a visible character, unclosed directional controls
-(which would reverse the page after the text), and piles of combining marks.
+The types refuse control characters, texts without a visible character, piles of combining marks,
+and unclosed directional controls, which would reverse the page after the text.
 """
 
 import re
@@ -19,7 +19,7 @@ INVISIBLE = "The text has nothing that can be seen"
 UNBALANCED = "A directional control (U+202A to U+202E, U+2066 to U+2069) is not closed"
 # The Stream-Safe Text Format: no language needs more (Unicode Standard Annex #15, section 13).
 MAX_MARKS = 30
-# Syllables of Tibetan have eight; longer piles cover the lines above and below.
+# Tibetan syllables have up to eight marks; higher piles cover the lines above and below a name.
 MAX_MARKS_IN_NAME = 8
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -32,8 +32,8 @@ IGNORABLE = (
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
     r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# And characters with a blank glyph: annotation marks, the Braille pattern without dots, the musical
-# null notehead.
+# `IGNORABLE`, and characters with a blank glyph: annotation marks, the Braille pattern without
+# dots, the musical null notehead.
 _BLANK = IGNORABLE + r"\ufff9-\ufffb\u2800\U0001d159"
 _BLANKS = re.compile(f"[{_BLANK}]")
 _SHOWN = re.compile(rf"[^\s{_BLANK}]")
@@ -42,8 +42,8 @@ _CLOSED_BY = {
     **dict.fromkeys("\u202a\u202b\u202d\u202e", "\u202c"),
     **dict.fromkeys("\u2066\u2067\u2068", "\u2069"),
 }
-# Positions where a name needs a blank character: between letters of scripts that join, in emoji,
-# after a virama, as the variant of an ideograph or of an emoji, in a flag.
+# Blank characters that a name needs at their position: joiners between letters of joining scripts,
+# in emoji and after a virama; variation selectors of ideographs and emoji; tags in a flag.
 _JOINING = r"\u0590-\u1dff\u2190-\uffff\U00010000-\U0010ffff"
 _VIRAMAS = (
     r"\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0f84"
@@ -56,19 +56,19 @@ _MEANT = (
     rf"|(?<=[{_JOINING}])[\ufe00-\ufe0d\u180b-\u180d\u180f\U000e0100-\U000e01ef]"
     r"|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
 )
-# Names need them: their canonical forms look different.
+# NFC would replace these ideographs by others that look different, and names need their own.
 _COMPATIBLE_IDEOGRAPHS = re.compile(r"([\uf900-\ufaff\U0002f800-\U0002fa1f]+)")
 
 
 def without_all_blanks(text: str) -> str:
-    """Return a text without the characters that show nothing and have no width."""
+    """Return a text without its invisible characters, spaces excepted."""
     return _BLANKS.sub("", text)
 
 
 def look_of(text: str) -> str:
     """Return a text's form for comparison: texts with the same form look the same to readers.
 
-    Neither kinds of spaces nor characters without width make a difference.
+    The form has no invisible characters, and single plain spaces.
     """
     return " ".join(normalise(without_all_blanks(text)).split())
 
@@ -104,10 +104,10 @@ def drop_controls(text: object) -> object:
 
 
 def without_blanks(name: str) -> str:
-    """Return a name without characters that are invisible at their position."""
+    """Return a name without invisible characters, except where a script or an emoji needs them."""
     if not _BLANKS.search(name):
         return name
-    # Compiled at the first such name: it takes longer than the import of many modules.
+    # The first such name compiles the pattern: at import, it would slow every cold start.
     found = re.finditer(_MEANT, name)
     meant = {each.start() + at for each in found for at in range(len(each[0]))}
     return "".join(each for at, each in enumerate(name) if at in meant or not _BLANKS.match(each))
@@ -140,10 +140,13 @@ def _unify_separators(text: str) -> str:
 
 
 def _without_blank_ends(text: str) -> str:
-    """Return a text without blank lines at both ends; its first line keeps its indentation."""
+    """Return a text without blank lines at its ends; raises PydanticKnownError if nothing is left.
+
+    The first of several lines stays indented; a single line does not.
+    """
     blank = _BLANK_LINES_BEFORE.match(text)
     text = text[blank.end() if blank else 0 :].rstrip()
-    # The indentation of a single line is no code and no list.
+    # In a single line, an indentation does not mean code or a list.
     text = text if "\n" in text else text.lstrip(" \t")
     if not text:
         raise PydanticKnownError("string_too_short", {"min_length": 1})
@@ -183,9 +186,9 @@ def _check_plain(name: str) -> str:
 
 @dataclass(frozen=True)
 class MostCharacters(AfterValidator):
-    """The bound of a trimmed text, also for its JSON Schema.
+    """The bound of a text after its validators, also in its JSON Schema.
 
-    Pydantic's own `max_length` would treat such a text as a list, and report items.
+    Pydantic's own `max_length` after a validator treats the text as a list, and reports items.
     """
 
     characters: int
@@ -199,7 +202,7 @@ class MostCharacters(AfterValidator):
 
 
 def at_most(characters: int) -> MostCharacters:
-    """Return the bound of a text, in characters."""
+    """Return a validator that refuses texts of more characters."""
 
     def check(text: str) -> str:
         if len(text) > characters:
@@ -223,9 +226,9 @@ _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
 
 
 def check_address(url: str) -> str:
-    """Refuse an address that people read as another than browsers do.
+    """Return an address; raise ValueError if readers and browsers could see different hosts in it.
 
-    For these, the host of `https://bank.example@evil.example` is the second.
+    For a browser, the host of `https://bank.example@evil.example` is `evil.example`.
     """
     if "\\" in url or without_all_blanks(url) != url:
         raise ValueError("an address has no backslash and no invisible character")
@@ -243,11 +246,11 @@ def check_address(url: str) -> str:
 
 Url = Annotated[
     str,
-    # Control characters explicitly: dialects differ in the control characters of `\s`.
+    # The pattern names control characters: dialects of regular expressions differ in `\s`.
     StringConstraints(pattern=r'^https?://[^\s\x00-\x1f\x7f-\x9f<>"]+$', max_length=2_000),
     AfterValidator(check_address),
 ]
-# In answers, which are not checked again: the bounds of requests.
+# Fields of answers: the bounds of requests for the JSON Schema, without their validators.
 ShownLine = Annotated[str, Field(max_length=200)]
 ShownName = Annotated[str, Field(max_length=100)]
 ShownUrl = Annotated[str, Field(max_length=2_000)]
@@ -256,9 +259,10 @@ OwnUrl = Annotated[str, Field(max_length=4_000, pattern=r"^[!#-\[\]-~]*$")]
 
 
 def html_of(most_bytes: int) -> Any:
-    """Return the field of HTML in an answer, of at most `most_bytes` of UTF-8.
+    """Return the field of an answer's HTML of at most `most_bytes` in UTF-8.
 
-    The document has its bytes as Lambda sends them: at most four for each, as for a quotation mark.
+    Its schema states the bound in bytes as Lambda sends them: up to four for each byte, as for a
+    quotation mark.
     """
     return Field(json_schema_extra={"x-plaza-max-bytes": 4 * most_bytes + len('\\"\\"')})
 

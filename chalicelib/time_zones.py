@@ -1,6 +1,7 @@
-"""Time zones by their IANA names, and the periods of their clocks.
+"""Time zones by their IANA names, and the calendar periods in a zone.
 
-Python's database alone knows zones, since others have other versions: MongoDB groups by edges.
+Only Python computes with zones, because MongoDB may have another version of the zone database:
+MongoDB groups by the start instants of the periods (`edges`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 @lru_cache(maxsize=1)
 def names() -> frozenset[str]:
-    """Return the names of all zones whose meaning does not depend on the machine."""
+    """Return the names of all zones, without the names that depend on the machine."""
     return frozenset(available_timezones() - {"localtime", "Factory"})
 
 
@@ -52,7 +53,7 @@ def instant(bound: datetime | date, time_zone: str) -> datetime:
 
 
 Period = Literal["minute", "hour", "day", "week", "month", "year"]
-# Since 1972 every zone's offset is a multiple of it.
+# Since 1972, the offset of every zone is a multiple of 15 minutes.
 _QUARTER = timedelta(minutes=15)
 _LONGEST: dict[Period, timedelta] = {
     "hour": timedelta(hours=1),
@@ -64,12 +65,12 @@ _LONGEST: dict[Period, timedelta] = {
 
 
 def edges(by: Period, start: datetime, end: datetime, tz: str) -> list[datetime]:
-    """Return the start of each period of a span, in UTC; the first may be before the span.
+    """Return the start of each period that overlaps a span, in UTC; the first may precede `start`.
 
-    A period of hours or longer; an hour also ends where the zone's offset changes within it.
+    `by`: `hour` or longer. An hour also ends where the zone's offset changes within it.
     """
     found = _hours(start, end, tz) if by == "hour" else _days(by, start, end, tz)
-    # A zone that crossed the date line has two days with one start.
+    # Where a zone skipped a day to cross the date line, two days have the same start.
     return list(dict.fromkeys(found))
 
 
@@ -81,7 +82,7 @@ def _days(by: Period, start: datetime, end: datetime, tz: str) -> Iterator[datet
 
 
 def _first_day(by: Period, day: date) -> date:
-    """Return the first day of a day's period; weeks begin on Mondays (ISO 8601)."""
+    """Return the first day of the period that has a day; weeks begin on Mondays (ISO 8601)."""
     match by:
         case "week":
             return day - timedelta(days=day.weekday())
@@ -115,7 +116,10 @@ def end_of(by: Period, edge: datetime, tz: str) -> datetime:
 
 
 def start_of(time: Any, edges: Sequence[datetime]) -> Any:
-    """Return the expression of the start of the period with an instant: a binary search."""
+    """Return the aggregation expression of the last edge up to `time`: a binary search.
+
+    `edges`: sorted, one or more. An earlier `time` gets the first edge.
+    """
     if len(edges) == 1:
         return edges[0]
     middle = len(edges) // 2

@@ -3,8 +3,8 @@
 
 Texts compare in NFKC_Casefold. Beyond it, Latin, Greek and Cyrillic lose accents and strokes
 (`lodz` finds `Łódź`), Arabic, Hebrew and Syriac lose points and tatweel, and all digits are 0 to 9.
-A word is a token. Scripts without spaces between words, such as Han and Thai, have a token for each
-pair of neighbours in a run.
+A word is a token. In scripts without spaces between words, such as Han and Thai, each pair of
+neighbouring characters is a token.
 Sources: The Unicode Standard, section 3.13 and Default_Ignorable_Code_Point; UAX #14 for scripts of
 the class SA.
 """
@@ -16,12 +16,13 @@ from itertools import groupby, pairwise
 
 from chalicelib.texts import IGNORABLE
 
-# The version of these rules. A schedule replaces stored tokens of another version, of pages and
-# products; the command `compare_terms` replaces the tokens of comments.
+# The version of these rules. After a change, a schedule replaces the stored tokens of pages and
+# products, and the command `compare_terms` replaces the tokens of comments.
 RULES = 3
 MAX_TOKEN_CHARACTERS = 64
 
-# Readers omit accents in these scripts; in other scripts a mark is a vowel, or another letter.
+# Only in these scripts, a search ignores marks: in other scripts, a mark is a vowel, or makes
+# another letter.
 _ACCENTED = ("LATIN", "GREEK", "CYRILLIC")
 # Scripts of the classes ID and SA of UAX #14, by the names of their characters.
 _UNSPACED = (
@@ -30,7 +31,7 @@ _UNSPACED = (
     *("THAI ", "LAO ", "KHMER ", "MYANMAR ", "AHOM "),
     *("TAI LE ", "NEW TAI LUE ", "TAI THAM ", "TAI VIET "),
 )
-# Letters without a decomposition, as other keyboards write them.
+# Letters without a Unicode decomposition, by their plain letters.
 _PLAIN = str.maketrans(
     {
         "ł": "l",
@@ -96,23 +97,26 @@ def fold(text: str) -> str:
         return text.lower()
     compared = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     kept = _POINTS.sub("", _IGNORED.sub("", compared)).translate(_PLAIN)
-    # Without its accent, a letter such as `ǿ` is one of these, too.
+    # Again, because a letter such as `ǿ` is in the table only without its accent.
     plain = "".join(_without_accents(kept)).translate(_PLAIN)
     return unicodedata.normalize("NFC", plain)
 
 
 def tokens(text: str) -> list[str]:
-    """Return the tokens of a query, each once, in their order."""
+    """Return the distinct tokens of a query, in the order of the text."""
     return list(dict.fromkeys(_tokens(text, single=False)))
 
 
 def index_tokens(text: str) -> Iterator[str]:
-    """Yield the tokens to store of a text; each character of a run without spaces is one, too."""
+    """Yield the tokens of a text to store, with repeats.
+
+    In scripts without spaces, each single character is a token, too.
+    """
     return _tokens(text, single=True)
 
 
 def _without_accents(text: str) -> Iterator[str]:
-    """Yield the characters of a text, decomposed, without accents, and digits as ASCII."""
+    """Yield the decomposed characters of a text, without accents and with ASCII digits."""
     is_accented = False
     for character in unicodedata.normalize("NFKD", text):
         if not unicodedata.combining(character):

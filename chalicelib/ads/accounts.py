@@ -1,7 +1,7 @@
-"""Accounts: the payments of an advertiser, and the dues of a site and of the network.
+"""Accounts: an advertiser's payments, a site's and the network's earnings, and the bank.
 
-Transfers (`transfers.py`) only ever move money, so all balances and the money on its way add up
-to 0. The bank's balance is below 0 by the sum that advertisers have paid in.
+Transfers (`transfers.py`) only move money, so all balances and all amounts under way add up to 0.
+The bank's balance is minus the net sum that came in through it.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ SETTLEMENT = "settlement/"
 MAX_PENDING = 100
 
 
-# The funds of an account that no campaign has committed; all, without a credit line.
+# Balance plus credit minus commitment; the balance alone without a credit line.
 _UNCOMMITTED = {
     "$subtract": [
         {"$add": ["$balance_micros", {"$ifNull": ["$credit_micros", 0]}]},
@@ -53,7 +53,8 @@ class PendingTransfer(TypedDict):
 class Account(TypedDict):
     """A stored account.
 
-    With a credit line, `committed_micros` is the commitment of its campaigns (`funds.py`).
+    `credit_micros`: the credit line; missing: unlimited campaigns. `committed_micros`: the
+    commitment of its campaigns (`funds.py`), only with a credit line.
     """
 
     _id: str
@@ -65,7 +66,7 @@ class Account(TypedDict):
 
 
 class Attempt(TypedDict):
-    """An attempt at a transfer, as far as the two accounts are concerned."""
+    """The fields of a transfer's attempt that its two accounts need."""
 
     _id: str
     source: str
@@ -117,12 +118,15 @@ def get(database: Database[Document], account_id: str) -> Account:
 
 
 def with_pending(database: Database[Document], limit: int) -> Iterator[Account]:
-    """Yield accounts that have a pending transfer."""
+    """Yield up to `limit` accounts with a pending transfer."""
     return ACCOUNTS.of(database).find({"pending.transfer_id": {"$gt": ""}}, limit=limit)
 
 
 def spare_micros(account: Account, transfer: Attempt) -> int:
-    """Return the amount that a transfer could take out of an account."""
+    """Return the most that a transfer may take out of an account.
+
+    With a credit line, money that campaigns have committed pays settlements only.
+    """
     balance = account["balance_micros"]
     if _is_settlement(transfer) or "credit_micros" not in account:
         return balance
@@ -131,9 +135,9 @@ def spare_micros(account: Account, transfer: Attempt) -> int:
 
 
 def debit(database: Database[Document], transfer: Attempt) -> bool:
-    """Hold a transfer's amount in its source; return whether the source covers it.
+    """Hold a transfer's amount in its source; return whether the source holds it now.
 
-    A repeat changes nothing.
+    False: the source lacks money, or MAX_PENDING transfers are under way. Idempotent.
     """
     amount = transfer["amount_micros"]
     covered: Document = {}
@@ -145,22 +149,25 @@ def debit(database: Database[Document], transfer: Attempt) -> bool:
 
 
 def announce(database: Database[Document], transfer: Attempt) -> bool:
-    """Mark a coming transfer in its target; the balance does not change before `credit`."""
+    """Mark a coming transfer in its target; return False if MAX_PENDING are under way.
+
+    The balance does not change before `credit`. Idempotent.
+    """
     return _add_pending(database, transfer, "target", 0, {})
 
 
 def release_hold(database: Database[Document], transfer: Attempt) -> None:
-    """Remove the hold in the source: the money has left."""
+    """Remove a committed transfer's hold from its source; the balance stays debited."""
     _take_pending(database, transfer["source"], transfer, 0)
 
 
 def credit(database: Database[Document], transfer: Attempt) -> None:
-    """Add a transfer's amount to its target, if the target still has its mark."""
+    """Add a transfer's amount to its target and remove its mark; without the mark do nothing."""
     _take_pending(database, transfer["target"], transfer, transfer["amount_micros"])
 
 
 def undo(database: Database[Document], transfer: Attempt) -> None:
-    """Return a transfer's amount to its source, and remove the mark in the target."""
+    """Return a held amount to its source, and remove both marks. Idempotent."""
     _take_pending(database, transfer["source"], transfer, transfer["amount_micros"])
     _take_pending(database, transfer["target"], transfer, 0)
 
@@ -203,7 +210,7 @@ def _change(
 ) -> bool:
     """Change an account's balance and marks; return whether `this` matched.
 
-    A settlement lowers the commitment of its payer with the balance.
+    A settlement changes the commitment of its payer by the same amount.
     """
     by = {"balance_micros": change_micros}
     if _is_settlement(transfer) and change_micros and this["_id"] == transfer["source"]:

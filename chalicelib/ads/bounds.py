@@ -10,8 +10,8 @@ from pydantic import (
 CPM_BID_STEP_MICROS = 1_000
 
 
-# Nine million units are a few hundred euros in the smallest currencies. JavaScript reads a thousand
-# times as much exactly, as the floor of a zone may be.
+# Nine million currency units: a few hundred euros in the weakest currencies. A zone's floor may be
+# 1,000 times this, which is below 2^53, so JavaScript reads the floor exactly.
 MAX_BID_MICROS = 9 * 10**12
 
 
@@ -27,8 +27,8 @@ MAX_WINDOW_SECONDS = 30 * DAY_SECONDS
 MAX_CAP_LIMIT = 50
 
 
-# With the keywords' bytes and the creative's, these keep a zone's 5,000 rows below MongoDB's
-# 16 MiB a document.
+# This bound and the bounds on keywords and inline creatives limit a zone's 5,000 rows to
+# MongoDB's 16 MiB a document.
 MAX_CAPS = 6
 
 

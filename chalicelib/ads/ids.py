@@ -9,7 +9,7 @@ from chalicelib.sites.ids import SiteId
 # A part of an id: an advertiser, its campaign, an ad unit, a zone.
 PART = "[a-z0-9_-]{1,64}"
 PartId = Annotated[str, StringConstraints(pattern=f"^{PART}$")]
-# Path segments that are no sites: beacons, clicks and conversions have them.
+# Path segments of the routes of beacons, clicks and conversions: no serving site has these ids.
 RESERVED_SITES = frozenset({"events", "click", "conversions"})
 
 
@@ -19,7 +19,7 @@ def _check_reserved_names(site_id: str) -> str:
     return site_id
 
 
-# A site with zones.
+# The id of a site that may have zones.
 ServingSiteId = Annotated[SiteId, AfterValidator(_check_reserved_names)]
 CampaignId = Annotated[str, StringConstraints(pattern=f"^{PART}:{PART}$")]
 

@@ -1,4 +1,4 @@
-"""Schedules of the ad network; a run may happen twice, or not at all."""
+"""Scheduled jobs of the ad network; a job may run twice, or not at all."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,9 +16,9 @@ from chalicelib.runtime import Runtime
 
 
 def run_minute(runtime: Runtime) -> dict[str, int]:
-    """Finish transfers, leases and deletions, refill zones, release budgets; count them.
+    """Finish transfers, leases and deletions, refill zones, release budgets; return the counts.
 
-    The budgets come last: there are as many as campaigns, and a run may end before them.
+    The budgets come last: each campaign has one, and a run may end before it has refreshed all.
     """
     database, now = runtime.database, runtime.now()
     grace = timedelta(seconds=runtime.settings.beacon_grace_seconds)
@@ -37,7 +37,7 @@ def run_minute(runtime: Runtime) -> dict[str, int]:
 
 
 def _refill(runtime: Runtime) -> int:
-    # A little longer than the run itself takes: its last read fails only if it is too long.
+    # More than `refilling.TIME_SHARE`, so that the run's last read usually ends in time.
     with deadlines.within(0.5):
         return refilling.refill(runtime.database, runtime.random)
 
@@ -48,7 +48,7 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 
 
 def settle(runtime: Runtime) -> dict[str, int]:
-    """Pay sites and network their earnings of past days; return the number of each."""
+    """Pay the recorded debts and record new debts; return the numbers as `paid` and `owed`."""
     return settlements.settle(runtime)
 
 
@@ -77,15 +77,15 @@ def _estimate_rates(runtime: Runtime) -> None:
 
 
 def trim_profiles(runtime: Runtime) -> dict[str, int]:
-    """Trim the profiles of visitors; return their number."""
+    """Trim the profiles of visitors; return the number of changed profiles."""
     return {"profiles": profiles.trim(runtime.database, runtime.now())}
 
 
 def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
     """Return `{differences, ledger}` of a campaign, between two instants in ISO form.
 
-    `differences`: between its reports and its events. `ledger`: between its balances and its
-    ledger. Both should be empty or 0.
+    `differences`: its reports against its events; empty if they agree. `ledger`: each balance
+    minus its sum in the ledger; 0 if they agree.
     """
     span = datetime.fromisoformat(start), datetime.fromisoformat(end)
     differences = reconciliation.reconcile(runtime.database, campaign_id, *span)

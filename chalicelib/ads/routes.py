@@ -1,4 +1,4 @@
-"""One blueprint for the ad network: its rooms share the zones that a container holds."""
+"""The blueprint of the ad network: its packages share one cache of zones per container."""
 
 from chalice.app import Blueprint
 
@@ -17,7 +17,7 @@ from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the ad network's routes; a change of a zone expires the container's zones."""
+    """Return the ad network's routes; a change of a zone expires the container's zone cache."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Ads")
     zones = ZoneCache(runtime)

@@ -42,7 +42,7 @@ class LogCannotForget(Problem):
 
 
 class NoUserReports(Problem):
-    """The site keeps no users with its hits."""
+    """The site has no reports by user: its hits have no users."""
 
     status = 422
     code = "no_user_reports"

@@ -20,13 +20,13 @@ FIELD_OF: Final[dict[Dimension, str]] = {
     "country": "country",
 }
 DAY = timedelta(days=1)
-# Dead letters stay for 14 days, and a page reports up to one day late. An older hit may have
-# counted before its receipt went, so it does not count.
+# An older hit does not count: it may have counted, with a receipt that has expired since. Dead
+# letters stay for 14 days, and a page reports up to one day late.
 OLDEST = 15 * DAY
 # After this time the salt that identifies a visitor is gone (`visitors/salts.py`).
 VISITOR_KNOWN = 2 * DAY
-# A row of an older message may come after the last deletion of an erasure, which comes 20 minutes
-# after the erasure's end (`jobs/outbox.py`): so such a row has no user.
+# The rows of an older message get no user: they could come after the last deletion of an erasure,
+# 20 minutes after the erasure's end (`jobs/outbox.py`).
 USER_KNOWN = timedelta(minutes=15)
 HITS_AT_ONCE = 20
 # The path of the reports over a whole site; real paths begin with a slash.
@@ -89,7 +89,7 @@ class Dropped(BaseModel):
 class Hits(Message):
     """One beacon of one visitor, without address and user agent.
 
-    `taken_at` is the time of the request; earlier releases tell none.
+    `taken_at` is the time of the request; None: a message of an earlier release.
     """
 
     queue: ClassVar[str] = "hits"
@@ -125,7 +125,7 @@ def networks_of(message: Hits) -> dict[str, str]:
 
 
 def outdated_users(message: Hits, now: datetime) -> list[str]:
-    """Return the ids of a message's rows if it is too old to name its user."""
+    """Return the ids of all rows of a message too old to name its user; else an empty list."""
     if message.user is None or message.taken_at is None or now - message.taken_at <= USER_KNOWN:
         return []
     return [f"{message.site}:{hit.id}" for hit in message.hits]

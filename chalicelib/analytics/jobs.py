@@ -14,7 +14,7 @@ from chalicelib.jobs.schedules import Step, run_steps
 from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
-# Longer than most containers.
+# The lifetime of a counter in memory: longer than most containers live.
 _COUNTER_LIVES = timedelta(days=1)
 
 
@@ -32,7 +32,7 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 
 
 def tend(runtime: Runtime) -> dict[str, int]:
-    """Tend the parts of logs and the sessions, and measure collections; return the numbers."""
+    """Measure collections, remove old sessions, make and drop parts of logs; return the numbers."""
     steps: dict[str, Step] = {
         "collections_measured": upkeep.measure,
         "sessions_removed": making.remove_old,

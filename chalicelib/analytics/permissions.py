@@ -14,7 +14,8 @@ from chalicelib.sites.permissions import owns
 def of_reader(database: Database[Document], site: str, caller: Principal | None) -> SiteAnalytics:
     """Return the settings of a site whose reports the caller may read.
 
-    Raises UnknownSite, Unauthenticated and Forbidden.
+    Raises UnknownSite. For private reports, raises Unauthenticated without a caller, and Forbidden
+    for any caller but the publisher.
     """
     found = of_site(database, site)
     if not found["public"]:

@@ -1,4 +1,4 @@
-"""The hits of one person, on sites with reports by user: export and erasure, without names."""
+"""Export and erasure of a user's hits and sessions, on sites with reports by user."""
 
 from datetime import datetime
 
@@ -20,7 +20,7 @@ KEPT: tuple[KeptText, ...] = (
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the places of a user's hits and sessions."""
+    """Return a user's traces: hits in each log, sessions, and sums of sessions by period."""
     hits = [
         Trace(rows.name, rows, where, _to_entries)
         for log in every_log(database, {})
@@ -40,7 +40,10 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a user's hits, sessions and sums of sessions; reports stay."""
+    """Delete a user's hits, sessions and sums of sessions; reports stay.
+
+    `until`: only hits up to this time, and sessions and periods that began by then. None: all.
+    """
     for log in every_log(runtime.database, {}):
         log.forget(user_id, until)
     started = {} if until is None else {"started": {"$lte": until}}

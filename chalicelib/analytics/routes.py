@@ -1,4 +1,4 @@
-"""One blueprint for analytics: its rooms share the settings that a container remembers."""
+"""The blueprint of analytics: counting, settings, reports and sessions."""
 
 from chalice.app import Blueprint
 
@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime, pages: Pages) -> Blueprint:
-    """Return the routes of analytics; a container remembers a site's settings for a minute."""
+    """Return the blueprint of analytics; `pages` finds the names that are pages of a site."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Analytics")
     beacons = Beacons(runtime, pages)

@@ -31,7 +31,7 @@ FAMILIES = (logs.DAILY_EVENTS,)
 
 
 def set_size(collection: Collection[Any], capped_bytes: int) -> Collection[Any]:
-    """Return a collection in its deployment's size: PLAZA_HIT_CAPPED_BYTES for the capped log."""
+    """Return the capped log with a size of `capped_bytes`; any other collection unchanged."""
     if collection.name != logs.CAPPED.name:
         return collection
     return replace(collection, options={**collection.options, "size": capped_bytes})

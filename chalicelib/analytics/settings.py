@@ -44,7 +44,7 @@ class Moving(TypedDict):
 class Rewriting(TypedDict):
     """A walk over a site's days after a change of layout.
 
-    `day`: the last one behind it. `found`: whether it has rewritten anything.
+    `day`: the last finished day. `found`: whether the walk has rewritten any document.
     """
 
     day: datetime
@@ -55,8 +55,8 @@ class SiteAnalytics(TypedDict):
     """A site's settings; each switch to another log raises `generation`.
 
     Until `receipts_until`, receipts distinguish new hits from repeats in any log. The schedule acts
-    on `keep_changed`, `layout_changed` and `moving`. All hits of days from `held_since` on may be
-    in the log: more days to keep bring back no hit, nor does a move from a log that had lost some.
+    on `keep_changed`, `layout_changed` and `moving`. Days before
+    `held_since` may lack hits: a former, smaller `keep_days` or the old log of a move lost them.
     """
 
     _id: str
@@ -112,7 +112,7 @@ def put(
     is_more: Document = {"$and": [{"$gt": ["$keep_days", None]}, {"$lt": ["$keep_days", days]}]}
     kept: Document = {"$dateSubtract": {"startDate": today, "unit": "day", "amount": "$keep_days"}}
     held = {"$cond": [is_more, {"$max": ["$held_since", kept]}, "$held_since"]}
-    # Rows of the expiring log have their own expiry, which another number of days changes.
+    # Another number of days changes the expiry of every row in the expiring log.
     same = {"$eq": ["$keep_days", chosen["keep_days"]]}
     stored = SITES.of(runtime.database).find_one_and_update(
         {"_id": site},
@@ -134,25 +134,25 @@ def put(
 
 
 def zone_of(site: SiteAnalytics) -> str:
-    """Return the time zone of a site's reports; rows of earlier releases name none."""
+    """Return the time zone of a site's reports; UTC for a row of an earlier release."""
     return site.get("time_zone", "UTC")
 
 
 def kept_since(site: SiteAnalytics, now: datetime) -> datetime:
-    """Return the first day of a site's raw hits; older days go."""
+    """Return the first day of the raw hits that a site stores; older hits expire."""
     return day_of(now) - timedelta(days=site["keep_days"])
 
 
 def first_day_held(site: SiteAnalytics, now: datetime) -> datetime:
-    """Return the first day whose hits may all be in a site's log."""
+    """Return the first day that may have all its hits in a site's log."""
     since = kept_since(site, now)
     return max(since, site.get("held_since", since))
 
 
 def kept_for(days: int) -> timedelta:
-    """Return the lifetime of a hit in a log whose server deletes hits, for this many days.
+    """Return the lifetime of a hit in a log with expiry: a day longer than `days`.
 
-    A day more than that: sessions need all hits of a day.
+    Sessions need all hits of a day.
     """
     return timedelta(days=days + 1)
 

@@ -20,7 +20,7 @@ from chalicelib.observability.metrics import COLLECTION_SIZE
 from chalicelib.runtime import Runtime
 
 LOGS: Final = (EVENTS.name, CAPPED.name, SERIES.name)
-# The hour (UTC) of the measure of all collections: few people are up.
+# The hour (UTC) to measure all collections, at a time of few hits.
 _HOUR_OF_ALL = 3
 _FIELDS = {
     "documents": "count",
@@ -63,7 +63,7 @@ def trim(runtime: Runtime) -> int:
     """Prepare every log for today and tomorrow, and trim it; return the number of dropped parts.
 
     If the schedule is late, workers make the missing parts themselves. Each log is a step of its
-    own; last the log whose every hit may need another expiry, which can outlast a run.
+    own. The expiring log comes last: new expiries for all its hits can outlast a run.
     """
     sites = {site["_id"]: site for site in SITES.of(runtime.database).find()}
     logs = sorted(every_log(runtime.database, sites), key=lambda each: each.name == "expiring")

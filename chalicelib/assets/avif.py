@@ -1,14 +1,14 @@
 """AVIF: the size of its primary item on a screen (ISO 23008-12, HEIF); pure.
 
-The reader goes from box to box and enters the boxes of the way alone. A file may be hostile, so
-each loop has a bound. A file of another structure has no known size, and is no fault.
+The parser enters only the boxes that lead to the size. A file may be hostile, so each loop has a
+bound. A file of another structure has no known size; this raises no error.
 """
 
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Children of a box, properties, and items with properties. A picture of tiles has some hundred.
+# The bound of each loop over a box's children, or over items. A picture of tiles has some hundred.
 MAX_STEPS = 1_000
 
 _HEADER_BYTES, _LARGE_HEADER_BYTES = 8, 16
@@ -31,7 +31,7 @@ def size_of(avif: bytes) -> tuple[int, int] | None:
 
 
 class _NoSuchBox(Exception):
-    """The box that leads on is missing, or beyond the bound."""
+    """A box or item on the way to the size is missing, or beyond MAX_STEPS."""
 
 
 def _size(avif: bytes) -> tuple[int, int] | None:
@@ -62,7 +62,7 @@ def _child(avif: bytes, start: int, end: int, name: bytes) -> _Box:
 
 
 def _children(avif: bytes, start: int, end: int) -> Iterator[_Box]:
-    """Yield the boxes between two positions; raises struct.error at the end of the file."""
+    """Yield up to MAX_STEPS boxes between two positions; raises struct.error for a cut header."""
     for _ in range(MAX_STEPS):
         if start + _HEADER_BYTES > end:
             return
@@ -96,7 +96,7 @@ def _links(avif: bytes, box: _Box, item: int) -> list[int]:
         at += 5 if wide_ids else 3
         if found == item:
             numbers = struct.unpack_from(f">{links}{'H' if wide_links else 'B'}", avif, at)
-            # The highest bit says that a reader must know the property.
+            # The highest bit marks an essential property, and does not belong to the number.
             return [each & (0x7FFF if wide_links else 0x7F) for each in numbers]
         at += links * (2 if wide_links else 1)
     raise _NoSuchBox

@@ -29,7 +29,7 @@ from chalicelib.runtime import LONGEST_RUN, Runtime
 
 
 def find(database: Database[Document], asset_id: str, owner: str | None = None) -> Asset:
-    """Return an asset, with `owner` only of this owner; raises UnknownAsset."""
+    """Return an asset; raises UnknownAsset, with `owner` also for an asset of another owner."""
     found = ASSETS.of(database).find_one({"_id": asset_id})
     if found is None or owner not in {None, found["owner"]}:
         raise UnknownAsset
@@ -52,7 +52,7 @@ def stored_version_of(asset: Asset, number: int) -> Version:
 
 
 def has_bytes(asset: Asset) -> bool:
-    """Return whether an asset shows anything: its current version is not removed."""
+    """Return whether the current version of an asset still has its bytes."""
     return "gone" not in asset["versions"][asset["current"] - 1]
 
 
@@ -98,8 +98,8 @@ def delete(runtime: Runtime, owner: str, asset_id: str) -> None:
 def take_down(runtime: Runtime, owner: str, asset_id: str, number: int) -> None:
     """Remove a version for good, also while things show the asset; raises UnknownAsset.
 
-    The asset then shows its newest other version of the kind; without one, nothing. The bytes go
-    with the next run of the schedule: a reader who is in them gets no more.
+    The asset then shows its newest other version of the same kind, or nothing. The next run of the
+    schedule deletes the bytes, even in the middle of a download.
     """
 
     def remove(session: ClientSession) -> None:
@@ -132,7 +132,7 @@ def _current_without(asset: Asset, removed: Version) -> int:
 
 
 def waste(asset_id: str, version: Version, due: datetime) -> Waste:
-    """Return the row that has a version's blob removed when no reader can be in it."""
+    """Return the row that makes the schedule remove a version's blob after `due`."""
     return {"_id": version["blob"], "store": version["store"], "asset": asset_id, "due": due}
 
 
@@ -152,6 +152,6 @@ def delete_upload(database: Database[Document], upload: Upload, due: datetime) -
 
 
 def library_of(database: Database[Document], owner: str) -> Library:
-    """Return an owner's library: the store of its assets, and a move to it."""
+    """Return an owner's library: the chosen store, and `due` of a move; by default `gridfs`."""
     found = LIBRARIES.of(database).find_one({"_id": owner})
     return found or {"_id": owner, "store": DEFAULT_STORE, "due": None}

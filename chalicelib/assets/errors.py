@@ -52,7 +52,7 @@ class TooManyVersions(Problem):
 
 
 class OtherKind(Problem):
-    """A version is of another kind than its asset: no picture, though things show the asset so."""
+    """A new version has another kind than its asset, such as a document for a picture."""
 
     status = 409
     code = "other_kind"
@@ -84,7 +84,7 @@ class TooManyUploads(Problem):
 
 
 class OtherStore(Problem):
-    """The part belongs elsewhere: its address is in the upload's answer."""
+    """A part came to this API; it belongs at the store's address in the upload's answer."""
 
     status = 409
     code = "other_store"

@@ -27,11 +27,11 @@ def orientation_of(tiff: bytes) -> int | None:
 
 
 def is_sideways(tiff: bytes | None) -> bool:
-    """Return whether width and height change places on a screen."""
+    """Return whether the orientation swaps width and height; False without Exif."""
     return tiff is not None and (orientation_of(tiff) or 1) >= _FIRST_TURNED
 
 
 def directory_of(orientation: int) -> bytes:
-    """Return directories with the orientation alone."""
+    """Return a TIFF header and one directory with the orientation alone."""
     entry = struct.pack(">HHHIHHI", 1, _ORIENTATION, _SHORT, 1, orientation, 0, 0)
     return b"MM\0\x2a" + struct.pack(">I", 8) + entry

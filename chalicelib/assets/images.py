@@ -13,7 +13,7 @@ from chalicelib.assets.exif import is_sideways
 MAX_PIXELS = 100_000_000
 MAX_SIDE = 65_535
 
-# Before the pixels of a PNG, a writer has a dozen.
+# The most chunks to read of a PNG; writers put about a dozen before the pixels.
 MAX_CHUNKS = 1_000
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -32,7 +32,7 @@ class PixelSize(NamedTuple):
 
 
 def size_of(picture: bytes) -> PixelSize | None:
-    """Return a picture's size; None if its format has files without a size that is known.
+    """Return a picture's size; None for a GIF or an AVIF without a known size.
 
     Raises UnreadableImage for a header without a size, and for a size over the limits.
     """

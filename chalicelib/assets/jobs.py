@@ -12,7 +12,7 @@ from chalicelib.runtime import Runtime
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Resend moves, and remove uploads and blobs; return the numbers of removals."""
+    """Resend moves, and remove ended uploads and unused blobs; return the number of each."""
     steps: dict[str, Step] = {
         "moves": promotion.resend_pending,
         "uploads_removed": upkeep.sweep_uploads,

@@ -27,7 +27,8 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
 _MISPLACED = _BARE | {0x00, _AGAIN}
 _FILL = re.compile(rb"\xff+")
-# In coded data a zero or a bare marker follows 0xFF; the first other byte makes a marker.
+# In coded data, 0xFF before a zero or a bare marker is no end; before any other byte it ends the
+# scan. `_CLASSES` maps 0xFF to itself, zero and bare markers to 0, and all other bytes to 1.
 _MARKER = b"\xff\x01"
 _CLASSES = bytes(
     each if each == _BEGINS else 0 if each == 0 or each in _BARE else 1 for each in range(256)

@@ -1,12 +1,12 @@
-"""The media types that browsers may show, found by a file's first bytes; pure.
+"""Media types that browsers may show, recognised by a file's first bytes; pure.
 
-Readers get a type found here as itself, so each signature leaves no room for markup: no SVG and no
-HTML. Everything else is a download.
+Plaza serves a file with its recognised type, so no signature matches markup (SVG or HTML). Every
+other file is a download.
 """
 
 import re
 
-# The part of a file that shows its type.
+# Bytes of a file's beginning that callers pass to `sniff`.
 HEAD_BYTES = 65_536
 ANY = "application/octet-stream"
 IMAGES = ("image/avif", "image/gif", "image/jpeg", "image/png", "image/webp")
@@ -26,7 +26,7 @@ _SIGNATURES = (
 _FILE_TYPE = re.compile(rb"\x00\x00(..)ftyp(.{4}).{4}", re.DOTALL)
 _BRAND_BYTES, _FIRST_COMPATIBLE, _LAST_COMPATIBLE = 4, 16, 256
 _AVIF = frozenset({b"avif", b"avis"})
-# Brands of HEIF (ISO 23008-12): AVIF if that is among the compatible brands.
+# Major brands of HEIF (ISO 23008-12): the file is AVIF if a compatible brand is in `_AVIF`.
 _HEIF = frozenset({b"mif1", b"mif2", b"msf1", b"miaf", b"MiPr", b"MiAn", b"1pic"})
 _MP4 = frozenset(
     {
@@ -54,12 +54,15 @@ def sniff(head: bytes) -> str:
 
 
 def kind_of(media_type: str) -> str:
-    """Return the kind of a file, which an asset keeps."""
+    """Return the kind of a type: "image", "audio", "video", "document" or "download".
+
+    All versions of an asset have the same kind.
+    """
     if not is_shown(media_type):
         return "download"
     return media_type.split("/", maxsplit=1)[0].replace("application", "document")
 
 
 def is_shown(media_type: str) -> bool:
-    """Return whether a browser shows files of this type, rather than storing them."""
+    """Return whether Plaza serves this type for display, not as an attachment."""
     return media_type in SHOWN

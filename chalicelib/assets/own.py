@@ -25,10 +25,7 @@ from chalicelib.runtime import LONGEST_RUN, Runtime
 
 
 def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
-    """Check that a person may have one more asset, of this content.
-
-    Raises InvalidRequest and TooManyAssets.
-    """
+    """Raise InvalidRequest unless the content is a picture, and TooManyAssets at the limit."""
     check_picture(asked)
     most = runtime.bounds.assets.of_person
     owned = {"owner": owner_of_person(user_id)}
@@ -44,7 +41,7 @@ def check_picture(asked: NewVersion) -> None:
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the places of a user's assets, and of versions that the user uploaded for sites."""
+    """Return the traces of a user's assets, of their uploads, and of their versions for sites."""
     owner = owner_of_person(user_id)
 
     def show_asset(asset: Asset) -> Iterator[ExportEntry]:
@@ -78,14 +75,14 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Do nothing: assets have ids of people, and no names."""
+    """Do nothing: assets store the ids of people, not their names."""
     del runtime, user_id, name
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a user's own assets and uploads, and the user's name on uploads for sites.
+    """Delete a user's own assets and uploads, and the user's id on versions and uploads of sites.
 
-    With `until`, only data written by then. A site's assets stay.
+    With `until`, only data written by then. A site's assets stay. Step.MORE: own assets may remain.
     """
     _forget(runtime.database, user_id, until)
     _end_uploads(runtime, user_id, until)
@@ -97,7 +94,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
         _delete(runtime, asset["_id"])
     if len(found) == most:
         return Step.MORE
-    # The next upload counts anew.
+    # Without a library, the next upload counts all bytes anew.
     LIBRARIES.of(runtime.database).delete_one({"_id": owned["owner"]})
     return Step.DONE
 
@@ -122,10 +119,10 @@ def _end_uploads(runtime: Runtime, user_id: str, until: datetime | None) -> None
 
 
 def _delete(runtime: Runtime, asset_id: str) -> None:
-    """Delete an asset in spite of its uses: the erasure deletes these as well."""
+    """Delete an asset despite its uses; the erasure deletes the uses, too."""
 
     def remove(session: Any) -> None:
-        # As it is now: its owner may have uploaded a version meanwhile.
+        # Read again: its owner may have uploaded a version since `erase` found it.
         removed = ASSETS.of(runtime.database).find_one_and_delete(
             {"_id": asset_id}, session=session
         )

@@ -59,7 +59,7 @@ def _declare_beginnings(route: Route) -> None:
 def _declare_uploads(route: Route) -> None:
     @route("GET", "/users/me/uploads/{upload}", raises=(UnknownUpload,))
     def get_my_upload(request: Request, upload: UploadId, caller: Principal) -> Ok[UploadAnswer]:
-        """Read which parts of an upload of yours are stored, to go on with the others."""
+        """Read the stored parts of your upload, to continue with the others."""
         return views.read_upload(request, owner_of_person(caller.id), _FOLDER, upload)
 
     @route(
@@ -72,12 +72,12 @@ def _declare_uploads(route: Route) -> None:
     def put_my_part(
         request: Request, upload: UploadId, number: PartNumber, caller: Principal, body: bytes
     ) -> NoContent:
-        """Send a part of an upload of yours; one that is stored stays as it is."""
+        """Send a part of your upload; a stored part does not change."""
         return views.put_part(request, owner_of_person(caller.id), upload, number, body)
 
     @route("POST", "/users/me/uploads/{upload}/finish", limit=ASSETS, raises=views.OF_OWN_FINISH)
     def finish_my_upload(request: Request, upload: UploadId, caller: Principal) -> Ok[AssetAnswer]:
-        """Make what was sent the current version of your asset; a repeated call changes nothing."""
+        """Make the parts the current version of your asset; a repeated call changes nothing."""
         return views.finish(request, owner_of_person(caller.id), upload)
 
 
@@ -89,7 +89,7 @@ def _declare_assets(route: Route) -> None:
 
     @route("GET", "/users/me/assets/{asset}", raises=(UnknownAsset,))
     def get_my_asset(request: Request, asset: AssetId, caller: Principal) -> Ok[WholeAssetAnswer]:
-        """Read what an asset of yours is, with all its versions."""
+        """Read your asset with all its versions."""
         return views.read(request, owner_of_person(caller.id), asset)
 
     @route("DELETE", "/users/me/assets/{asset}", limit=ASSETS, raises=(UnknownAsset, AssetInUse))
@@ -107,9 +107,9 @@ def _declare_assets(route: Route) -> None:
     def remove_my_asset_version(
         request: Request, asset: AssetId, number: VersionNumber, caller: Principal
     ) -> NoContent:
-        """Remove a version of an asset of yours for good, also if things show it.
+        """Remove a version of your asset for good, even while posts or your profile show it.
 
-        Plaza shows it no more from now on, and caches within an hour.
+        Plaza stops showing the version at once, and caches stop within an hour.
         """
         catalogue.take_down(request.runtime, owner_of_person(caller.id), asset, number)
         return NoContent()

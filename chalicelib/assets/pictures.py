@@ -1,7 +1,8 @@
-"""Fields for a picture: an address, or an asset, which then counts as used.
+"""Fields for a picture: an address, or an asset that counts its uses.
 
-A request may have `asset:<id>` or the asset's address. The database has `asset:<id>`, and the
-answer the address. So a deployment may move to another host, and a client may send back an answer.
+A request names an asset by `asset:<id>` or by its address. The database stores `asset:<id>`, and
+an answer has the address. So a deployment may move to another host, and a client may send the
+picture of an answer unchanged.
 """
 
 import functools
@@ -28,7 +29,7 @@ _ID = r"[A-Za-z0-9_-]{16}"
 
 
 def _check_picture(text: str) -> str:
-    """Return the name of an asset unchanged, and any other text as an address."""
+    """Return a reference to an asset unchanged, and any other address after a check."""
     return check_address(text) if text.startswith("http") else text
 
 
@@ -79,7 +80,7 @@ def to_addresses(fields: frozenset[str], document: Document, base: str) -> Docum
 
 
 def find_assets(fields: frozenset[str], document: Document) -> set[str]:
-    """Return the ids of assets in a stored document."""
+    """Return the ids of the assets that these fields of a stored document refer to."""
     found = (parse_reference(document[name]) for name in fields & document.keys())
     return {each for each in found if each is not None}
 
@@ -101,7 +102,10 @@ def current_versions(database: Database[Document], asset_ids: set[str]) -> dict[
 def change(
     database: Database[Document], session: ClientSession, before: set[str], after: set[str]
 ) -> None:
-    """Count the uses from one set of assets to another; raises UnknownAsset."""
+    """Count the uses as the assets of a document change from `before` to `after`.
+
+    Raises UnknownAsset for an added asset that no longer exists.
+    """
     uses.use(database, session, sorted(after - before))
     uses.release(database, session, sorted(before - after))
 
@@ -111,9 +115,9 @@ def writing(
     after: set[str],
     write: Callable[[ClientSession | None], Result],
 ) -> Result:
-    """Make a write that begins to show assets, in one transaction with their counts.
+    """Call `write`, and count a use of each asset in `after`, in one transaction.
 
-    Without assets, a write without a session.
+    Without assets, call `write(None)` outside of a transaction. Raises UnknownAsset.
     """
     if not after:
         return write(None)

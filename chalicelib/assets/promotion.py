@@ -1,9 +1,9 @@
-"""Moving an owner's assets to another store, while readers read them.
+"""Moves of an owner's assets to another store, while readers read them.
 
-The worker copies each version to a new blob, reads it back and compares the SHA-256. Then one
-transaction makes the version name the new blob. A reader may be in the old blob, so that goes 15
-minutes later. A waste row names the new blob before its first byte: a killed worker leaves nothing
-for ever.
+The worker copies each version to a new blob, reads the copy back and compares the SHA-256. Then one
+transaction switches the version to the new blob. Readers may still be in the old blob, so a sweep
+removes it 15 minutes later. A waste row names the new blob before its first byte, so that the sweep
+also removes the copy of a killed worker.
 """
 
 from datetime import timedelta
@@ -33,7 +33,7 @@ from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
-# Longer than a worker runs.
+# The time until an unused copy is waste: longer than a worker runs.
 _WRITTEN_BY = timedelta(hours=1)
 _RESENDING = Resending(at="due")
 
@@ -60,9 +60,9 @@ def choose(runtime: Runtime, owner: str, store: StoreName) -> None:
 
 
 def move_pending(runtime: Runtime, owner: str) -> None:
-    """Move an owner's versions to the chosen store.
+    """Move an owner's versions to the chosen store; do nothing without an unfinished move.
 
-    After ten minutes the rest waits for another run, by a message of the schedule.
+    After `move_seconds`, stop: the schedule sends another message for the other versions.
     """
     library = catalogue.library_of(runtime.database, owner)
     if library["due"] is None:
@@ -92,7 +92,7 @@ def resend_pending(runtime: Runtime) -> None:
 
 
 def _elsewhere(owner: str, target: Blobs) -> Document:
-    """Return the condition of assets with a version elsewhere that the target takes."""
+    """Return the filter of assets with a version in another store that fits into the target."""
     limits = [
         {"type": {"$in": IMAGES}, "length": {"$lte": target.max_picture_bytes}},
         {"type": {"$nin": IMAGES}, "length": {"$lte": target.max_bytes}},
@@ -104,9 +104,9 @@ def _elsewhere(owner: str, target: Blobs) -> Document:
 def _move(
     runtime: Runtime, library: Library, asset: Asset, version: Version, target: Blobs
 ) -> bool:
-    """Copy a version's blob and switch to the copy; a version may be deleted meanwhile.
+    """Copy a version's blob, and switch the version to the copy unless it changed meanwhile.
 
-    Return whether the move goes on.
+    Return False if the move has ended, or the owner has chosen another store.
     """
     source, now = store_of(runtime, version["store"]), runtime.now()
     blob, length = new_id(now, runtime.random), version["length"]
@@ -160,12 +160,12 @@ def _switch(
 
 
 def _under_way(library: Library) -> Document:
-    """Return the filter of a library while its move has not ended, and its store is the same."""
+    """Return the filter that matches a library while its move to this store is unfinished."""
     return {"_id": library["_id"], "store": library["store"], "due": {"$ne": None}}
 
 
 def _goes_on(runtime: Runtime, library: Library) -> bool:
-    """Return whether a move goes on; without progress, the pauses between its runs grow."""
+    """Return whether a move goes on, and note no progress: so the pauses between its runs grow."""
     mine = _under_way(library)
     return LIBRARIES.of(runtime.database).find_one(mine, {"_id": 1}) is not None
 
@@ -173,9 +173,9 @@ def _goes_on(runtime: Runtime, library: Library) -> bool:
 def _note_progress(
     runtime: Runtime, library: Library, session: ClientSession | None = None
 ) -> bool:
-    """Keep the sweep from sending the message again for another lease.
+    """Postpone the next message of the sweep by a lease, and reset the number of resends.
 
-    Return whether the move goes on: False after its end, or the choice of another store.
+    Return False if the move has ended, or the owner has chosen another store.
     """
     mine = _under_way(library)
     progress = {"$set": {"due": lease_end(runtime), "resends": 0}}
@@ -184,9 +184,9 @@ def _note_progress(
 
 
 def _end(runtime: Runtime, library: Library, target: Blobs) -> None:
-    """Mark the move as finished, unless an upload to the former store may still finish.
+    """End the move, unless another store has a version or an upload that may still finish.
 
-    Reads uploads first: an upload that finishes in between is then among the assets.
+    Read the uploads first: the assets then include an upload that finishes between the two reads.
     """
     owner, database = library["_id"], runtime.database
     begun = {

@@ -1,8 +1,8 @@
-"""Quotas: the bytes of an owner's versions, in the owner's library.
+"""Quotas: an owner's library counts the bytes of the owner's versions.
 
-Each change of the versions counts them in its own transaction. So two writers conflict on the
-library, and together they stay within the quota. A library without a number is of a former release,
-or of an owner without a version: the first change counts all versions.
+Each transaction that adds or removes versions changes the number, too. So two writers conflict on
+the library, and together they stay within the quota. A library of a former release, or of an owner
+without a version, has no number: the first change counts all versions.
 """
 
 from collections.abc import Iterable
@@ -29,18 +29,21 @@ _MIB = 1024 * 1024
 
 
 def limit_of(settings: Settings, owner: str) -> int:
-    """Return the bytes that an owner's versions may have together."""
+    """Return an owner's quota in bytes."""
     mib = settings.site_assets_mib if is_of_site(owner) else settings.person_assets_mib
     return mib * _MIB
 
 
 def length_of(versions: Iterable[Version]) -> int:
-    """Return the bytes of versions that are stored."""
+    """Return the sum of the bytes of versions, without removed versions."""
     return sum(each["length"] for each in versions if "gone" not in each)
 
 
 def change(runtime: Runtime, session: ClientSession, owner: str, more: int) -> None:
-    """Count bytes more, or less, before the versions change; raises StorageFull for more."""
+    """Add `more` bytes to an owner's number, or subtract them if negative; raises StorageFull.
+
+    Call it in the transaction of the versions, before they change.
+    """
     libraries, limit = LIBRARIES.of(runtime.database), limit_of(runtime.settings, owner)
     counted = {"$lte": limit - more} if more > 0 else {"$exists": True}
     if libraries.update_one(
@@ -61,7 +64,7 @@ def change(runtime: Runtime, session: ClientSession, owner: str, more: int) -> N
 
 
 def check_room(settings: Settings, owner: str, held: int, more: int) -> None:
-    """Raise StorageFull unless so many bytes more fit."""
+    """Raise StorageFull unless `more` bytes fit into the quota beside the `held` bytes."""
     limit = limit_of(settings, owner)
     if held + more > limit:
         facts = {"bytes": held, "bytes_limit": limit, "bytes_more": more}
@@ -74,7 +77,7 @@ def count_bytes(
     library: Library | None,
     session: ClientSession | None = None,
 ) -> int:
-    """Return the bytes of an owner's versions: the number in the library, or all counted."""
+    """Return the bytes of an owner's versions: the library's number, or else a sum over them."""
     if library is not None and "bytes" in library:
         return library["bytes"]
     counted: list[dict[str, Any]] = [

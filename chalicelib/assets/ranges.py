@@ -12,21 +12,21 @@ _RANGE = re.compile(r"bytes=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.IGNORECASE)
 
 
 class ByteRange(NamedTuple):
-    """Bytes from `start` up to, and without, `end`."""
+    """A range of bytes from `start`, inclusive, to `end`, exclusive."""
 
     start: int
     end: int
 
     def content_range(self, length: int) -> str:
-        """Return Content-Range."""
+        """Return the value of Content-Range for a file of this length."""
         return f"bytes {self.start}-{self.end - 1}/{length}"
 
 
 def span_of(header: str | None, length: int) -> ByteRange | None:
-    """Return the range of a Range header, cut to MOST_BYTES.
+    """Return the range of a Range header, cut to MOST_BYTES; None: the whole file.
 
-    None: the whole, for no header, another unit, several ranges or an invalid range. Raises
-    UnsatisfiableRange for a range with no byte of the file.
+    A missing header, another unit, several ranges and malformed text return None. Raises
+    UnsatisfiableRange for a range without a byte of the file, or with an end before its start.
     """
     found = _RANGE.fullmatch(header or "")
     if found is None or not any(found.groups()):

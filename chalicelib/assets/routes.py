@@ -70,7 +70,7 @@ def _declare_beginnings(route: Route) -> None:
     ) -> Created[UploadAnswer]:
         """Begin an upload of a new asset of a site.
 
-        The answer says where each part goes. What is not finished in a day is removed.
+        The answer has the address of each part. Plaza removes an upload unfinished after a day.
         """
         check_editor(editor, site)
         return views.begin(request, site, site_folder(site), body)
@@ -85,9 +85,9 @@ def _declare_beginnings(route: Route) -> None:
     def begin_asset_version(
         request: Request, site: SiteId, asset: AssetId, editor: Editor, body: NewVersion
     ) -> Created[UploadAnswer]:
-        """Begin an upload of a new version of an asset; the version that is current stays as it is.
+        """Begin an upload of a new version of an asset.
 
-        Once the upload is finished, the asset's address leads to the new version.
+        The asset's address leads to the former version until the upload finishes.
         """
         check_editor(editor, site)
         return views.begin(request, site, site_folder(site), body, asset)
@@ -98,7 +98,7 @@ def _declare_parts(route: Route) -> None:
     def get_upload(
         request: Request, site: SiteId, upload: UploadId, editor: Editor
     ) -> Ok[UploadAnswer]:
-        """Read which parts of an upload are stored, to go on with the others."""
+        """Read the stored parts of an upload, to continue with the others."""
         check_editor(editor, site)
         return views.read_upload(request, site, site_folder(site), upload)
 
@@ -117,7 +117,7 @@ def _declare_parts(route: Route) -> None:
         editor: Editor,
         body: bytes,
     ) -> NoContent:
-        """Send a part of an upload, as its bytes alone; one that is stored stays as it is."""
+        """Send a part of an upload: the body is its bytes alone. A stored part does not change."""
         check_editor(editor, site)
         return views.put_part(request, site, upload, number, body)
 
@@ -132,9 +132,9 @@ def _declare_finish(route: Route) -> None:
     def finish_upload(
         request: Request, site: SiteId, upload: UploadId, editor: Editor
     ) -> Ok[AssetAnswer]:
-        """Make what was sent the current version of its asset; a repeated call changes nothing.
+        """Make the sent parts the current version of their asset; a repeated call changes nothing.
 
-        Length, SHA-256 and type must be as they were announced.
+        Length, SHA-256 and type must equal the values at the beginning of the upload.
         """
         check_editor(editor, site)
         return views.finish(request, site, upload)
@@ -153,7 +153,7 @@ def _declare_assets(route: Route) -> None:
     def get_asset(
         request: Request, site: SiteId, asset: AssetId, editor: Editor
     ) -> Ok[WholeAssetAnswer]:
-        """Read what an asset is, with all its versions."""
+        """Read an asset with all its versions."""
         check_editor(editor, site)
         return views.read(request, site, asset)
 
@@ -180,10 +180,10 @@ def _declare_removal(route: Route) -> None:
     def remove_asset_version(
         request: Request, site: SiteId, asset: AssetId, number: VersionNumber, publisher: Publisher
     ) -> NoContent:
-        """Remove a version of an asset for good, also if things show it.
+        """Remove a version of an asset for good, even while pages or posts show it.
 
-        Plaza shows it no more from now on; caches, and addresses in a bucket, within an hour. The
-        asset's address leads to its newest other version, or nowhere without one.
+        Plaza stops showing the version at once; caches, and addresses in a bucket, stop within an
+        hour. The asset's address then leads to its newest other version, if any is left.
         """
         check_publisher(publisher, site)
         catalogue.take_down(request.runtime, site, asset, number)
@@ -193,7 +193,7 @@ def _declare_removal(route: Route) -> None:
 def _declare_store(route: Route) -> None:
     @route("GET", "/content/{site}/assets/store")
     def get_asset_store(request: Request, site: SiteId, publisher: Publisher) -> Ok[LibraryAnswer]:
-        """Read where a site's assets are kept, and how many bytes they have."""
+        """Read the store of a site's assets, and their number of bytes."""
         check_publisher(publisher, site)
         library = catalogue.library_of(request.runtime.database, site)
         return Ok(quotas.library_answer(request.runtime, library))
@@ -202,9 +202,9 @@ def _declare_store(route: Route) -> None:
     def choose_asset_store(
         request: Request, site: SiteId, publisher: Publisher, body: AssetStore
     ) -> Ok[LibraryAnswer]:
-        """Have a site's assets kept in another store: new ones at once, a worker moves the others.
+        """Choose the store of a site's assets: new uploads go there, a worker moves the others.
 
-        They are read as before meanwhile, at the same addresses.
+        Meanwhile readers find all assets at the same addresses.
         """
         check_publisher(publisher, site)
         promotion.choose(request.runtime, site, body.store)
@@ -228,8 +228,8 @@ def _declare_reading(route: Route) -> None:
     ) -> Whole | Part | Found | NotModified:
         """Read a version of an asset, or a range of it: an answer has at most 4 MiB.
 
-        A version never changes, and may be removed. A range that is longer is answered up to that:
-        `Content-Range` says how far, and players go on from there. Where the store has an address
-        of its own, that is the answer.
+        A version never changes, and may be removed. Of a longer range, the answer has the first
+        4 MiB: `Content-Range` names their end, and players continue from there. If the store has
+        an address of its own for the version, the answer redirects there.
         """
         return serving.version(request, asset, number)

@@ -13,11 +13,11 @@ from chalicelib.assets.shapes import Asset, Version, address_of
 from chalicelib.http import Binary, Found, NotModified, Request, conditional
 from chalicelib.runtime import Runtime
 
-# A version's bytes never change, but the version may be removed: no cache may show it for longer.
+# The longest time for which a cache may show a removed version; its bytes never change.
 KEPT_SECONDS = 3_600
 _KEPT = f"public, max-age={KEPT_SECONDS}"
 _SHORTLY = "public, max-age=60"
-# An asset runs nothing wherever it is opened, and any page may show it.
+# Browsers run no script of an asset, and any page may show it.
 _SAFE = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",
@@ -39,7 +39,7 @@ class Part(Binary):
 
 
 class Wanted(NamedTuple):
-    """A request's version of an asset, and its range."""
+    """The version that a request reads, and the range; `span` None: the whole version."""
 
     asset: Asset
     version: Version
@@ -73,7 +73,7 @@ def version(request: Request, asset_id: str, number: int) -> Whole | Part | Foun
 
 
 def _span(request: Request, version: Version) -> ByteRange | None:
-    """Return the range of a request; None: the whole, also for If-Range with another tag."""
+    """Return a request's range; None: the whole version, also if If-Range has another tag."""
     asked = request.raw.headers
     tag = asked.get("if-range")
     if tag is not None and tag.strip() != _tag(version):
@@ -98,7 +98,10 @@ def _bytes(request: Request, wanted: Wanted, headers: Mapping[str, str]) -> Whol
 
 
 def read(runtime: Runtime, wanted: Wanted, span: ByteRange) -> bytes:
-    """Return the bytes of a version, after a move meanwhile from its new blob."""
+    """Return bytes of a version; if a move has removed its blob meanwhile, from the new blob.
+
+    Raises UnknownAsset for a removed version.
+    """
     version = wanted.version
     try:
         return store_of(runtime, version["store"]).read(version["blob"], span.start, span.end)

@@ -17,9 +17,10 @@ MAX_PARTS = 1_000
 
 
 class Version(TypedDict):
-    """One content of an asset, which never changes; `by` is None after the person's erasure.
+    """A version of an asset; its bytes never change.
 
-    `gone`: the time of its removal, if only the rest of the asset stays.
+    `by`: the uploader; None after the uploader's erasure.
+    `gone`: the time of its removal; the asset and its other versions stay.
     """
 
     n: int
@@ -36,7 +37,10 @@ class Version(TypedDict):
 
 
 class Asset(TypedDict):
-    """A name for versions, with a current version; `owner` is a site, or a person as `~ann`."""
+    """A named list of versions; `owner`: a site, or a person as `~ann`.
+
+    `current`: the number of the shown version. `used_by`: the number of uses by other features.
+    """
 
     _id: str
     owner: str
@@ -48,14 +52,14 @@ class Asset(TypedDict):
 
 
 class Refusal(TypedDict):
-    """The problem of an upload's bytes, which never change."""
+    """The problem that refuses an upload's bytes for good."""
 
     code: str
     detail: str | None
 
 
 class Upload(TypedDict):
-    """Parts on their way to a version; `_id` is the blob that they make.
+    """An upload of a version in parts; `_id` is also the id of the blob.
 
     name: the name of a new asset; None: a new version of an existing asset.
     clean: the blob of the picture without metadata; None: no stripping.
@@ -92,9 +96,9 @@ class Waste(TypedDict):
 
 
 class Library(TypedDict):
-    """An owner's assets as a whole, and their chosen store.
+    """The chosen store of an owner's assets, their number of bytes, and their move.
 
-    `bytes`: of all versions; a document of a former release has no number.
+    `bytes`: of all versions; missing until the first change counts them.
     `due`: the time to send the message of an unfinished move again; None: no move.
     """
 

@@ -17,10 +17,10 @@ _RETRY_AFTER = timedelta(hours=1)
 
 
 def sweep_uploads(runtime: Runtime) -> int:
-    """Delete uploads some time after their end; the blobs of unfinished uploads become waste.
+    """Delete uploads LONGEST_RUN after they expire; blobs of unfinished uploads become waste.
 
-    Return the number of deleted uploads. All calls that found an upload open have ended by then,
-    so no write follows the removal.
+    Return the number of deleted uploads. Each call that found an upload open has ended by then, so
+    none writes after the deletion.
     """
     deleted = 0
     for upload in _ENDED.find(runtime, runtime.bounds.assets.swept_at_once):
@@ -32,7 +32,7 @@ def sweep_uploads(runtime: Runtime) -> int:
 def sweep_waste(runtime: Runtime) -> int:
     """Remove due blobs that no version has; return their number.
 
-    A blob whose store fails is due again in an hour, so that the others get their turn.
+    If the store of a blob fails, the blob is due again in an hour: others get their turn.
     """
     found = _UNUSED.find(runtime, runtime.bounds.assets.swept_at_once)
     removed = run_all((row["_id"], partial(_remove, runtime, row)) for row in found)
@@ -40,7 +40,10 @@ def sweep_waste(runtime: Runtime) -> int:
 
 
 def _remove(runtime: Runtime, row: Waste) -> bool:
-    """Remove a blob that no version has, and its row; return whether no version had it."""
+    """Remove a blob unless a version has it, and its row in both cases.
+
+    Return whether it removed the blob.
+    """
     try:
         is_unused = not _is_in_use(runtime, row)
         if is_unused:

@@ -1,7 +1,7 @@
-"""Uploads: begun, sent in parts in any order, and finished as a version.
+"""Uploads: an owner begins one, sends its parts in any order, and finishes it as a version.
 
-A repeated call changes nothing, and no step depends on a caller's return. The database has an
-upload before its first byte, and a sweep removes an upload that is unfinished after a day.
+A repeated call changes nothing. A caller may stop at any step: the database has an upload before
+its first byte, and a sweep removes an upload that is unfinished after a day.
 """
 
 from datetime import timedelta
@@ -70,7 +70,7 @@ class Content(NamedTuple):
 def content_of(blobs: Blobs, upload: Upload) -> Content:
     """Finish the blob, strip its metadata if asked, and return its checked content.
 
-    Raises WrongContent, UnreadableImage, and PartsMissing if a sweep was faster.
+    Raises WrongContent, UnreadableImage, and PartsMissing if a sweep has removed the blob.
     """
     blob, length = upload["_id"], upload["length"]
     try:
@@ -94,9 +94,9 @@ def _type_of(head: bytes, claimed: str) -> str:
 
 
 def _picture(blobs: Blobs, upload: Upload) -> Content:
-    """Return a picture as content; a JPEG without its metadata is a blob of its own, `clean`.
+    """Return a picture's content; if asked, strip a JPEG of its metadata into the blob `clean`.
 
-    Every attempt writes the same bytes to `clean`.
+    Every attempt writes the same bytes to `clean`. Raises UnreadableImage and WrongContent.
     """
     blob, length, clean = upload["_id"], upload["length"], upload["clean"]
     if length > blobs.max_picture_bytes:
@@ -116,7 +116,7 @@ def _picture(blobs: Blobs, upload: Upload) -> Content:
 def publish_version(
     runtime: Runtime, session: ClientSession, upload: Upload, content: Content
 ) -> Asset:
-    """Make the content the current version, once for all calls; return the asset.
+    """Make the content the current version, once for repeated calls, too; return the asset.
 
     Raises UnknownUpload, UnknownAsset, TooManyVersions, OtherKind and StorageFull.
     """
@@ -137,7 +137,7 @@ def publish_version(
     done = {"$set": {"finished": asset["current"]}}
     uploads.update_one({"_id": upload["_id"]}, done, session=session)
     if content.blob != upload["_id"]:
-        # The blob of the request, with the metadata.
+        # The uploaded blob with the metadata: the version has the stripped copy.
         WASTE.of(runtime.database).insert_one(
             {
                 "_id": upload["_id"],
@@ -151,7 +151,7 @@ def publish_version(
 
 
 def _check_version(asset: Asset, media_type: str) -> None:
-    """Raise TooManyVersions, or OtherKind for a type of another kind than the asset."""
+    """Raise TooManyVersions for a full asset, and OtherKind for a type of another kind."""
     if len(asset["versions"]) >= MAX_VERSIONS:
         raise TooManyVersions
     kind = kinds.kind_of(asset["versions"][asset["current"] - 1]["type"])
@@ -176,7 +176,7 @@ def _version(runtime: Runtime, upload: Upload, content: Content, asset: Asset | 
 
 
 def _with(runtime: Runtime, upload: Upload, asset: Asset | None, version: Version) -> Asset:
-    """Return an asset with a version more; without an asset, a new asset."""
+    """Return an asset with this version added and current; without an asset, a new asset."""
     if asset is not None:
         return {**asset, "current": version["n"], "versions": [*asset["versions"], version]}
     return {
@@ -251,7 +251,7 @@ def _check(runtime: Runtime, library: Library, blobs: Blobs, asked: NewVersion) 
 
 
 def find(runtime: Runtime, owner: str, upload_id: str) -> Upload:
-    """Return an upload of an owner; raises UnknownUpload, also after its time."""
+    """Return an upload of an owner; raises UnknownUpload, also for an expired upload."""
     found = UPLOADS.of(runtime.database).find_one({"_id": upload_id})
     if found is None or found["owner"] != owner or found["expires_at"] <= runtime.now():
         raise UnknownUpload
@@ -265,7 +265,7 @@ def put_part(runtime: Runtime, owner: str, upload_id: str, number: int, data: by
     length.
     """
     upload = find(runtime, owner, upload_id)
-    # Parts of a refused upload would be stored again, outside of the quota.
+    # A refused upload is waste: the store would hold new parts outside of the quota.
     if upload["finished"] is not None or "refused" in upload:
         raise UploadFinished
     blobs = store_of(runtime, upload["store"])
@@ -284,9 +284,9 @@ def put_part(runtime: Runtime, owner: str, upload_id: str, number: int, data: by
 def finish(runtime: Runtime, owner: str, upload_id: str) -> Asset:
     """Make an upload the current version of its asset; a repeat returns the same asset.
 
-    A refusal of its bytes is final, since they never change; a repeat reads none of them. Raises
-    UnknownUpload, PartsMissing, WrongContent, UnreadableImage, UnknownAsset, TooManyVersions,
-    OtherKind and StorageFull.
+    A refusal is final, since the bytes never change: a repeat raises it again without reading.
+    Raises UnknownUpload, PartsMissing, WrongContent, UnreadableImage, UnknownAsset,
+    TooManyVersions, OtherKind and StorageFull.
     """
     upload = find(runtime, owner, upload_id)
     if (refusal := upload.get("refused")) is not None:
@@ -312,7 +312,7 @@ def finish(runtime: Runtime, owner: str, upload_id: str) -> Asset:
 
 
 def _refuse(runtime: Runtime, upload: Upload, problem: Problem) -> None:
-    """Note the refusal of an upload's bytes, which are waste from then on."""
+    """Store the refusal of an upload, and make its blobs waste, unless a call has ended it."""
     refusal: Refusal = {"code": problem.code, "detail": problem.detail}
     due = runtime.now() + LONGEST_RUN
     blobs = [each for each in (upload["_id"], upload["clean"]) if each is not None]

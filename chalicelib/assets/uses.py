@@ -44,7 +44,7 @@ def check_of_sites(
 
 
 def find_missing(database: Database[Document], asset_ids: Iterable[str]) -> list[str]:
-    """Return the assets that are deleted, or whose versions are all removed."""
+    """Return the ids of assets that are deleted, or have no version left."""
     wanted = sorted(asset_ids)
     found = ASSETS.of(database).find({"_id": {"$in": wanted}}) if wanted else ()
     shown = {asset["_id"] for asset in found if catalogue.has_bytes(asset)}

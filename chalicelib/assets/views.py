@@ -1,4 +1,4 @@
-"""The common part of the calls of sites and of people: both act on the assets of an owner."""
+"""The common part of the routes for sites and for people: both act on an owner's assets."""
 
 from typing import Annotated
 
@@ -36,7 +36,7 @@ from chalicelib.http import Created, NoContent, Ok, Request
 # A thousand digests of parts, and the other fields of a new upload.
 BEGIN_BYTES = 131_072
 OF_BEGIN = (AssetTooLarge, StorageFull, TooManyUploads)
-# People have pictures alone, so their assets meet no other kind.
+# All assets of people are pictures, so no upload is of another kind.
 OF_OWN_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions)
 OF_VERSION = (*OF_OWN_VERSION, OtherKind)
 # People choose no store, so their parts always come through this API.
@@ -52,14 +52,14 @@ OF_OWN_FINISH = (
     StorageFull,
 )
 OF_FINISH = (*OF_OWN_FINISH, OtherKind)
-# For the route of a part: the body is its bytes alone.
+# Arguments of the routes for a part: the body is its bytes alone.
 PART = {"content_types": ("application/octet-stream",), "body_limit_bytes": PART_BYTES}
 VersionNumber = Annotated[int, Field(ge=1, le=MAX_VERSIONS)]
 PartNumber = Annotated[int, Field(ge=1, le=MAX_PARTS, description="The first part is 1.")]
 
 
 def site_folder(site: str) -> str:
-    """Return the path above the calls for a site's assets."""
+    """Return the path prefix of the routes for a site's assets and uploads."""
     return f"/content/{site}"
 
 
@@ -75,7 +75,7 @@ def begin(
 
 
 def read_upload(request: Request, owner: str, folder: str, upload_id: str) -> Ok[UploadAnswer]:
-    """Return the answer with an upload."""
+    """Return an owner's upload as an answer; raises UnknownUpload."""
     return Ok(_answer(request, folder, uploads.find(request.runtime, owner, upload_id)))
 
 
@@ -92,7 +92,7 @@ def finish(request: Request, owner: str, upload_id: str) -> Ok[AssetAnswer]:
 
 
 def read(request: Request, owner: str, asset_id: str) -> Ok[WholeAssetAnswer]:
-    """Return the answer with an asset and its versions."""
+    """Return an owner's asset and its versions as an answer; raises UnknownAsset."""
     asset = catalogue.find(request.runtime.database, asset_id, owner)
     return Ok(whole_answer(request.runtime.settings.public_url, asset))
 

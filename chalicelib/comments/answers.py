@@ -109,7 +109,7 @@ class MentionAnswer(TypedDict):
 
 
 class ReplyToAnswer(TypedDict):
-    """The comment that another one answers."""
+    """The comment that another comment answers."""
 
     id: CommentId
     author: Annotated[AuthorAnswer | None, Field(description="Null if the caller does not see it.")]
@@ -161,7 +161,7 @@ class CommentAnswer(MarksAnswer):
 
 
 class PreviewAnswer(TypedDict):
-    """A text as it would be shown."""
+    """A text in HTML, as a comment would show it."""
 
     html: Annotated[CommentHtml, Field(description="The text as sanitised HTML.")]
 
@@ -308,7 +308,8 @@ def comment_answer(
 ) -> CommentAnswer:
     """Return a comment as the API shows it to a caller with these rights.
 
-    `marks`: None where readers neither vote nor react. `answered`: comments that it may `reply_to`.
+    `marks`: None where readers neither vote nor react. `answered`: by id, the comments that
+    `reply_to` may name.
     """
     comment = rights.viewer.view(comment)
     return {

@@ -22,19 +22,19 @@ from chalicelib.runtime import Runtime
 
 
 class PublicTime(NamedTuple):
-    """The time of a page in public; `begin` None: it is not public, `end` None: without an end."""
+    """The public period of a page; `begin` None: no period, `end` None: no end."""
 
     begin: datetime | None
     end: datetime | None = None
 
     @property
     def fields(self) -> Document:
-        """The fields of the page's node."""
+        """The node's fields for this period."""
         return {"public_from": self.begin or NEVER, "public_until": self.end}
 
 
 class NamedPage(NamedTuple):
-    """The title and the address of a page; `is_locked`: its new node is locked."""
+    """The title and the address of a page; `is_locked`: lock its node if the node is new."""
 
     title: str
     url: str
@@ -42,16 +42,17 @@ class NamedPage(NamedTuple):
 
     @property
     def fields(self) -> Document:
-        """The fields of the page's node."""
+        """The node's fields for this title and address."""
         return {"title": self.title, **fields_of(self.url)}
 
 
 def begin(
     runtime: Runtime, node_id: str, page: NamedPage, public: PublicTime, session: ClientSession
 ) -> None:
-    """Make a node in a transaction; an existing node keeps its comments and settings.
+    """Make a page's node in a transaction, or update the page's fields of an existing node.
 
-    Raises InvalidRequest if a new node may not have the id.
+    Raises InvalidRequest if a new node may not have the id, and Unavailable while a former node
+    still leaves it, or another request takes it.
     """
     left = nodes.look(runtime.database, node_id, session)
     settings = NodeSettings(title=page.title, url=page.url, locked=page.is_locked)
@@ -79,11 +80,11 @@ def update(
     *,
     close: bool | None,
 ) -> None:
-    """Set the time in public of a node's page, and its title and address; None: as they are.
+    """Set the public period of a node's page; with `page`, also its title and address.
 
     `close`: True locks the node, False unlocks it, None changes nothing. Without a node at the
-    id, or after its move to another id, nothing happens. A node whose page is still to come closes
-    as many days after the new time as after the former.
+    id, or after its move to another id, nothing happens. If the page was not public yet, the
+    node's closing moves with the new begin.
     """
     _close_later(runtime, node_id, public.begin)
     locked = {} if close is None else {"locked": close}
@@ -98,7 +99,7 @@ def update(
 
 
 def _close_later(runtime: Runtime, node_id: str, begin: datetime | None) -> None:
-    """Have a node whose page was not in public yet close as many days after its new time."""
+    """Move a node's closing with the new begin of its page, unless the page was public before."""
     if begin is None:
         return
     node, now = nodes.look(runtime.database, node_id), runtime.now()

@@ -21,7 +21,7 @@ class UnknownNode(Problem):
 
 
 class PageRefused(Problem):
-    """The visit of this page makes no node; the detail says why."""
+    """A first visit may not make a node for this page; the detail has the reason."""
 
     status = 403
     code = "page_refused"
@@ -29,7 +29,7 @@ class PageRefused(Problem):
 
 
 class NodeMoved(Problem):
-    """The node has another id now; the answer's Location is the address of the call there."""
+    """The node has a new id; the answer's Location repeats the call at the new id."""
 
     status = 308
     code = "node_moved"
@@ -110,7 +110,7 @@ class CommentClaimed(Problem):
 class CommentChanged(Problem):
     """The comment changed after the caller read it, or during the call.
 
-    `facts` have its `state`, `edited_at` and `text`; for moderators also the last `act` on it.
+    `facts` have the present `state`, `edited_at` and `text`; moderators also get the last `act`.
     """
 
     status = 409
@@ -119,7 +119,7 @@ class CommentChanged(Problem):
 
 
 class TooManyPins(Problem):
-    """The node has its greatest number of pins."""
+    """The node has the most pinned comments that it may have."""
 
     status = 409
     code = "too_many_pins"
@@ -210,7 +210,7 @@ class BatchRunning(Problem):
 
 
 class ActNotUndoable(Problem):
-    """The act has changed nothing, or a text; no former text is stored."""
+    """The act changed nothing, or it changed a text; Plaza stores no former texts."""
 
     status = 409
     code = "act_not_undoable"
@@ -277,7 +277,7 @@ class TooManyProviders(Problem):
 
 
 class SignInExpired(Problem):
-    """An answer has no sign-in of this browser in ten minutes, or its page has left the site."""
+    """This browser began no such sign-in within ten minutes, or its page is not the site's now."""
 
     status = 400
     code = "sign_in_expired"
@@ -285,7 +285,7 @@ class SignInExpired(Problem):
 
 
 class PersonTaken(Problem):
-    """Another account has the past of the guest."""
+    """Another account has already claimed this guest or imported person."""
 
     status = 409
     code = "person_taken"
@@ -301,7 +301,7 @@ class NameTaken(Problem):
 
 
 class ImportRunning(Problem):
-    """Another import of the site runs, or has ended a moment ago; `facts` tell until when."""
+    """Another worker holds the lease of the site's import; `facts` may have its end, `until`."""
 
     status = 409
     code = "import_running"
@@ -309,7 +309,7 @@ class ImportRunning(Problem):
 
 
 class UnknownLink(Problem):
-    """A letter has no such link, or its reader has used it, or it is too old."""
+    """A link or code is unknown, used or expired."""
 
     status = 404
     code = "unknown_link"
@@ -325,7 +325,7 @@ class ExportRunning(Problem):
 
 
 class UnknownTransfer(Problem):
-    """The site has no such import or export, or no such file of it any more."""
+    """The site has no such import or export, or its file is gone."""
 
     status = 404
     code = "unknown_transfer"
@@ -333,7 +333,7 @@ class UnknownTransfer(Problem):
 
 
 class WrongStep(Problem):
-    """An import is at another step; `facts` tell its state."""
+    """The import is at another step; `facts` have its state."""
 
     status = 409
     code = "wrong_step"
@@ -341,7 +341,7 @@ class WrongStep(Problem):
 
 
 class FileTooLarge(Problem):
-    """A file is larger than the deployment can keep."""
+    """A file is larger than the deployment can store."""
 
     status = 413
     code = "file_too_large"

@@ -22,11 +22,11 @@ class OfAuthor:
     user_id: str
 
     def row(self, row: Any) -> list[ExportEntry]:
-        """Return the comment of a document in the `documents` store."""
+        """Return a comment of the `documents` store if the author wrote it."""
         return self._own(row["node_id"], [row])
 
     def page(self, page: Mapping[str, Any]) -> list[ExportEntry]:
-        """Return the author's comments of a page."""
+        """Return the author's comments of a page in the `buckets` store."""
         return self._own(page["node_id"], page["comments"])
 
     def node(self, node: Node) -> list[ExportEntry]:
@@ -53,7 +53,7 @@ class OfAuthor:
 
 
 def _exported_state(comment: Comment) -> State:
-    """Return the state that an author learns: which of two ways hides a comment is for staff."""
+    """Return the state that the author may see: spam appears as hidden."""
     state = told_state(comment)
     return "hidden" if state == "spam" else state
 
@@ -78,7 +78,7 @@ def person(row: Person) -> list[ExportEntry]:
 
 
 def past(row: Person) -> list[ExportEntry]:
-    """Return a guest, or an imported person, whose past the person has."""
+    """Return a guest or imported person that the account has claimed."""
     fields = {"site": row["site"], "id": row["user_id"], "name": row["name"]}
     return [entry("person_of_before", **fields, joined_at=row.get("joined_at"))]
 
@@ -102,12 +102,12 @@ def act(row: Act) -> list[ExportEntry]:
 
 
 def link(row: Confirmation) -> list[ExportEntry]:
-    """Return a letter's link that its reader has not used: the letter alone has the address."""
+    """Return an unused link of a letter, without the mail address, which only the letter has."""
     fields = {"site": row["site"], "name": row["name"], "return_to": row["return_to"]}
     return [entry("link_in_letter", **fields, language=row["language"], expires=row["expires"])]
 
 
 def watch(row: Watch) -> list[ExportEntry]:
-    """Return a discussion or thread of which the person wants to hear more or less."""
+    """Return a person's watch of a discussion or thread, with its level of notifications."""
     fields = {"node_id": row["node_id"], "thread": row["thread"] or None}
     return [entry("watch", **fields, level=row["level"], since=row["since"])]

@@ -29,7 +29,7 @@ MAX_TEXT_CHARACTERS = 10_000
 DEEPEST = 16
 MAX_COUNTS = 100
 MAX_DECOY_CHARACTERS = 1_000
-# About 25 days; a form that was open longer means no more.
+# About 25 days, the bound of `written_ms`.
 MOST_MS = 2**31 - 1
 # The site's settings that a node may override.
 OVERRIDES = ("moderation", "votes", "order", "slow_seconds")
@@ -38,7 +38,7 @@ TIMES = ("opens_at", "closes_at")
 LONGEST_SLOW_SECONDS = 86_400
 MAX_ACT_REASON_CHARACTERS = 500
 
-# Wider than the ids that Plaza makes: a foreign id is unknown, not malformed.
+# Wider than the ids that Plaza makes: an id from elsewhere is then unknown, not malformed.
 CommentId = Annotated[
     str,
     StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$"),
@@ -99,7 +99,7 @@ class NodeSettings(Input):
 
     @property
     def overrides(self) -> dict[str, str | int | datetime | None]:
-        """The given values, null among them, of the overrides and the times."""
+        """The overrides and times that the body has; a null removes the stored value."""
         said = self.model_fields_set
         return {name: getattr(self, name) for name in (*OVERRIDES, *TIMES) if name in said}
 

@@ -1,7 +1,7 @@
-"""Comments as causes: of actions in the activity feed, of notifications, and of webhooks.
+"""Comments as causes of activity, notifications and webhooks.
 
-At sites with notifications or webhooks, the entry of a comment owes its event from its write on
-(`todo`): the sweep of entries makes up for a lost message.
+At sites with notifications or webhooks, each write sets the `todo` of the comment's entry. If the
+message is lost, the sweep of entries sends the event.
 """
 
 from chalicelib.comments import nodes
@@ -19,14 +19,15 @@ KIND = "comment"
 
 
 def name_of(node_id: str, comment_id: str) -> str:
-    """Return how a happening names a comment."""
+    """Return a comment's name in a happening: `{node}/{comment}`."""
     return f"{node_id}/{comment_id}"
 
 
 def find(runtime: Runtime, thing: str) -> Cause | None:
-    """Return a comment that its author sees as visible; None if there is none.
+    """Return the cause of a comment that its author sees as visible; None: there is none.
 
-    It follows moves of the node. The comment of a shadowed author is concealed.
+    It follows the node to another id. `is_concealed` marks a shadowed author's comment. None also
+    while the node is not public.
     """
     node_id, _, comment_id = thing.rpartition("/")
     try:
@@ -61,6 +62,6 @@ def _cause(node: Node, comment: Comment, *, is_concealed: bool) -> Cause:
 
 
 def notify(runtime: Runtime, node: Node, comment_id: str) -> None:
-    """Send a new or changed comment to the worker of events, if its site has any."""
+    """Send a message for a new or changed comment, if its site has notifications or webhooks."""
     if settings.owes_events(runtime, node["site"]):
         runtime.queues.send(Notify(comment=name_of(node["_id"], comment_id)))

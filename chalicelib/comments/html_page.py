@@ -17,9 +17,9 @@ HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "strict-origin-when-cross-origin",
 }
-# The deepest indent that a phone has room for; deeper replies stand at it.
+# Deeper replies have this indent: a phone has no room for more.
 _DEEPEST = 5
-# What stands in the place of a comment that the reader does not see.
+# The texts in place of comments that the reader does not see, by state.
 _PLACEHOLDERS = {
     "deleted": "This comment was deleted.",
     "pending": "This comment waits for a moderator.",
@@ -27,7 +27,7 @@ _PLACEHOLDERS = {
 
 
 def html_page(page: CommentsAnswer, public_url: str, query: dict[str, str]) -> str:
-    """Return the page; its links to neighbouring pages carry `query` and a cursor."""
+    """Return the page; its links to the previous and next page have `query` and a cursor."""
     styles = f"{public_url}/web/v1/{PAGE_STYLES}"
     feed = f"{public_url}/nodes/{page['node']['id']}/comments.atom"
     node, count = page["node"], page["count"]
@@ -65,7 +65,7 @@ def html_page(page: CommentsAnswer, public_url: str, query: dict[str, str]) -> s
 
 
 def _links(page: CommentsAnswer, query: dict[str, str]) -> tuple[str, str]:
-    """Return the links to the neighbouring pages: for the head, and for readers."""
+    """Return the links to the previous and next page, as HTML for the head and for the foot."""
     beside = [
         (relation, escape(f"?{urlencode({**query, 'cursor': cursor})}"), text)
         for relation, cursor, text in (
@@ -105,7 +105,7 @@ def _reply(comment: CommentAnswer, names: Mapping[str, str | None]) -> Iterator[
         return
     author = told["author"] if told else None
     name = escape(author["name"] if author else names.get(answered) or "another comment")
-    # A comment that the reader does not see has no page around it.
+    # The server finds no page around a comment that the reader does not see: link to none.
     if answered in names:
         yield f'in reply to <a href="#plaza-{escape(answered)}" dir="auto">{name}</a>'
     elif author or not told:

@@ -36,7 +36,7 @@ from chalicelib.runtime import Runtime
 
 
 def _tell(runtime: Runtime, node: Node, comment: Comment, read_at: datetime) -> None:
-    """Tell of a comment whose message may have got lost."""
+    """Notify people and webhooks of a comment again: the first message may be lost."""
     notifications.agree(runtime, node, comment, read_at)
     webhooks.agree(runtime, node, comment["id"])
 
@@ -59,17 +59,17 @@ _STEPS: Mapping[str, Step] = {
     "sites_counted": discussed.count_due,
     "files_removed": transfers.sweep,
     "comments_waiting": queue.measure,
-    # Behind the others: the comparison of a large node takes long.
+    # Last, since the comparison of a large node takes long.
     "counts_repaired": repair_counts,
 }
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Resend lost messages, remove waste, repair counters; return the number of each."""
+    """Run the steps of the schedule; return the number of items that each step handled."""
     return run_steps(runtime, _STEPS)
 
 
-# Messages of moves have no type.
+# MoveNode messages have no `type`, so this union has no discriminator.
 _MOVES: TypeAdapter[RunTransfer | MoveNode] = TypeAdapter(RunTransfer | MoveNode)
 _MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(
     Annotated[RunBatch | CheckSpam, Field(discriminator="type")]

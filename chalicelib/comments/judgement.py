@@ -1,4 +1,4 @@
-"""Judgement of a text: show it, hold it for a moderator, or refuse it; the state that follows."""
+"""Judgement of a text: show it, hold it for a moderator, file it as spam, or refuse it."""
 
 import html
 import re
@@ -18,14 +18,14 @@ from chalicelib.texts import without_all_blanks
 
 ANY = "*"
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
-# Its capital is an `I`, and the capital of `i` has a dot, which folds to a mark.
+# The dotless i counts as `i`; the capital with a dot folds to `i` and the mark U+0307.
 _TURKISH = str.maketrans("\u0131", "i")
 # Separates texts that form one search string; no phrase contains it.
 _APART = " \n "
 
 
 def words(text: str) -> str:
-    """Return the words of a text, one space before, between and after them."""
+    """Return the folded words of a text, with one space before, between and after them."""
     if text.isascii():
         found = _BETWEEN_WORDS.sub(" ", text.lower())
     else:
@@ -37,7 +37,7 @@ def words(text: str) -> str:
 
 
 def _is_of_word(character: str) -> bool:
-    """Return whether a character is part of a word: vowels of many scripts are marks."""
+    """Return whether a character is a letter, a digit, or a mark (a vowel in many scripts)."""
     return character.isalnum() or unicodedata.category(character)[0] == "M"
 
 
@@ -48,7 +48,7 @@ def searchable(texts: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4_096)
 def needle(phrase: str) -> str:
-    """Return the string to find in `searchable` texts for a phrase; blank: it has no word.
+    """Return the substring to find in `searchable` texts; empty for a phrase without words.
 
     A `*` at an end of the phrase stands for the rest of the word there.
     """
@@ -69,9 +69,9 @@ QUICKEST_MS = 3_000
 _TAGS = re.compile(r"<[^>]*>")
 _MARKS = re.compile(r"[*_~`\\]+")
 _LINK = "<a "
-# A text by this many people is a copy.
+# A text that this many people wrote is spam.
 PEOPLE_OF_REPEATED = 3
-# Reasons that end without a moderator, by a service's answer or a confirmed address.
+# A spam service's answer or a confirmed address ends these reasons, without a moderator.
 PASSING: frozenset[Reason] = frozenset({"checking", "unchecked", "unconfirmed"})
 # Reasons that file a text as spam.
 SPAM: frozenset[Reason] = frozenset({"decoy", "too_quick", "repeated"})
@@ -82,13 +82,13 @@ class JudgedText(NamedTuple):
 
     text: str
     html: str
-    # The content of a field that people do not see.
+    # The content of the hidden form field, which only programs fill in.
     decoy: str = ""
-    # How long the form was open; None: unknown.
+    # The milliseconds that the form was open; None: unknown.
     open_ms: int | None = None
-    # How many other people lately wrote the same.
+    # The number of other people who lately wrote the same text.
     others: int = 0
-    # Whether a service checks it, too.
+    # Whether a spam service checks the text afterwards.
     is_checked: bool = False
 
 
@@ -114,8 +114,9 @@ class Judgement(NamedTuple):
 def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Judgement:
     """Return the verdict on a text under a site's settings; raises TextRefused.
 
-    Texts of programs and texts that many people sent become spam silently: a refusal would show
-    their senders how to pass. A moderator's text is not searched.
+    Texts of programs, and a text that several people sent, become spam without an error: a refusal
+    would show the senders how to pass. For a moderator's text, only the decoy field and the site's
+    moderation before publication count.
     """
     reasons: list[Reason] = list(_signs_of_program(written, writer))
     if not reasons and not writer.is_moderator:
@@ -136,7 +137,8 @@ def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Jud
 def fields_of_new(verdict: Judgement, now: datetime, *, is_shadowed: bool) -> CommentFields:
     """Return the fields that a verdict gives a new comment.
 
-    The author of spam sees it as `pending`.
+    `is_shadowed`: the site hides the author's comments from other readers. The author of spam sees
+    it as `pending`.
     """
     fields: CommentFields = {"state": "hidden" if is_shadowed else verdict.state}
     if verdict.reasons:
@@ -166,8 +168,8 @@ def fields_of_edit(
 def _reasons_after(comment: Comment, verdict: Judgement) -> list[Reason]:
     """Return the reasons of an edited comment.
 
-    A comment that waits for a moderator goes on waiting for one, whatever the new text is: also
-    without a reason, as where a moderator has held it back.
+    Former reasons stay, except passing reasons. A comment that a moderator held back has no
+    reasons: it gets no passing reason either, since only a moderator may end its wait.
     """
     former, new = comment.get("reasons", []), verdict.reasons
     if told_state(comment) == "pending" and not former:
@@ -184,18 +186,18 @@ def _signs_of_program(written: JudgedText, writer: WriterStanding) -> Sequence[R
     if written.decoy:
         return ["decoy"]
     is_known = writer.is_moderator or writer.approved > 0
-    # A person whose comments the site shows may answer in a word.
+    # An author with approved comments may send a short answer at once.
     if not is_known and is_quick(written.open_ms):
         return ["too_quick"]
     return []
 
 
 def _reasons_in(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Sequence[Reason]:
-    """Return the reasons to hold a text that stand in it; raises TextRefused."""
+    """Return the reasons to hold a text for its phrases, links or copies; raises TextRefused."""
     found: list[Reason] = []
     if site["phrases"]:
-        # The Markdown too, since it has the addresses of links; the HTML, since marks of Markdown
-        # can stand within a word, and without marks that are shown there.
+        # Three forms: the Markdown has the addresses of links; in the shown text, no markup splits
+        # a word; the third form also drops literal marks such as `*` from the shown text.
         shown = html.unescape(_TAGS.sub("", written.html))
         text = searchable((written.text, shown, _MARKS.sub("", shown)))
         actions = {each["action"] for each in site["phrases"] if is_in(each["phrase"], text)}
@@ -204,7 +206,7 @@ def _reasons_in(written: JudgedText, writer: WriterStanding, site: CommentSite) 
         if actions:
             found.append("phrase")
     if site["max_links"] is not None:
-        # Spam is mostly an author's first text, and has a link.
+        # Authors without trust may post no link: spam is mostly a first text with a link.
         allowed = site["max_links"] if writer.trust else 0
         if written.html.count(_LINK) > allowed:
             found.append("links")

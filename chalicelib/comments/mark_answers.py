@@ -106,7 +106,7 @@ def marks_answer(
     offered = {each["key"] for each in rights.settings["reactions"]}
     counts = dict(entry.get("reactions") or {})
     if mine.is_shadowed:
-        # They count for this caller alone.
+        # A shadowed caller's reactions count for that caller alone.
         for key in mine.reactions:
             counts[key] = counts.get(key, 0) + 1
     own: MineAnswer | None = None

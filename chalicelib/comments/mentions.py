@@ -36,7 +36,7 @@ class Mentions:
         self._ids: dict[str, str] = {}
         for each in people:
             self._ids.setdefault(each["name"], each["id"])
-        # It prefers the longer of "Ann" and "Ann Lee".
+        # `at` prefers "Ann Lee" to "Ann".
         self._longest_first = sorted(self._ids, key=len, reverse=True)
         self._shown = shown or {}
         self._found: dict[str, str] = {}
@@ -87,7 +87,7 @@ def rule(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
 
 
 def rename_in(text: str, places: Iterable[int], name: str, to: str) -> str:
-    """Replace a person's name by another at these positions of a text."""
+    """Return a text with `@name` replaced by `@to` at these positions, in their order."""
     parts, after = [], 0
     for place in places:
         parts += [text[after:place], f"@{to}"]
@@ -96,7 +96,7 @@ def rename_in(text: str, places: Iterable[int], name: str, to: str) -> str:
 
 
 def _has_borders(text: str, begin: int, name: str) -> bool:
-    """Return whether a name in a text has a border beside letters of scripts with spaces.
+    """Return whether a name in a text stands apart from adjacent letters of spaced scripts.
 
     Neither "me@ann.example" nor "@Annabel" mentions Ann, but "谢谢@小明你好" mentions 小明.
     """

@@ -48,7 +48,7 @@ def _declare_decisions(route: Route) -> None:
     def list_pending_comments(
         request: Request, moderator: Moderator, query: PendingQuery
     ) -> Ok[QueueAnswer]:
-        """Read the comments that wait for a moderator on the caller's sites, longest first."""
+        """Read the waiting comments of the caller's sites, longest waiting first."""
         return Ok(queue.list_pending(request.runtime, query, moderator))
 
 
@@ -61,9 +61,9 @@ def _declare_claims(route: Route) -> None:
     def claim_comment(
         request: Request, node: NodeId, comment: CommentId, moderator: Moderator
     ) -> Ok[ClaimAnswer]:
-        """Say for ten minutes that you read a comment which waits, or say so again.
+        """Claim a waiting comment for ten minutes, or extend your claim.
 
-        Other moderators see it in the queue. It holds nobody from deciding.
+        Other moderators see the claim in the queue, and may still decide.
         """
         return Ok(claims.take(request.runtime, node, comment, moderator))
 
@@ -91,9 +91,9 @@ def _declare_pins(route: Route) -> None:
     def pin_comment(
         request: Request, node: NodeId, comment: CommentId, moderator: Moderator
     ) -> NoContent:
-        """Pin a comment above the first page of its discussion, where three may be.
+        """Pin a comment above the first page of its discussion; at most three.
 
-        It stays in its place of the listing, too.
+        The comment also stays in its place in the listing.
         """
         highlighting.pin(request.runtime, node, comment, moderator)
         return NoContent()
@@ -116,7 +116,7 @@ def _declare_featuring(route: Route) -> None:
     def feature_comment(
         request: Request, node: NodeId, comment: CommentId, moderator: Moderator
     ) -> NoContent:
-        """Feature a comment: `order=featured` lists it, the last that was featured first."""
+        """Feature a comment: `order=featured` lists it, latest featured first."""
         highlighting.feature(request.runtime, node, comment, moderator)
         return NoContent()
 
@@ -124,6 +124,6 @@ def _declare_featuring(route: Route) -> None:
     def unfeature_comment(
         request: Request, node: NodeId, comment: CommentId, moderator: Moderator
     ) -> NoContent:
-        """Feature a comment no more; without one, nothing changes."""
+        """Stop featuring a comment; for a comment that is not featured, nothing changes."""
         highlighting.unfeature(request.runtime, node, comment, moderator)
         return NoContent()

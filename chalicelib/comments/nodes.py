@@ -40,15 +40,15 @@ NODES = Collection(
     ),
 )
 DEFAULT_MAX_DEPTH = 10
-# Written for 0.3.0, which makes the entries of nodes without these fields again.
+# For release 0.3.0 alone, which rebuilds the entries of nodes without these fields.
 COUNTS_VERSION = ENTRIES_VERSION = 1
 _INSERT_ATTEMPTS = 3
-# The steps of a moved node's way that an answer follows.
+# The most documents that a look-up reads along the forwards of a moved node.
 MOST_FORWARDS = 10
 _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
 # The projection of a node without its embedded comments.
 WITHOUT_COMMENTS = {"metadata": 0}
-# The fields of which one changes with each change of a page for a reader.
+# Each change of a page for a reader changes at least one of these fields.
 VERSION = ("life", "generation", "version", "shadows", "unseen")
 # The filter that leaves vacant ids out.
 OCCUPIED: Document = {"vacant": None}
@@ -56,7 +56,7 @@ OCCUPIED: Document = {"vacant": None}
 RAISED: Mapping[str, int] = {"version": 1}
 # The `$inc` of a write that only a shadowed author and moderators see: other readers' tags stay.
 UNSEEN: Mapping[str, int] = {"shadows": 1}
-# So many numbers keep a node small, however many people write in the dark.
+# The most numbers in `unseen`: they bound a node's size, however many shadowed people write.
 _UNSEEN_PARTS, _UNSEEN_DIGEST_BYTES = 1_024, 4
 NOWHERE: frozenset[str] = frozenset()
 THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
@@ -78,7 +78,7 @@ def existing(node: Node | None) -> Node:
 
 
 def find_for(runtime: Runtime, node_id: str, caller: Principal | None) -> Node:
-    """Return a node as `find`, if it is public now, or the caller is its site's staff."""
+    """Return a node as `find`; raises UnknownNode, too, if the caller may not see it now."""
     return shown_to(runtime, look(runtime.database, node_id), caller)
 
 
@@ -106,7 +106,7 @@ def find_moved(database: Database[Document], node_id: str) -> Node:
 
 
 def forwards(database: Database[Document], node_id: str, to: str) -> bool:
-    """Return whether an id leads to another one now: a new node may have taken it."""
+    """Return whether `node_id` still forwards to `to`: a new node may have taken the id."""
     where = {"_id": node_id, "vacant.moved_to": to}
     return NODES.of(database).find_one(where, {"_id": 1}) is not None
 
@@ -114,7 +114,7 @@ def forwards(database: Database[Document], node_id: str, to: str) -> bool:
 def look(
     database: Database[Document], node_id: str, session: ClientSession | None = None
 ) -> Node | None:
-    """Return the document of an id, without embedded comments; with `vacant` it is no node."""
+    """Return an id's document without embedded comments; a document with `vacant` is no node."""
     return NODES.of(database).find_one({"_id": node_id}, WITHOUT_COMMENTS, session=session)
 
 
@@ -170,7 +170,8 @@ def insert(
 
     `clear` removes the rest of a former node from a vacant place, before the new node is there.
     In a vacant place the node begins with a new generation, so that late writes to the former
-    node never show. A later comparison corrects its counts.
+    node never show. A later comparison corrects its counts. Also returns False if other writes
+    overtake three attempts.
     """
     for _ in range(_INSERT_ATTEMPTS):
         try:
@@ -211,8 +212,9 @@ def take_over(
 def update(database: Database[Document], node: Node, settings: NodeSettings) -> Node:
     """Set a node's settings and return the node.
 
-    Raises CannotThread, NodeHasComments for another layout (store, threaded) while there are
-    comments, and Unavailable if another request changes the layout at the same time.
+    Raises UnknownNode, NodeMoved, CannotThread, NodeHasComments for another layout (store,
+    threaded) of a node that has had comments, and Unavailable if another request changes the layout
+    or a move runs.
     """
     had = {"store": node["store"], "threaded": node["threaded"]}
     store = settings.store or node["store"]
@@ -245,9 +247,10 @@ def take_seq(
     """Number a new comment: return the node with the comment's `last_seq` and `last_posted`.
 
     One atomic write numbers the comment and reads the settings that apply to it. `last_posted`
-    never runs backwards, so times agree with numbers whatever the clocks say; no comparison begins
-    before the end of the call. Returns None if the node is unknown, locked, closed to the author,
-    vacant, or on the move. `moderated`: the sites that the author moderates; None: every site.
+    never runs backwards, so times and numbers have one order even if clocks differ. `written` puts
+    off the comparison of counts until after the call. Returns None if the node is unknown, locked,
+    closed to the author, vacant, or on the move. `moderated`: the sites that the author moderates;
+    None: every site.
     """
     now, written = runtime.now(), (runtime.clock or runtime.now)()
     return NODES.of(runtime.database).find_one_and_update(
@@ -277,7 +280,7 @@ def want_id(database: Database[Document], node_id: str, to: str) -> Node:
 
 
 def end_want(database: Database[Document], node_id: str, wanted: Document) -> None:
-    """Forget a wish that is met or refused; a newer wish stays."""
+    """Clear a wanted store or id after its move or refusal; a newer wish stays."""
     NODES.of(database).update_one({"_id": node_id, **wanted}, {"$set": dict.fromkeys(wanted)})
 
 
@@ -294,7 +297,7 @@ def _want(database: Database[Document], node_id: str, wanted: Document) -> Node:
 
 
 def find_settled(database: Database[Document], node_id: str, now: datetime) -> Node | None:
-    """End a move whose time is over; return the node, or None while a move holds it."""
+    """End a move with an expired lease; return the node, or None: unknown, or a move holds it."""
     NODES.of(database).update_one(
         {"_id": node_id, "moving.expires_at": {"$lte": now}}, {"$set": {"moving": None}}
     )
@@ -311,7 +314,7 @@ def version_change(*comments: Comment) -> Mapping[str, int]:
 
 
 def unseen_part(user_id: str) -> str:
-    """Return the name of a person's number in `unseen`, which they share with few others."""
+    """Return the key of a person's number in `unseen`; a few people share each number."""
     digest = hashlib.blake2b(user_id.encode(), digest_size=_UNSEEN_DIGEST_BYTES).digest()
     return format(int.from_bytes(digest) % _UNSEEN_PARTS, "x")
 
@@ -351,9 +354,9 @@ def raise_versions(database: Database[Document], where: Document) -> None:
 
 
 def find_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, Node]:
-    """Return nodes by these ids, which may be former ids, with a part of their fields.
+    """Return the counts, versions and times of nodes by these ids, which may be former ids.
 
-    Each step of the way of moved nodes is one round trip.
+    Omits unknown ids. Each query follows one forward of all moved nodes; at most ten queries.
     """
     counts: dict[str, Node] = {}
     # The ids that were asked for, by the id where their node may be now.
@@ -375,7 +378,7 @@ def find_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[s
 
 
 def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, int]:
-    """Return the number of comments that all see in each node; 0 for an unknown node."""
+    """Return the number of visible comments in each node; 0 for an unknown node."""
     found = find_counts(database, node_ids)
     return {
         node_id: found[node_id]["counts"]["visible"] if node_id in found else 0

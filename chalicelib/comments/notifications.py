@@ -65,7 +65,7 @@ def agree(runtime: Runtime, node: Node, comment: Comment, read_at: datetime) -> 
 def _tell_watchers(
     runtime: Runtime, node: Node, comment: Comment, told: NotificationEvent, read_at: datetime
 ) -> None:
-    """Notify people who watch, of a comment of which nothing else tells them."""
+    """Notify watchers, except recipients of `told` and people in a block with the author."""
     group = group_of("comment.watched", node["_id"], comment["posted"])
     event = told._replace(key=_watch_key(comment["id"]), group=group)
     after = ""
@@ -86,7 +86,7 @@ def _tell_watchers(
 
 
 def _watch_key(comment_id: str) -> str:
-    """Return the key of the event for people who watch."""
+    """Return the key of a comment's event for watchers."""
     return f"{comment_id}/watched"
 
 
@@ -131,7 +131,7 @@ def _mutes(runtime: Runtime, node: Node, comment: Comment, who: str) -> bool:
 
 
 def _may_meet(runtime: Runtime, node: Node, author: str, other: str) -> bool:
-    """Return whether two people hear of each other: neither blocks the other."""
+    """Return whether two people differ and neither blocks the other."""
     site = node["site"]
     return (
         author != other

@@ -1,4 +1,4 @@
-"""Addresses of pages in one form, by which a page finds its node."""
+"""Addresses of pages in one normal form, and the key of a page's node."""
 
 import base64
 import hashlib
@@ -17,10 +17,10 @@ _ENCODED = "xn--"
 
 
 def plain(url: str) -> str:
-    """Return the form of an address that is the same for all addresses of a page.
+    """Return an address in its normal form, the same for all addresses of a page.
 
-    The scheme and the host are lower case and ASCII, without a default port; there is no fragment
-    and no parameter of a campaign. The order of other parameters is kept.
+    The scheme and the host are lower case and ASCII, without a default port. The form has no
+    fragment and no `utm_` parameter; other parameters stay in their order.
     """
     parts = urlsplit(url)
     host = _ascii(parts.netloc).removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))
@@ -33,7 +33,7 @@ def plain(url: str) -> str:
 
 
 def key_of(url: str) -> str:
-    """Return the key by which a node is found by its address; empty for no address."""
+    """Return the `url_key` of an address, a digest of its normal form; empty for no address."""
     if not url:
         return ""
     digest = hashlib.sha256(plain(url).encode(errors="replace")).digest()[:_KEY_BYTES]
@@ -56,7 +56,7 @@ def _ascii(host: str) -> str:
     import idna
 
     try:
-        # It folds case, too: Python's own makes another letter of a last capital sigma.
+        # It also folds case; `str.lower` would make another letter of a final capital sigma.
         labels = idna.uts46_remap(host, std3_rules=False, transitional=False).split(".")
         return ".".join(
             each if each.isascii() else f"{_ENCODED}{each.encode('punycode').decode()}"

@@ -1,4 +1,4 @@
-"""Rights in a site's discussions: by the opening hours of a node, and of its readers and staff.
+"""Rights in a site's discussions, by the hours and lock of a node and by the caller's role.
 
 A node takes comments from `opens_at` until `closes_at`. The node of a page is public while the page
 is. Moderators of the site write at any time: to begin a discussion before its readers, and to say a
@@ -20,17 +20,17 @@ from chalicelib.sites.permissions import manages, moderates
 NodeAct = Literal["post", "moderate"]
 CommentAct = Literal["reply", "edit", "delete", "moderate"]
 EDIT_WINDOW = timedelta(minutes=15)
-# The `public_from` of a node whose page is not public, and has no time to be.
+# The `public_from` of a node with a page that is not public and has no date of publication.
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class Own(NamedTuple):
-    """A reader's own part of a node, which nobody else sees.
+    """A reader's private part of a node: it changes the pages of this reader alone.
 
-    `shadows`: the number of their concealed comments by the state that they see.
-    `replies`: the number of these that they see as visible, by the id of the parent.
-    `votes`: their votes that count for them alone, by the id of the comment.
-    `blocked`: the ids of the people whom they block.
+    `shadows`: the number of the reader's concealed comments, by the state that the reader sees.
+    `replies`: the number of concealed comments that the reader sees as visible, by parent id.
+    `votes`: the reader's votes that count for this reader alone, by comment id.
+    `blocked`: the ids of the people that the reader blocks.
     """
 
     shadows: Mapping[Shadow, int] = {}
@@ -73,7 +73,7 @@ class Rights:
             replies=own.replies,
         )
         self.own_votes = own.votes
-        # The caller's concealed comments that they see as visible.
+        # The number of the caller's concealed comments that the caller sees as visible.
         self.unseen = own.shadows.get("visible", 0)
         sees_shadows = bool(own.shadows) or self.viewer.moderator
         self._shadows = node.get("shadows", 0) if sees_shadows else 0
@@ -123,9 +123,10 @@ class Rights:
         return [*can, "edit", "delete"] if self.editable_until(comment) else [*can, "delete"]
 
     def editable_until(self, comment: Comment) -> datetime | None:
-        """Return the end of the author's time to edit their comment.
+        """Return the end of the caller's time to edit a comment of their own.
 
-        None: the time is over, the caller is not the author, or a moderator, who may always edit.
+        None: the time is over, another person wrote the comment, or the caller is a moderator and
+        may edit it at any time.
         """
         if self.caller is None or self._moderates or not is_author(self.caller, comment):
             return None
@@ -145,7 +146,7 @@ def is_open(node: Node, now: datetime) -> bool:
 
 
 def check_open(node: Node, now: datetime, *, moderates: bool) -> None:
-    """Raise NodeLocked for a locked node, and NodeClosed for readers of a closed node."""
+    """Raise NodeLocked for a locked node, and NodeClosed outside its hours unless `moderates`."""
     if node["locked"]:
         raise NodeLocked
     closed = _closed_error(node, now)
@@ -154,9 +155,9 @@ def check_open(node: Node, now: datetime, *, moderates: bool) -> None:
 
 
 def writable_filter(now: datetime, moderated: frozenset[str] | None) -> Document:
-    """Return the filter of nodes that a moderator of these sites may write to now.
+    """Return the filter of the nodes that a caller may write in now.
 
-    `moderated`: None for every site, empty for readers.
+    `moderated`: the sites that the caller moderates; None: every site; empty: none.
     """
     # A missing bound and null both mean no bound.
     begins, ends = {"$not": {"$gt": now}}, {"$not": {"$lte": now}}
@@ -169,7 +170,7 @@ def writable_filter(now: datetime, moderated: frozenset[str] | None) -> Document
 
 
 def _closed_error(node: Node, now: datetime) -> NodeClosed | None:
-    """Return the error of a node that its times close to readers; None for an open node."""
+    """Return the error outside the hours of `opens_at` and `closes_at`; None within them."""
     opens_at, closes_at = node.get("opens_at"), node.get("closes_at")
     if closes_at is not None and closes_at <= now:
         return NodeClosed({"closed_at": closes_at})

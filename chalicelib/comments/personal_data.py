@@ -1,7 +1,7 @@
-"""The comments of one person: a rename follows on them, and an erasure deletes them.
+"""A person's data in comments: traces for an export, a rename, and an erasure.
 
-Both find comments by author in the three stores and in all generations: the served generation, the
-copy of a running move, and old generations that wait for the sweep.
+Rename and erasure find comments by author in the three stores and in all generations: the served
+generation, the copy of a running move, and old generations that wait for the sweep.
 """
 
 import itertools
@@ -148,9 +148,9 @@ def _moderation_traces(database: Database[Document], user_id: str) -> list[Trace
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Set the user's name on all their comments, in all generations.
+    """Set a user's name on their comments in all generations, and on rows beside comments.
 
-    On a page of a hundred comments the names may add 40 KB that its bound does not count.
+    Longer names may add 40 KB to a page of a hundred comments; its bound does not count them.
     """
     other = {"author.id": user_id, "author.name": {"$ne": name}}
     named = {"$set": {"author.name": name}}
@@ -204,11 +204,11 @@ def _raise_versions(database: Database[Document], user_id: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a user's comments as the user would, at most one step of them.
+    """Delete at most `erasure_step_comments` of a user's comments, and the user's other data.
 
-    `until`: the latest time of posting; None: all comments. Replies stay, below a tombstone.
+    `until`: the latest time of the data to delete; None: all data. Replies stay, below a tombstone.
     """
-    # The rest of claimed pasts is the person's, too.
+    # The erasure covers claimed pasts: first carry the rest of them to the account.
     carrying.carry_all(runtime, user_id)
     most = runtime.bounds.comments.erasure_step_comments
     found = list(itertools.islice(_find(runtime.database, user_id, until), most))
@@ -216,7 +216,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     ends = [_erase(runtime, copy, waited_for) for copy in found]
     posted = {"posted": {"$lte": until}} if until else {}
     PENDING.of(runtime.database).delete_many({"author.id": user_id, **posted})
-    # Also the entries of comments that were never stored.
+    # Includes entries of comments that a crashed post never stored.
     ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
     claimed = {"claimed.by": user_id}
     ENTRIES.of(runtime.database).update_many(claimed, {"$unset": {"claimed": ""}})
@@ -228,7 +228,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     CONFIRMATIONS.of(runtime.database).delete_many({"person": user_id, **asked})
     _forget(runtime.database, user_id)
     _unname_acts(runtime.database, user_id, until)
-    # A person without a post has no first post: moderators made the document.
+    # The filter includes a `first_at` of None: the person has never posted.
     began = {"first_at": {"$not": {"$gt": until}}} if until else {}
     people = PEOPLE.of(runtime.database)
     people.delete_many({"user_id": user_id, **began})
@@ -245,7 +245,10 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 
 def _unname_acts(database: Database[Document], user_id: str, until: datetime | None) -> None:
-    """Take a person out of the log: the acts stay, without names, and reasons on them go."""
+    """Delete acts and batches on a person; take the person's name out of all other acts.
+
+    Acts on the person's comments lose their reasons, too.
+    """
     log, early = LOG.of(database), {"at": {"$lte": until}} if until else {}
     log.delete_many({"person": user_id, "action": "person", **early})
     unnamed = {"person": None, "person_name": None, "reason": ""}
@@ -260,7 +263,7 @@ def _unname_acts(database: Database[Document], user_id: str, until: datetime | N
 def _find(
     database: Database[Document], user_id: str, until: datetime | None
 ) -> Iterator[CommentCopy]:
-    """Yield a user's comments, posted by a time, in all generations."""
+    """Yield the copies of a user's comments in all generations, posted by `until` if given."""
     for copy in _everything(database, user_id):
         if until is None or copy.posted <= until:
             yield copy
@@ -295,9 +298,9 @@ def _by(comments: Iterable[Comment], user_id: str) -> Iterator[Comment]:
 
 
 def _erase(runtime: Runtime, copy: CommentCopy, waited_for: set[str]) -> bool:
-    """Delete a comment from its generation; return False if a move of its node prevents it.
+    """Delete one copy of a comment; return False while a move of its node prevents it.
 
-    The erasure waits for each moving node once; `waited_for` holds their ids.
+    `waited_for` collects the ids of moving nodes: a step waits for each node once.
     """
     node = _current(runtime, copy.node_id)
     if node and (node["store"], node["generation"]) == (copy.store, copy.generation):
@@ -324,7 +327,7 @@ def _forget_notes(database: Database[Document], node: Node, comment_id: str) -> 
 
 
 def _current(runtime: Runtime, node_id: str) -> Node | None:
-    """Return the node with an id, after ending a move whose time is over."""
+    """End an expired move of a node, and return the node; None: the id has no node."""
     node = nodes.look(runtime.database, node_id)
     if node is None or "vacant" in node:
         return None
@@ -334,7 +337,10 @@ def _current(runtime: Runtime, node_id: str) -> Node | None:
 
 
 def _erase_stale(runtime: Runtime, copy: CommentCopy) -> None:
-    """Delete a comment from a generation that no new request reads."""
+    """Delete a comment from a generation that no new request reads.
+
+    An embedded generation goes as a whole.
+    """
     stale: NodeLayout = {
         "_id": copy.node_id,
         "store": copy.store,
@@ -349,7 +355,7 @@ def _erase_stale(runtime: Runtime, copy: CommentCopy) -> None:
 
 
 def _forget(database: Database[Document], user_id: str) -> None:
-    """Remove a user from the authors of nodes without a comment of theirs."""
+    """Remove a user from `metadata.authors` of nodes that embed none of the user's comments."""
     none = {f"{array}.author.id": {"$ne": user_id} for array in ARRAYS}
     nodes.NODES.of(database).update_many(
         {"metadata.authors": user_id, **none}, {"$pull": {"metadata.authors": user_id}}

@@ -68,7 +68,7 @@ def _html_page(
     request: Request, node: str, caller: Principal | None, query: CommentsQuery
 ) -> DiscussionPage | NotModified:
     """Return a page of a node's comments as HTML; NotModified for a current copy."""
-    # A copy with another address of the style sheet and the feed is not current.
+    # The page links to `public_url`: a copy with another address is not current.
     public_url = request.runtime.settings.public_url
     held = Held(conditional.held_tags(request), f"html {public_url}")
     listing = reading.list_comments(request.runtime, node, query, caller, held)

@@ -29,8 +29,8 @@ IMAGE_ATTRIBUTES = {**_ATTRIBUTES, "img": {"src", "alt", "title"}}
 _REL = "nofollow ugc noopener"
 _CLASSES = {"span": {"mention"}}
 _RULES = {"mention": rule, "typed_escape": escape, "typed_code": quote_code, "url": link_url}
-# Without tables: 10,000 characters of them can become 4.2 MB. Without headings by a line below:
-# "---" parts a text.
+# No tables: 10,000 characters of them can become 4.2 MB. No underlined headings: "---" is a
+# thematic break. Rules of `_RULES` replace escapes and backticks.
 _WITHOUT = ("table", "lheading", "escape", "backticks")
 _PLAIN = Dialect(
     TAGS,

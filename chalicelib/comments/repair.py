@@ -1,4 +1,4 @@
-"""Repairing the counts of nodes and rendering comments again."""
+"""Repair of the counts of nodes, their entries and terms; the re-rendering of comments."""
 
 import contextlib
 from collections import Counter
@@ -24,27 +24,30 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
 _NODES_AT_ONCE = 200
-# A comparison that has not ended by then has killed its process; no write has the time of its end.
+# No comparison runs longer. A lease's end lies in the future, so no write leaves the same mark.
 _LEASE = LONGEST_RUN
 _QUIET = Sweep(nodes.NODES, "written", LONGEST_RUN, {"moving": None}, nodes.WITHOUT_COMMENTS)
 
 
 def repair_counts(runtime: Runtime) -> int:
-    """Compare the counters of quiet nodes with a recount; return the number of wrong nodes.
+    """Repair the counts, entries and terms of quiet nodes; return the number of wrong nodes.
 
     Each node is due once after its last write, when no write can be in flight.
     """
     repaired = 0
     for found in _QUIET.find(runtime, _NODES_AT_ONCE):
         node = _take(runtime, found)
-        # A node that moves meanwhile keeps its mark; a later run compares it.
+        # A node that moves meanwhile stays marked; a later run compares it.
         with contextlib.suppress(Moved):
             repaired += node is not None and _repair(runtime, node)
     return repaired
 
 
 def _take(runtime: Runtime, node: Node) -> Node | None:
-    """Have a node wait behind all others, should its comparison never end; None: it is in use."""
+    """Lease a node for its comparison; None: a write or another run was quicker.
+
+    If the comparison crashes, the node is due again after the lease, behind the others.
+    """
     return nodes.NODES.of(runtime.database).find_one_and_update(
         {**_QUIET.where, "_id": node["_id"], "written": node["written"]},
         {"$set": {"written": runtime.now() + _LEASE}},
@@ -56,7 +59,7 @@ def _take(runtime: Runtime, node: Node) -> Node | None:
 def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:
     """Render the comments of older renderers again, node by node in the order of their ids.
 
-    Also comments with images at sites that show none by now, and the reverse.
+    Also render a comment again if its site has begun or ceased to show images.
 
     Returns `{rendered, too_large, next}`: the number of comments rendered, the number unchanged
     because their HTML would exceed its bound, and the node to continue after, or null.
@@ -92,14 +95,14 @@ def _repair(runtime: Runtime, node: Node) -> bool:
         is_wrong = True
     if store.repair_replies(node):
         is_wrong = True
-    # A post in the dark may have ended before its count.
+    # A post by a shadowed author may have crashed before the node noted it.
     if not node.get("shadows") and shadows.has_any(runtime, node):
         nodes.note_shadow(runtime.database, node)
         is_wrong = True
     # A write meanwhile leaves another mark, and the next run compares the node again.
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
-        # A writer may have ended between its write and the raise of the version.
+        # A writer may have crashed between its write and the raise of the version.
         {
             "$set": {"counts": counts, "written": None},
             "$inc": nodes.RAISED,
@@ -113,7 +116,7 @@ def _repair(runtime: Runtime, node: Node) -> bool:
 
 
 def _flagged_count(runtime: Runtime, node: Node) -> int:
-    """Count the comments that flags hold back: they wait by their entries alone."""
+    """Count the pending comments that flags hold back: these have no rows in `PENDING`."""
     held = {**all_of(node, node["site"]), "state": "pending", "queue": "flagged"}
     return ENTRIES.of(runtime.database).count_documents(held)
 
@@ -148,7 +151,7 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
 
 
 def _has_right_images(comment: Comment, *, shows: bool) -> bool:
-    """Return whether a comment's images are there, or links, as its site shows them by now."""
+    """Return whether a comment shows images, or links in their place, as its site wants now."""
     has_images = "<img " in (comment["html"] or "")
     return has_images == shows or not (has_images or "![" in (comment["text"] or ""))
 

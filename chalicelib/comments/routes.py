@@ -1,4 +1,4 @@
-"""The comments API: all its routes in one blueprint. Most follow a node to its new id."""
+"""The comments API: all its routes in one blueprint. Most forward a node's former id (308)."""
 
 from datetime import datetime
 from functools import partial
@@ -168,9 +168,9 @@ def _declare_visits(route: Route) -> None:
     def open_page(
         request: Request, node: NodeId, caller: Principal | None, body: VisitedPage
     ) -> Ok[NodeAnswer] | Created[NodeAnswer]:
-        """Make the node of a page by its first visit, if the site's `first_visits` have the page.
+        """Make the node of a page at its first visit, if the site's `first_visits` allow the page.
 
-        The call comes from the page itself (`Origin`), and the node's id follows from its address.
+        The `Origin` has to be the page's, and the node's id has to follow from the page's address.
         """
         stored, is_new = first_visits.open_page(request, node, body, caller)
         answer = _answer_to(request, stored, caller, staff=False)
@@ -184,7 +184,10 @@ def _answer(request: Request, node: Node, *, staff: bool) -> NodeAnswer:
 def _answer_to(
     request: Request, node: Node, caller: Principal | None, *, staff: bool | None = None
 ) -> NodeAnswer:
-    """Return a node with the counts that a caller sees; `staff` None: their rights decide."""
+    """Return a node with the counts that a caller sees.
+
+    `staff`: whether to include fields for staff; None: the caller's rights decide.
+    """
     if staff is None:
         staff = caller is not None and manages(caller, node["site"])
     answer = _answer(request, node, staff=staff)
@@ -210,7 +213,7 @@ def _declare_moves(route: Route) -> None:
     ) -> Ok[NodeAnswer] | Accepted[NodeAnswer]:
         """Move a node with its comments to another id, as to another site.
 
-        A large node is moved by a worker (202). Calls at the old id are answered 308.
+        A worker moves a large node (202). Calls at the old id get 308.
         """
         del caller
         moved = discussion_nodes.relocate_node(request.runtime, node, body.to)
@@ -236,7 +239,7 @@ def _declare_posting(route: Route) -> None:
     @route(
         "POST",
         "/nodes/{node}/comments",
-        # Counted within, for permitted authors alone.
+        # `post_comment` counts the call itself, for permitted authors alone.
         limit=None,
         takes_idempotency_key=True,
         raises=(
@@ -267,14 +270,15 @@ def _declare_posting(route: Route) -> None:
 def _find_made(
     runtime: Runtime, node: str, author: Principal, comment: str, at: datetime
 ) -> CommentAnswer:
-    """Return a comment that a call of a time made; raises UnknownNode and UnknownComment.
+    """Return the comment that an earlier attempt of a call made, at or after `at`.
 
-    The node may have moved since, and the call has a key at the former id alone.
+    Follows a moved node, since the call's key belongs to the former id. Raises UnknownNode and
+    UnknownComment.
     """
     node = nodes.find_moved(runtime.database, node)["_id"]
     found = reading.get_comment(runtime, node, comment, author)
     if found.comment["posted"] < at:
-        # An older comment, whose id the call has drawn again.
+        # An older comment already had the id that the call drew.
         raise UnknownComment
     return reading.placed_comment(runtime, found, author)
 
@@ -296,9 +300,9 @@ def _declare_preview(route: Route) -> None:
         of_one_site=everybody,
     )
     def preview_comment(request: Request, author: Principal, body: Preview) -> Ok[PreviewAnswer]:
-        """Render a comment's text as it would be shown; nothing is stored.
+        """Render a comment's text without storing it.
 
-        Give the `node` of the comment: some sites show images and others do not.
+        Name the `node` of the comment: some sites show images and others do not.
         """
         return Ok({"html": post.preview(request.runtime, body, author)})
 
@@ -325,7 +329,7 @@ def _declare_changes(route: Route) -> None:
     def edit_comment(
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentEdit
     ) -> Ok[CommentAnswer]:
-        """Give a comment a new text: its author for 15 minutes, a moderator at any time."""
+        """Replace a comment's text: its author within 15 minutes, a moderator at any time."""
         edited = edit.edit_comment(request.runtime, node, comment, body, caller)
         return Ok(reading.placed_comment(request.runtime, edited, caller))
 
@@ -338,6 +342,6 @@ def _declare_changes(route: Route) -> None:
     def delete_comment(
         request: Request, node: NodeId, comment: CommentId, caller: Principal
     ) -> NoContent:
-        """Delete a comment; a comment with replies leaves its place."""
+        """Delete a comment; a comment with replies leaves a tombstone."""
         edit.delete_comment(request.runtime, node, comment, caller)
         return NoContent()

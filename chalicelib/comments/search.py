@@ -1,4 +1,4 @@
-"""Search in the comments of a site, by words that all occur, newest first."""
+"""Search for a site's comments that have all words of a query, newest first."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -84,8 +84,8 @@ def search(
 ) -> CommentSearchAnswer:
     """Return a page of comments; raises NotEnabled, InvalidRequest and InvalidCursor.
 
-    Queries: one for the row of a single word or two for several words, one for the nodes, and one
-    for each store.
+    Queries: one for the rows of a single word, two for several words; one for the nodes; one for
+    each store.
     """
     if not is_searched(runtime, site):
         raise NotEnabled
@@ -106,7 +106,10 @@ def _read(
     words: Sequence[str],
     caller: Principal | None,
 ) -> list[FoundComment]:
-    """Return the comments of rows that the caller sees as visible, without blocked authors'."""
+    """Return the comments of rows that the caller sees as visible and that still have the words.
+
+    Leaves out authors that the caller blocks.
+    """
     if not rows:
         return []
     places = [_place_of(row) for row in rows]
@@ -130,7 +133,7 @@ def _place_of(row: Mapping[str, Any]) -> Place:
 
 
 class _Sight:
-    """What a caller sees of a site's comments."""
+    """A caller's view of a site's comments; moderators see authors that they block, too."""
 
     def __init__(self, runtime: Runtime, site: str, caller: Principal | None) -> None:
         self._viewer = viewer(caller, site)
@@ -139,7 +142,7 @@ class _Sight:
             self._blocked = blocked_by(runtime, site, caller.id)
 
     def as_visible(self, comment: Comment) -> bool:
-        """Return whether the caller sees a comment as visible, and blocks not its author."""
+        """Return whether the caller sees a comment as visible, and does not block its author."""
         author = comment["author"]
         if author is None or author["id"] in self._blocked or not self._viewer.sees(comment):
             return False

@@ -1,7 +1,7 @@
-"""Recent texts of a site with their authors and comments, so that a repeated text is known.
+"""Detection of repeated texts: a site's recent texts, with their authors and comments.
 
-A mark names its comment, so that a repeated call is not its own repetition. The mark of a dead
-call counts until no call of its time can be running.
+A mark names its comment, so a retried call does not repeat itself. The mark of a crashed call
+counts for `RUNNING`, since the call may still run.
 """
 
 from datetime import datetime, timedelta
@@ -19,10 +19,10 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.runtime import Runtime
 
-# Strangers write the same shorter texts by chance.
+# Different people write equal shorter texts by chance.
 SHORTEST = 20
 KEPT = timedelta(hours=24)
-# A mark of this age has no running call: it is longer than a function can run.
+# No function runs this long: the call of an older mark has ended.
 RUNNING = timedelta(seconds=40)
 MOST_MARKS = 10
 _DIGEST_BYTES = 12
@@ -64,7 +64,8 @@ class Writing(NamedTuple):
 def mark(runtime: Runtime, writing: Writing) -> int:
     """Note the author of a text; return the number of other recent authors of the text.
 
-    Raises Duplicate if the author has another comment with it. Ignores texts under 20 characters.
+    Raises Duplicate if the author has another comment with it. Returns 0 for a text under 20
+    characters, and notes nothing.
     """
     words = judgement.words(writing.text).strip()
     if len(words) < SHORTEST:
@@ -80,7 +81,7 @@ def mark(runtime: Runtime, writing: Writing) -> int:
     }
     marks = _note(runtime, row_id, made)
     own = next((each for each in marks if each["by"] == by), made)
-    # A move of its page changes the first part alone.
+    # A move of the node changes the node's part of `thing` alone.
     if own["thing"].rpartition("/")[2] != made["thing"].rpartition("/")[2]:
         _check_gone(runtime, own)
         renewed = {"$set": {"marks.$": made}}

@@ -1,4 +1,4 @@
-"""Stored documents of comments and nodes, and the words that their fields may have."""
+"""Stored documents of comments, nodes and sites, with the values and bounds of their fields."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
@@ -16,18 +16,18 @@ Votes = Literal["off", "up", "up_down"]
 # The time when readers see the counts of votes; the orders use the counts at once.
 VotesShown = Literal["always", "after_vote", "after_minutes"]
 MAX_REACTIONS = 12
-# Comments that stand above the first page of a discussion.
+# The most comments that stand above the first page of a discussion.
 MAX_PINNED = 3
-# The caller's own waiting comments beside a page by rank.
+# The most waiting comments of the caller that a ranked page adds.
 MOST_WAITING = 10
 # The orders by the votes on the roots of threads.
 RankedOrder = Literal["best", "top", "controversial"]
 # The fate of a text with a phrase that a publisher watches for.
 PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
-# The beginnings of addresses whose pages' first visits make nodes.
+# The most prefixes in `first_visits`: a page below one gets its node at its first visit.
 MAX_PREFIXES = 10
-# The hosts of people's pictures that a site allows.
+# The most hosts of people's pictures that a site allows.
 MAX_AVATAR_HOSTS = 20
 # Reasons why a comment waits for a moderator.
 Reason = Literal[
@@ -49,20 +49,20 @@ Reason = Literal[
 MAX_REASONS = 8
 # The queue of a comment that waits: its site held it back, or readers flagged it.
 WaitingQueue = Literal["pending", "flagged"]
-# With spam, which needs no decision: the schedule wipes it.
+# `spam` needs no decision: the schedule wipes it.
 Queue = Literal[WaitingQueue, "spam"]
 # A reader's reason to flag a comment.
 FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
-# Repeated texts: allowed, or a matter for the judge.
+# Repeated texts: allowed, or judged: a duplicate of its author, spam from the third author on.
 Repeats = Literal["allow", "judge"]
-# Whether readers without an account write: `name`, under a name that they choose; `email`, once
-# they have confirmed an e-mail address, too.
-# `accounts`: none write, and readers sign in by the site's providers alone.
+# Whether readers without an account write. `name`: under a name of their choice. `email`: their
+# comments also wait until they confirm an e-mail address. `accounts`: no guests write; readers
+# sign in by the site's providers alone.
 Guests = Literal["off", "accounts", "name", "email"]
 # OpenID Connect by discovery, or GitHub, whose sign-in is OAuth 2.0 alone.
 ProviderKind = Literal["oidc", "github"]
 MAX_PROVIDERS = 5
-# The origins of a site's pages.
+# The most origins of a site's pages.
 MAX_ORIGINS = 20
 MAX_BADGES = 5
 MAX_BADGE_CHARACTERS = 20
@@ -73,9 +73,9 @@ ShownBadge = Annotated[str, Field(max_length=MAX_BADGE_CHARACTERS)]
 AuthorRole = Literal["moderator", "publisher"]
 # The number of levels of trust: 0, 1 and 2.
 TRUSTS = 3
-# The orders of a listing that the API gives.
+# The orders of a listing in the API.
 ListingOrder = Literal["oldest", "newest", "best", "top", "controversial"]
-# With `featured`, which lists some comments alone, so that no site begins with it.
+# `featured` lists only some comments, so it cannot be the default order of a site.
 PageOrder = Literal[ListingOrder, "featured"]
 # The most comments in a node's own document, beside its bound in bytes.
 MAX_EMBEDDED_COMMENTS = 1_000
@@ -90,7 +90,7 @@ Shadow = Literal["visible", "pending"]
 
 
 class Author(TypedDict):
-    """A comment's author, with their badges and role at its site at that time."""
+    """A comment's author, with their badges and role at its site at the time of the post."""
 
     id: str
     name: str
@@ -99,11 +99,11 @@ class Author(TypedDict):
 
 
 class Comment(TypedDict):
-    """A comment, the same from every store; a tombstone has no author, text and html.
+    """A comment, the same from every store; a tombstone has no author, text or html.
 
     seq: its number in the node.
     slug: the path of ids from its root.
-    full_slug: the same path in the order of a discussion (`chalicelib.comments.store`).
+    full_slug: the same path with times and numbers: discussions sort by it (`comments.store`).
     reply_count: its direct replies.
     invisible_replies: its direct replies in another state than `visible`; missing: 0.
     reasons: the reasons of the last verdict to hold it; a moderator's decision empties them.
@@ -161,7 +161,7 @@ class EmbeddedComment(Comment):
 
 
 class CommentCounts(TypedDict):
-    """The number of a node's comments in each state."""
+    """The numbers of a node's visible and pending comments."""
 
     visible: int
     pending: int
@@ -228,9 +228,9 @@ class SiteLimits(TypedDict):
 
 
 class SignInProvider(TypedDict):
-    """A provider by which readers sign in at a site.
+    """A site's sign-in provider.
 
-    `key` names it at its site, and `client_secret` is sealed (`chalicelib.sealing`).
+    `key` is its name at the site, and `client_secret` is sealed (`chalicelib.sealing`).
     """
 
     key: str
@@ -293,19 +293,19 @@ class Node(TypedDict):
     written: the time of the last write; a comparison of the counts is due until it is None.
     version: rises after each write that changes a page for readers.
     shadows: rises after each write that only a shadowed author and moderators see.
-    unseen: of these writes a number for each author, by `nodes.unseen_part`.
-    life: distinguishes the node from other nodes with its id, before and after it.
+    unseen: numbers of these writes by `nodes.unseen_part` of the author, shared by few authors.
+    life: distinguishes the node from earlier and later nodes with the same id.
     url_key: the key of its page's address (`chalicelib.comments.page_urls`).
     counts_version, entries_version: for 0.3.0 alone.
     pinned: the ids of comments that moderators show above its first page.
     moderation, votes, order, slow_seconds: None or missing: the site's settings decide.
     opens_at, closes_at: None or missing: no bound.
     closes_after: the days between its page's appearance and `closes_at`, by its site's settings;
-        missing: a person chose `closes_at`, or nothing did.
+        missing: a person chose `closes_at`, or there is none.
     numbering: rises when an import numbers its comments anew; missing: 0.
     imported: the last thread that was imported into it (`chalicelib.comments.importing`).
-    public_from, public_until: the time of its page in public; None or missing: no bound. Before and
-        after, only the site's staff knows the node.
+    public_from, public_until: the time of its page in public; None or missing: no bound. At other
+        times, only the site's staff sees the node.
     """
 
     _id: str

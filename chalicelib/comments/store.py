@@ -1,8 +1,8 @@
 """The contract that all stores of comments fulfil, with the types of its methods.
 
-A discussion is ordered by number, and depth-first by the path of numbers. The path is the
-`full_slug` of MongoDB Applied Design Patterns, "Storing Comments", with exact segments: time,
-number and id, all of fixed width, so that strings sort as discussions do.
+A flat discussion sorts by number, a threaded one depth-first by path. The path is the `full_slug`
+of MongoDB Applied Design Patterns, "Storing Comments". Its segments have a time, a number and an
+id, all of fixed width, so that paths sort as strings.
 """
 
 import enum
@@ -42,11 +42,11 @@ _AFTER_SLASH = "0"
 
 @dataclass(frozen=True)
 class Viewer:
-    """The reader of a node: moderators see every comment, and authors their pending comments.
+    """The reader of a node: moderators see all but removed comments, authors their pending ones.
 
-    An author also sees their comment that is hidden or spam without their knowledge. Listings
-    look for such comments only for a `shadowed` viewer. `replies` is the number of these that the
-    viewer sees as visible, by the id of the parent.
+    An author also sees their shadows: comments that are hidden or spam without their knowledge.
+    Listings look for shadows only for a `shadowed` viewer. `replies`: the number of the shadows
+    that the viewer sees as visible, by the id of the parent.
     """
 
     user_id: str | None = None
@@ -134,7 +134,7 @@ class Page:
     backwards: bool = False
 
     def of_flat(self) -> "Page":
-        """Return the same page of a flat discussion forwards, in the reverse order."""
+        """Return a backwards page of a flat discussion as a forwards page of the other order."""
         if not self.backwards:
             return self
         other: Order = "newest" if self.order == "oldest" else "oldest"
@@ -160,7 +160,7 @@ class Full(Exception):
 
 @dataclass(frozen=True)
 class Changed:
-    """A store's change: the comment before and after; `counted` if in the same write."""
+    """A comment before and after a change; `counted`: the same write changed the node's counts."""
 
     before: Comment
     after: Comment
@@ -270,8 +270,8 @@ def invisible_change(before: State | None, after: State) -> int:
 def after_change(comment: Comment, fields: CommentFields) -> Comment:
     """Return a comment with the fields set, as every store leaves it.
 
-    A deletion without replies removes the comment. No listing has the tombstone of a comment that
-    readers never saw: only its author, who wrote all replies below it, sees those.
+    The deletion of a comment without replies sets the state `removed`. The tombstone of a comment
+    that readers never saw is in no listing: only its author replied there and sees the replies.
     """
     changed: Comment = {**comment, **fields}
     if changed["state"] == "deleted" and not comment["reply_count"]:
@@ -287,7 +287,7 @@ def matches(comment: Comment, where: CommentFields) -> bool:
 def segment(posted: datetime, seq: int, comment_id: str) -> str:
     """Return a comment's own segment of a path.
 
-    `posted` never runs backwards within a node (`nodes.take_seq`), so the number decides.
+    `posted` never runs backwards within a node (`nodes.take_seq`), so segments sort by number.
     """
     milliseconds = posted.microsecond // 1000
     return f"{posted:%Y%m%d%H%M%S}{milliseconds:03}:{seq:0{_SEQ_DIGITS}}:{comment_id}"

@@ -1,4 +1,4 @@
-"""Routes of watches: a reader hears of each comment of a discussion or thread, or of fewer."""
+"""Routes of watches: readers watch or mute a discussion or a thread."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ from chalicelib.notifications.errors import TooManyWatches
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownUrl
 
-# Each may need the document of another discussion.
+# Each watch of a page may need the document of another node.
 _MOST = 50
 
 
@@ -99,14 +99,17 @@ def _declare_of_node(route: Route) -> None:
     def put_watch(
         request: Request, node: NodeId, caller: Principal, body: WatchChoice
     ) -> Ok[WatchLevelAnswer]:
-        """Watch a discussion, or mute it; comments from now on are notifications accordingly."""
+        """Watch or mute a discussion, for comments from now on."""
         guests.check_token(request.runtime, caller)
         found = _find(request, node, caller)
         return Ok(_level(watches.put(request.runtime, found, WHOLE, caller.id, body.level)))
 
     @route("DELETE", "/nodes/{node}/watch", raises=(UnknownNode,))
     def delete_watch(request: Request, node: NodeId, caller: Principal) -> NoContent:
-        """Hear of replies and mentions in a discussion again; without a watch, nothing changes."""
+        """Remove your watch of a discussion: only replies and mentions notify you again.
+
+        Without a watch, nothing changes.
+        """
         found = nodes.find(request.runtime.database, node)
         watches.remove(request.runtime.database, found, WHOLE, caller.id)
         return NoContent()
@@ -121,7 +124,7 @@ def _declare_of_thread(route: Route) -> None:
     def put_thread_watch(
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: WatchChoice
     ) -> Ok[WatchLevelAnswer]:
-        """Watch the thread of a comment, or mute it, whatever your watch of the discussion is."""
+        """Watch or mute the thread of a comment; this overrides your watch of the discussion."""
         guests.check_token(request.runtime, caller)
         found = _find(request, node, caller)
         if not found["threaded"]:

@@ -1,6 +1,6 @@
-"""Watches: discussions and threads of which a person wants to hear of each comment, or of fewer.
+"""Watches: a person watches or mutes a discussion or a thread.
 
-A watch of a thread goes before the watch of its discussion.
+A watch of a thread overrides the watch of its discussion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ class Watch(TypedDict):
     """A person's watch; `_id` is `{node}/{thread}/{person}`.
 
     `thread`: the id of its first comment; empty: the whole discussion. `since`: the last change of
-    the level; earlier comments are no news.
+    the level; earlier comments do not notify.
     """
 
     _id: str
@@ -75,7 +75,7 @@ def put(runtime: Runtime, node: Node, thread: str, user_id: str, level: WatchLev
     found = find(runtime.database, node, thread, user_id)
     if found is not None and found["level"] == level:
         return found
-    # Calls at the same time may exceed it by a few.
+    # Concurrent calls may exceed the limit by a few.
     if found is None and rows.count_documents({"user_id": user_id}, limit=MOST) == MOST:
         raise TooManyWatches
     watch: Watch = {
@@ -116,19 +116,25 @@ def find_own(
 def levels(
     database: Database[Document], node: Node, thread: str, people: Iterable[str]
 ) -> dict[str, WatchLevel]:
-    """Return the levels of people for a comment of a thread; who has none is left out."""
+    """Return people's levels for a thread, by user id; people without a watch are absent.
+
+    A level of the thread overrides a level of the discussion.
+    """
     ids = [watch_id(node["_id"], each, who) for who in people for each in {WHOLE, thread}]
     if not ids:
         return {}
     found = list(WATCHES.of(database).find({"site": node["site"], "_id": {"$in": ids}}))
-    # That of the thread comes last.
+    # A thread's row sorts behind its discussion's row, and overrides it.
     return {row["user_id"]: row["level"] for row in sorted(found, key=lambda row: row["thread"])}
 
 
 def find_watchers(
     database: Database[Document], node: Node, comment: Comment, after: str, most: int
 ) -> Sequence[Watch]:
-    """Return watches of a comment's discussion and thread from before the comment, by id."""
+    """Return `watching` rows of a comment's discussion and thread, by id, behind the id `after`.
+
+    Omits watches newer than the comment.
+    """
     ranges = []
     for thread in {WHOLE, thread_of(node, comment)}:
         # "0" is the character after "/".
@@ -143,21 +149,21 @@ def find_watchers(
 
 
 def forget(database: Database[Document], node: Node, until: datetime) -> None:
-    """Remove the watches of a node; `until`: the latest time of them."""
+    """Remove a node's watches; `until`: the latest `since`."""
     WATCHES.of(database).delete_many({**all_of(node, node["site"]), "since": {"$lte": until}})
 
 
 def erase(database: Database[Document], user_id: str, until: datetime | None) -> None:
-    """Remove a person's watches; `until`: the latest time of them, None: all."""
+    """Remove a person's watches; `until`: the latest `since`, None: all watches."""
     since: Document = {"since": {"$lte": until}} if until else {}
     WATCHES.of(database).delete_many({"user_id": user_id, **since})
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> None:
-    """Carry the watches of a moved node to its new id.
+    """Move the watches of a moved node to its new id.
 
-    A watch at the new id stays. A repeated call carries what a crash left. At a node that has taken
-    the former id, nothing changes.
+    An existing watch at the new id stays. A repeated call continues after a crash. If a new node
+    has taken the former id, nothing changes.
     """
     rows, site = WATCHES.of(runtime.database), site_of(to) or DEFAULT_SITE
     while found := list(rows.find(all_of(node, node["site"])).limit(_AT_ONCE)):
@@ -171,7 +177,7 @@ def carry(runtime: Runtime, node: Node, to: str) -> None:
 
 
 def give(database: Database[Document], site: str, giver: str, to: str) -> None:
-    """Give the watches of a person at a site to an account, which keeps its own."""
+    """Move a person's watches at a site to an account; existing watches of the account stay."""
     rows = WATCHES.of(database)
     for row in list(rows.find({"user_id": giver, "site": site})):
         rows.bulk_write([_insertion_of_watch(row, row["node_id"], site, to)])
@@ -179,7 +185,7 @@ def give(database: Database[Document], site: str, giver: str, to: str) -> None:
 
 
 def _insertion_of_watch(row: Watch, node_id: str, site: str, user_id: str) -> UpdateOne:
-    """Return the write of a watch at another node, or of another person."""
+    """Return the upsert of a watch at another node or person; an existing watch stays."""
     moved = {"node_id": node_id, "user_id": user_id}
     kept = {"thread": row["thread"], "level": row["level"], "since": row["since"]}
     key = {"_id": watch_id(node_id, row["thread"], user_id), "site": site}

@@ -21,7 +21,7 @@ from chalicelib.webhooks.events import OwedEvent, SeenThing
 from chalicelib.webhooks.kinds import CommentEventData, CommentKind
 from chalicelib.webhooks.rows import KEPT
 
-# A first event within this time of an edit is of that edit: a message is rarely later.
+# If an old comment's last edit is younger, its first event is that edit: messages rarely lag more.
 _FRESH = timedelta(hours=1)
 
 
@@ -45,7 +45,11 @@ def agree(runtime: Runtime, node: Node, comment_id: str) -> None:
 def _look(
     runtime: Runtime, node: Node, comment_id: str, told: Document | None, since: datetime
 ) -> SeenThing | None:
-    """Return a comment with its differences; None: no such comment, or not yet."""
+    """Return a comment's facts, and the events that they owe beside the reported facts.
+
+    `told`: the reported facts; None before the first report. `since`: the time of the first hook.
+    None: no such comment, or not yet.
+    """
     comment = ask(runtime, node, lambda store, now: store.get(now, comment_id))
     entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id), {"reports": 1})
     if comment is None:
@@ -66,7 +70,7 @@ def _look(
 
 
 def _kinds(told: Document, facts: Document) -> Iterator[CommentKind]:
-    """Yield the kinds of the events between two states of a comment."""
+    """Yield the kinds of the events between a comment's reported facts and its present facts."""
     if facts["state"] == "deleted":
         if told["state"] != "deleted":
             yield "comment.deleted"

@@ -48,7 +48,7 @@ class WriterAnswer(TypedDict):
 
 
 class WordsAnswer(TypedDict):
-    """The words of a page."""
+    """The editable fields of a page."""
 
     slug: Slug
     title: ShownLine
@@ -73,7 +73,7 @@ class EditionAnswer(WordsAnswer):
 
 
 class _PlacedAnswer(TypedDict):
-    """A page beside its words: its state and its times."""
+    """The fields of a page beside its words: its ids, state and times."""
 
     id: ContentId
     site: SiteId

@@ -22,7 +22,7 @@ class ContentGone(Problem):
 
 
 class PageMoved(Problem):
-    """The page has another address now; `Location` repeats the call with it."""
+    """The page has another address now; `Location` is this call with the new address."""
 
     status = 308
     code = "page_moved"

@@ -11,12 +11,12 @@ KIND = "page"
 
 
 def name_of(node: ContentNode) -> str:
-    """Return the name of a page in happenings, the same as its discussion's."""
+    """Return a page's name in happenings, `site:id`: also its discussion's id, unless imported."""
     return f"{node['site']}:{node['_id']}"
 
 
 def find(runtime: Runtime, thing: str) -> Cause | None:
-    """Return the happening of a page. None: readers do not see it now, or its author is erased."""
+    """Return the cause of a page's happening. None: readers do not see it, or it has no author."""
     site, _, node_id = thing.partition(":")
     fields = {"draft": 0, "live.html": 0, "live.detail": 0, "next.html": 0, "next.detail": 0}
     node = NODES.of(runtime.database).find_one({"_id": node_id, "site": site}, fields)

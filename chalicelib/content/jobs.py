@@ -32,7 +32,7 @@ _STEPS: Mapping[str, Step] = {
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Tidy up after instants that have passed, and send messages again; return the counts."""
+    """Run the schedule's steps for content; return the count of each step."""
     return run_steps(runtime, _STEPS)
 
 

@@ -29,7 +29,10 @@ class NamedAssets(NamedTuple):
 
 
 def find(runtime: Runtime, kind: str, detail: Document) -> NamedAssets:
-    """Return the assets that a detail names; raises InvalidRequest for too many, or too long."""
+    """Return the assets that a detail names.
+
+    Raises InvalidRequest for more than MAX_ASSETS, and for a text with too many parts to parse.
+    """
     shown = types.pictures_of(kind, detail)
     linked: set[str] = set()
     for name, asset_id in _in_text(runtime, types.markdown_of(kind, detail)):
@@ -58,8 +61,8 @@ def of(node: ContentNode) -> set[str]:
 
 
 def _in_text(runtime: Runtime, text: str) -> Iterator[tuple[str, str]]:
-    # Only an entity can hide the word. Most pages name no asset, and the parser takes 20 ms of a
-    # cold start.
+    # A text without the word names no asset, unless an entity hides the word. So most pages need
+    # no parser; its import takes 20 ms of a cold start.
     if "asset" not in text and "&" not in text:
         return
     from chalicelib import markdown

@@ -51,9 +51,9 @@ NODES = Collection(
         # For numbers of tags: the pages to count anew, of a site or of all. Pages without the field
         # come first.
         IndexModel([("count_due", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
-        # For the pages without rows of words by the rules of now.
+        # For the pages that `terms` has not indexed by its current rules.
         IndexModel([("live.terms_rules", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
-        # For the discussions that know no time of their page.
+        # For the discussions without the public time of their page.
         IndexModel([("told", ASCENDING), ("discussion", ASCENDING)]),
         IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
         DUE_EVENTS,
@@ -63,7 +63,7 @@ NODES = Collection(
     ),
     shard_key={"site": 1, "_id": 1},
 )
-# The `$inc` of each write with an effect for readers.
+# The `$inc` of each write that changes a page for readers.
 RAISED = {"edition": 1}
 
 

@@ -36,7 +36,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def give(database: Database[Document], site: str, giver: str, to: Writer) -> None:
-    """Give the pages, drafts and revisions of an imported person of a site to an account."""
+    """Make an account the writer of an imported person's pages, drafts and revisions on a site."""
     pages, revisions = NODES.of(database), REVISIONS.of(database)
     wrote: Document = {"site": site, "author.id": giver}
     saved: Document = {"site": site, "draft.by.id": giver}
@@ -57,7 +57,10 @@ def imported_writers(database: Database[Document], site: str) -> list[str]:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Remove a user from their pages, drafts and revisions; with `until`, from those before it."""
+    """Remove a user's id and name from their pages, drafts and revisions.
+
+    until: only from pages of this time or before, and from drafts and revisions saved by then.
+    """
     pages = NODES.of(runtime.database)
 
     def by_then(time: str) -> Document:

@@ -14,7 +14,7 @@ from chalicelib.database import Collection, Document
 from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
-# By then the publications that have read the address of before are over.
+# Publications that have read the former address end within this time.
 _CALLS_END = timedelta(minutes=1)
 SITES = Collection(
     "content.site",
@@ -25,7 +25,10 @@ SITES = Collection(
 
 
 def put(runtime: Runtime, site: str, given: ContentSettings) -> ContentSite:
-    """Store a site's settings and return them; a new address has a note for the discussions."""
+    """Store a site's settings and return them.
+
+    A changed `base_url` notes an update of the discussions of all pages.
+    """
     changed = {"author": given.author or given.title, "changed": runtime.now()}
     stored: Document = {**given.model_dump(), **changed}
     host = urlsplit(given.base_url).hostname or ""

@@ -10,7 +10,7 @@ from chalicelib.http import Input
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownLine, ShownName, ShownUrl, check_address
 
-# A discussion knows its page by an address of 2,000 characters at most.
+# A discussion stores its page's URL, with at most 2,000 characters.
 _MAX_BASE = 2_000 - len("/") - MAX_SLUG_CHARACTERS
 
 

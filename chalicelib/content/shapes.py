@@ -68,14 +68,13 @@ class ContentNode(TypedDict):
     """A page, a post or a photo. A deleted page keeps its document, without content.
 
     `version` counts the edits of the draft. Readers see `live`; `next` replaces it at its instant.
-    `published` is the first instant of the page before readers, possibly a future instant, or an
-    earlier date that its publisher gave; null: nothing is live. `dated` is the date that readers
-    see, while `published` is a later instant; after that the schedule makes it `published`.
-    `first_published` survives an unpublishing. `edition` rises with each change
-    for readers. `is_closed`: the discussion has received the order to close. `told`: what the
-    discussion knows of the page; pages of release 0.3.0 have none. `preview_key` is part
-    of each preview's address. `counted_tags` are the tags that the numbers of tags count the page
-    for, until `count_due`; pages of release 0.3.0 lack both.
+    `published` is the date of the page in lists, or the future instant of its appearance; null:
+    nothing is live. Beside a future `published`, `dated` is the date that readers will see; after
+    the instant, the schedule moves it to `published`. `first_published` survives an unpublishing.
+    `edition` rises with each change for readers. `is_closed`: the discussion has received the order
+    to close. `told`: 1 if the discussion has the page's public time. `preview_key` is part of each
+    preview's address. Until `count_due`, the numbers of tags count the page for `counted_tags`.
+    Pages of release 0.3.0 lack `told`, `counted_tags` and `count_due`.
     """
 
     _id: str
@@ -112,7 +111,7 @@ class RevisionId(TypedDict):
 
 
 class Revision(PageWords):
-    """A former draft: the last of a person's saves within ten minutes; `begun` is the first."""
+    """A stored draft: the last of a person's saves within ten minutes, the first at `begun`."""
 
     _id: RevisionId
     by: Writer | None
@@ -164,9 +163,9 @@ class RenderedDraft(TypedDict):
 
 
 class NewAddress(TypedDict):
-    """A site's new address, which discussions of the pages behind the page `after` have to get.
+    """The progress of a site's new `base_url`: pages with ids above `after` need an update.
 
-    From `due` on the schedule goes on with the next pages.
+    From `due` on, the schedule updates the discussions of the next pages.
     """
 
     after: str

@@ -1,8 +1,8 @@
 """Numbers of visible pages by tag: a document for each tag, changed with each page.
 
-A page stores the tags that it is counted for, and the next instant at which the clock alone changes
-it. Nothing runs at this instant. Until the schedule has counted the page anew, each read
-corrects the numbers by the pages that are due.
+A page stores its counted tags, and `count_due`, the next instant at which the clock alone changes
+the page. Nothing runs at this instant. Until the schedule counts a due page anew, each read
+corrects the numbers for it.
 """
 
 import zlib
@@ -109,7 +109,7 @@ def repair(runtime: Runtime) -> list[str]:
 
     Each site has a minute of the day. Returns the mended sites.
     """
-    # A late import: the functions that change a page run no schedule.
+    # Imported here: a call that changes a page needs no schedule.
     from chalicelib.jobs.schedules import skip_failing
 
     now = runtime.now()
@@ -120,7 +120,7 @@ def repair(runtime: Runtime) -> list[str]:
     ]
     mended = []
     for site in sites:
-        # A site whose comparison takes too long keeps no other from its own.
+        # If the comparison of a site fails or takes too long, the next sites follow.
         with skip_failing("tags not compared", site=site):
             if not _is_right(runtime, site, now):
                 _mend(runtime, site)
@@ -140,7 +140,7 @@ def _minute(now: datetime) -> int:
 def _is_right(runtime: Runtime, site: str, now: datetime) -> bool:
     def work(session: ClientSession) -> bool:
         changes = _due_changes(runtime, site, now, session)
-        # With too many due pages, the next day compares.
+        # With too many due pages, the comparison waits for the next day.
         return changes is None or _apply(_read(runtime, site, None, session), changes) == recount(
             runtime, site, now, session
         )
@@ -149,9 +149,9 @@ def _is_right(runtime: Runtime, site: str, now: datetime) -> bool:
 
 
 def _mend(runtime: Runtime, site: str) -> None:
-    """Count pages of a site anew, and make its numbers agree with the counted tags of all.
+    """Count pages of a site anew, then rebuild its numbers from all pages' `counted_tags`.
 
-    In random order, as long as there is time: the next day counts others.
+    Takes the pages in random order for half of the remaining time: the next day reaches others.
     """
     has_time = deadlines.share(0.5)
     either = [{"published": EVER}, {"counted_tags.0": {"$exists": True}}]
@@ -254,7 +254,10 @@ def _read(
 def _correct(
     runtime: Runtime, site: str, changes: Mapping[str, int], session: ClientSession
 ) -> dict[str, int]:
-    """Return the most used tags with due changes; more tags are read, as tags may fall behind."""
+    """Return the numbers of the most used tags, with due changes.
+
+    Reads a further tag for each changed tag, as changed tags may drop out of the list.
+    """
     most = runtime.bounds.content.listed_tags + len(changes)
     changed = {"site": site, "_id": {"$in": [_key(site, tag) for tag in changes]}}
     rows = TAG_COUNTS.of(runtime.database).find(changed, session=session)

@@ -1,7 +1,7 @@
-"""The words of published pages: rows beside the pages, which searches find the pages by.
+"""The words of published pages, in rows for searches.
 
-The transaction that changes a page writes its rows, so that no crash parts them. The words of a
-page to come, or of an edition to come, are in a row with their instant: searches end at now.
+The transaction that changes a page writes its rows, so both agree after a crash. The row of a page
+or edition to come has its instant as `posted`: searches skip rows later than now.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from chalicelib.words import RULES, index_tokens
 
 # Searches find a longer page by its title, tags, summary, and the beginning of its text.
 MAX_TERMS = 1_000
-# Of a text, in characters: a long text repeats its words, and each takes time.
+# Characters of a text to index: the rest mostly repeats its words, and takes time.
 _TEXT_BEGINNING = 50_000
 _OF_NEXT = "/next"
 
@@ -81,7 +81,7 @@ def page_of(row: Mapping[str, Any]) -> str:
 
 
 def index_due(runtime: Runtime) -> int:
-    """Write the rows of published pages that have none by the rules of now; return their number.
+    """Write the rows of published pages that lack rows by the current RULES; return their number.
 
     These are pages of release 0.3.0, and all pages after a change of the rules.
     """
@@ -121,7 +121,7 @@ def _row(node: ContentNode, suffix: str, posted: datetime, edition: Edition) -> 
 
 
 def _terms(edition: Edition) -> list[str]:
-    """Return the first words of an edition, each once, and first the words of its title."""
+    """Return at most MAX_TERMS distinct words of an edition, from the title on to the text."""
     parts = (edition["title"], *edition["tags"], edition["summary"] or "")
     found: dict[str, None] = {}
     for part in (*parts, plain_text(edition["html"])[:_TEXT_BEGINNING]):

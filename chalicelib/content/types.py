@@ -28,7 +28,8 @@ MAX_CAPTION_CHARACTERS = 2_000
 def _as_browsers_count(text: str) -> str:
     """Refuse a text that is too long in UTF-16, where an emoji has the length 2.
 
-    A UTF-16 unit takes at most six bytes of an answer; an answer has a page's text three times.
+    The bound limits answers: a UTF-16 unit takes at most six bytes, and an answer has a page's text
+    up to three times.
     """
     if not text.isascii() and len(text.encode("utf-16-le")) > 2 * MAX_TEXT_CHARACTERS:
         raise PydanticKnownError("string_too_long", {"max_length": MAX_TEXT_CHARACTERS})
@@ -146,7 +147,7 @@ def pictures_of(name: str, detail: Mapping[str, Any]) -> set[str]:
 def _model_of(name: str) -> type[Detail]:
     """Return the model of a type; raises InvalidRequest if no type of the name is registered.
 
-    An application may stop to register a type that pages have.
+    Stored pages may have a type that the application no longer registers.
     """
     if name not in CONTENT_TYPES:
         raise InvalidRequest(errors=[FieldError("type", "unknown_type", f"no type is {name!r}")])

@@ -26,7 +26,10 @@ def date_of(node: ContentNode) -> datetime | None:
 
 
 def coming(node: ContentNode, now: datetime) -> Edition | None:
-    """Return the next edition from its instant on, until the schedule makes it live."""
+    """Return the next edition if its instant has passed. None: no such edition.
+
+    Soon after the instant, the schedule makes it live.
+    """
     following = node["next"]
     return following if following is not None and following["shown_from"] <= now else None
 

@@ -43,7 +43,7 @@ OPERATION_TIMEOUT_MS = 20_000
 SERVER_SELECTION_TIMEOUT_MS = 15_000
 # Also for the look-up of a cluster's servers by DNS (`mongodb+srv://`), with all its tries.
 CONNECT_TIMEOUT_MS = 2_000
-# Options of dnspython's resolver; the time is that of a try.
+# Options of dnspython's resolver; `timeout` bounds each try, in seconds.
 _LOOK_UPS = {"timeout": 0.4, "retry_servfail": True}
 # PyMongo treats a refused connection as overload: until its next heartbeat it retries, with pauses
 # that double from 0.1 s. The default of two retries (0.3 s) ends before the heartbeat notices a
@@ -61,10 +61,10 @@ _RETRYABLE = "RetryableWriteError"
 # and Monitoring").
 _NOT_PRIMARY_CODES = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 DUPLICATE_KEY = 11_000
-# More than a page or a part of a job, which are up to 1,000 rows.
+# Pages and parts of jobs have at most 1,000 rows: each fits into a batch.
 _BATCH_ROWS = 2_000
-# Of refused commands beside writes: bad value, failed to parse, type mismatch, failed validation,
-# too large.
+# Errors by the data of a command, in addition to write errors: bad value, failed to parse, type
+# mismatch, failed validation, too large.
 _DATA_CODES = frozenset({2, 9, 14, 121, 10_334, 17_419, DUPLICATE_KEY})
 
 
@@ -147,7 +147,7 @@ def connect(settings: Settings) -> Database[Document]:
 
 
 def _look_up_patiently() -> None:
-    """Have DNS look-ups try again, within their time, after a lost packet or SERVFAIL.
+    """Make DNS look-ups retry within CONNECT_TIMEOUT_MS after a lost packet or SERVFAIL.
 
     By default, dnspython's first try takes all of CONNECT_TIMEOUT_MS.
     """
@@ -226,9 +226,9 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
 def is_outage(error: PyMongoError) -> bool:
     """Return whether an operation failed for lack of a server or of time.
 
-    A retry may then succeed. A write without a majority's confirmation counts too: the primary
-    stepped down, and the write may or may not survive. So does a look-up of the servers by DNS that
-    failed.
+    A retry may then succeed. A write without a majority's confirmation counts, too: the primary
+    stepped down, and the write may or may not survive. A failed DNS look-up of the servers counts,
+    too.
     """
     is_cut_off = isinstance(error, ConnectionFailure) or error.has_error_label(_RETRYABLE)
     is_unconfirmed = isinstance(error, WriteConcernError) or (
@@ -240,7 +240,7 @@ def is_outage(error: PyMongoError) -> bool:
 
 
 def is_caused_by_data(error: PyMongoError) -> bool:
-    """Return whether an operation failed for its documents, which other documents may not do."""
+    """Return whether an operation failed for its own data: other documents may succeed."""
     if is_outage(error) or not isinstance(error, OperationFailure):
         return False
     return isinstance(error, WriteError | BulkWriteError) or error.code in _DATA_CODES
@@ -270,10 +270,10 @@ def _met_a_step_down(error: PyMongoError) -> bool:
 def upsert(
     collection: MongoCollection[Shape], key: Document, update: Document | list[Document]
 ) -> None:
-    """Update the document of a key, or make it; safe against a concurrent insert.
+    """Update or insert the document of a key; safe against a concurrent insert.
 
-    For keys of more fields than the unique index: of two concurrent upserts, the server repeats the
-    second by itself only if its filter has exactly the index's fields.
+    For keys with more fields than the unique index: after a duplicate key, the server repeats an
+    upsert by itself only if the filter has exactly the index's fields.
     """
     try:
         collection.update_one(key, update, upsert=True)
@@ -282,7 +282,7 @@ def upsert(
 
 
 def delete_some(collection: MongoCollection[Any], where: Document, most: int) -> int:
-    """Delete documents of a filter; return their number. More may remain if it is `most`."""
+    """Delete at most `most` documents of a filter; return their number. `most`: more may remain."""
     ids = [row["_id"] for row in collection.find(where, {"_id": 1}).limit(most)]
     if ids:
         collection.delete_many({**where, "_id": {"$in": ids}})

@@ -73,7 +73,7 @@ def shard(database: Database[Document], collection: Collection[Any]) -> bool:
 INDEX_PREFIX = "plaza_"
 # Below a Lambda function's longest time of 15 minutes.
 BUILD_TIMEOUT_SECONDS = 840
-# The server's largest: 68 years. Only dropping an index would remove its TTL.
+# The longest TTL, 68 years, stands for no TTL: only dropping an index would remove its TTL.
 NEVER_SECONDS = 2**31 - 1
 _NAMESPACE_EXISTS = 48
 _INDEX_NOT_FOUND = 27
@@ -83,7 +83,7 @@ _TELLING = ("unique", "sparse", "partialFilterExpression")
 # `moderate`: an invalid document of an older version remains changeable.
 _STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}
 _TRIES = 10
-# Doubles with each try: all of them take 25 s.
+# The pause doubles with each try; all pauses together take 25 s.
 _FIRST_PAUSE_SECONDS = 0.05
 _CAPPED_BLOCK = 256
 # This version, and the version before.
@@ -155,7 +155,7 @@ def _complete(
     *,
     is_sharded: bool,
 ) -> None:
-    """Give a collection that was just created its indexes, by one command, and its shard key."""
+    """Build the indexes of a new collection, by one command, and shard it."""
     name = collection.name
     built = [_name_index(each.document) for each in _indexes_of(collection, is_sharded=is_sharded)]
     if built:
@@ -172,7 +172,7 @@ def _bring(
     is_sharded: bool,
     contract: bool,
 ) -> None:
-    """Give an existing collection its size, validator, indexes and shard key."""
+    """Make an existing collection match its declared size, validator, indexes and shard key."""
     if "capped" in collection.options:
         _resize(database, collection, report)
     if collection.is_validated:
@@ -183,7 +183,7 @@ def _bring(
 
 
 def _indexes_of(collection: Collection[Any], *, is_sharded: bool) -> list[IndexModel]:
-    """Return the indexes of a collection, with the one that its shard key needs."""
+    """Return a collection's declared indexes, and the index that its shard key needs, if any."""
     has_key = is_sharded and bool(collection.shard_key)
     supporting = supporting_index(collection) if has_key else None
     return [*collection.indexes, *([supporting] if supporting else [])]
@@ -203,9 +203,9 @@ def _shard(
 def _create(database: Database[Document], collection: Collection[Any], *, contract: bool) -> bool:
     """Create a collection with its validator; return False if another process was quicker.
 
-    This includes collections without an index: otherwise a transaction would create the
-    collection, and two such transactions at once would conflict. A process that agrees on a
-    validator after this one finds the collection there, and gives it that validator.
+    Otherwise a transaction would create a collection without indexes, and two such transactions at
+    once would conflict. If another process records a newer schema meanwhile, that process finds the
+    collection and sets the validator.
     """
     options = dict(collection.options)
     if collection.is_validated:
@@ -221,10 +221,10 @@ def _create(database: Database[Document], collection: Collection[Any], *, contra
 
 
 def _modify(database: Database[Document], name: str, **options: Any) -> None:
-    """Change options of a collection, once no index of it is being built.
+    """Change options of a collection; retry for up to 25 s while the server builds an index.
 
-    The server refuses a change meanwhile. The other process may be a worker that makes the same
-    day, to which a third one writes already.
+    The server refuses a change during a build. The build may be by another worker that creates the
+    same day's collection, with rows from a third worker.
     """
     for number in range(_TRIES):
         try:
@@ -277,10 +277,10 @@ def _validate(
 def _agree(
     database: Database[Document], collection: Collection[Any], *, contract: bool
 ) -> list[Schema]:
-    """Record this version's schema before the schemas accepted so far; return all of them.
+    """Record this version's schema as the first accepted schema; return the accepted schemas.
 
-    A document records them, because the server can update a document on the condition that it is
-    unchanged, but not a validator.
+    With `contract`, no older schema stays. A document records the schemas: unlike a validator, the
+    server can update a document on the condition that it is unchanged.
     """
     own = {"$literal": schema_of(collection.shape)}
     others = {

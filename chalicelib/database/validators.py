@@ -1,8 +1,8 @@
-"""Validators: schemas for the server to check documents, made from their shapes.
+"""Validators: the `$jsonSchema` of a collection, from the shape of its documents.
 
-A shape is a TypedDict beside its collection. Checking an element costs the server 0.6 µs at every
-write of the document. So for an array that may be longer than `LOOKED_INTO` it checks only type and
-length, and for a map only the type.
+A shape is a TypedDict beside its collection. At every write of a document, the server needs 0.6 µs
+for each array element that it checks. So a schema covers the elements of an array only if its bound
+is at most `LOOKED_INTO`; of a longer array it covers type and length, and of a map only the type.
 """
 
 import types
@@ -43,7 +43,7 @@ _BSON_TYPES: dict[Any, list[str]] = {
 
 @dataclass(frozen=True)
 class AtMost:
-    """The bound of an array: `Annotated[list[str], AtMost(200)]`."""
+    """The most elements of an array: `Annotated[list[str], AtMost(200)]`."""
 
     items: int
 
@@ -109,7 +109,7 @@ def _array_or_opaque(shape: Any, notes: tuple[Any, ...]) -> Schema:
 
 
 def _union(schemas: list[Schema]) -> Schema:
-    """Return one list of types if the schemas are nothing but types."""
+    """Return the schema of a union: a single list of types if all schemas are mere types."""
     if all(schema.keys() == {"bsonType"} for schema in schemas):
         return {"bsonType": sorted({name for schema in schemas for name in schema["bsonType"]})}
     return {"anyOf": schemas}

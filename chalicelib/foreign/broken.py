@@ -1,8 +1,8 @@
-"""The end of the reading of a file that is not of its format."""
+"""The error of a file that breaks its format."""
 
 
 class BrokenFile(Exception):
-    """The file is not of its format, or ends early; `where` is the line or the record."""
+    """The file breaks its format, or ends early; `where`: the line, the byte or the record."""
 
     def __init__(self, where: str, detail: str) -> None:
         super().__init__(f"{where}: {detail}")

@@ -1,6 +1,6 @@
-"""HTML of other systems as Markdown that Plaza shows alike; no HTML survives.
+"""HTML of other systems as Markdown of the same look in Plaza; the result has no HTML.
 
-A sanitizer with a browser's parser repairs the HTML first, so that here every tag has its end.
+A sanitizer with a browser's parser first closes every tag.
 """
 
 import re
@@ -15,9 +15,9 @@ from chalicelib.foreign.entities import unescape
 from chalicelib.foreign.markdown_lines import Mark, MarkdownLine
 from chalicelib.markdown import MOST_NESTED, is_absolute
 
-# The Markdown of a line break in a dialect whose newlines are blanks.
+# The Markdown of a line break in a dialect that shows a newline as a space.
 HARD_BREAK = "\\\n"
-# Longer texts lose their tags: the time of a browser's parser grows faster than some texts.
+# Longer texts lose their tags: on some texts the parser's time grows faster than their length.
 MAX_HTML_CHARACTERS = 200_000
 _MARKS: dict[str, Mark] = {
     **dict.fromkeys(("b", "strong"), "**"),
@@ -47,7 +47,7 @@ _ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
 _LAST_SIGNS = re.compile(r"(?<![\\#])#+$")
 _TICKS = re.compile("`{3,}")
-# The pictures in place of emoji, whose alternative text is the emoji.
+# The alternative text of a picture that stands for an emoji: the emoji itself.
 _EMOJI = re.compile(r"[^\x00-\x7f]{1,10}")
 
 
@@ -63,7 +63,7 @@ def markdown_of(
     picture: Callable[[str], str] = _same,
     line_end: str = "\n",
 ) -> str:
-    """Return HTML as Markdown.
+    """Return HTML as Markdown; HTML over `MAX_HTML_CHARACTERS` loses its tags.
 
     breaks: newlines are line breaks, and empty lines part paragraphs, as in WordPress.
     link, picture: change the addresses of links, and of pictures and frames.
@@ -89,7 +89,7 @@ def markdown_of(
 
 
 def _heading(text: str, line_end: str) -> str:
-    """Return the text of a heading, on one line; number signs at its end would vanish."""
+    """Return a heading's text on one line, with its last number signs escaped, or they vanish."""
     return _LAST_SIGNS.sub(r"\\\g<0>", text.replace(line_end, " "))
 
 
@@ -98,7 +98,7 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 class _Ways(NamedTuple):
-    """The rules of a file: see `markdown_of`."""
+    """The options of `markdown_of`."""
 
     breaks: bool
     link: Callable[[str], str]
@@ -110,7 +110,7 @@ class _Ways(NamedTuple):
 class _Container:
     """A quote, a list or an item, with the blocks in it.
 
-    start: the first number of a list. delimiter: of the numbered list that is the last block.
+    start: the first number of a list. delimiter: `.` or `)` if the last block is a numbered list.
     """
 
     tag: str
@@ -120,7 +120,7 @@ class _Container:
 
 
 class _Writer:
-    """Markdown, while its HTML is read."""
+    """A writer of Markdown that reads HTML piece by piece."""
 
     def __init__(self, ways: _Ways) -> None:
         self._ways = ways
@@ -129,15 +129,15 @@ class _Writer:
         self._prefix = ""
         # The open tags of emphasis and links, and whether each has a mark of its own.
         self._inline: list[tuple[str, bool]] = []
-        # The marks of these tags, each with its beginning on a new line.
+        # The open marks, each with the function that opens it again in the next paragraph.
         self._marks: list[tuple[Mark | Literal["["], Callable[[MarkdownLine], None]]] = []
-        # The text of code, the tag that ends it, and how deep it is within itself.
+        # The code so far (None: outside code), its tag, and the depth of this tag within itself.
         self._raw: list[str] | None = None
         self._raw_tag, self._raw_depth = "", 0
         self._too_deep = 0
 
     def write(self, text: str) -> None:
-        """Append a text."""
+        """Append a text; with `breaks`, each newline is a line break."""
         if self._raw is not None:
             self._raw.append(text)
         elif not self._ways.breaks:
@@ -191,7 +191,7 @@ class _Writer:
             self._flush()
 
     def markdown(self) -> str:
-        """Return all blocks."""
+        """End all that is open, and return the Markdown of the whole HTML."""
         self._flush()
         while len(self._containers) > 1:
             self._end_container()
@@ -219,7 +219,7 @@ class _Writer:
         if closed.tag == "li":
             self._containers[-1].blocks.append("\n\n".join(closed.blocks))
         elif closed.blocks:
-            # Two lists with the same delimiter would be one.
+            # Two lists in a row with the same delimiter would merge.
             other = ")" if self._containers[-1].delimiter == "." else "."
             delimiter = other if closed.tag == "ol" else ""
             self._add("\n".join(_lines_of(closed, delimiter)), delimiter)
@@ -229,7 +229,7 @@ class _Writer:
         self._containers[-1].delimiter = delimiter
 
     def _flush(self) -> None:
-        """End the paragraph; what is open in it begins again in the next."""
+        """End the paragraph, and open its marks again in the next paragraph."""
         for _ in self._marks:
             self._line.close()
         if not self._line.is_empty:
@@ -250,9 +250,9 @@ class _Writer:
     def _open(
         self, tag: str, mark: Mark | Literal["["], begin: Callable[[MarkdownLine], None]
     ) -> None:
-        """Open emphasis or a link; within its like, a tag has no mark.
+        """Open emphasis or a link; inside the same mark, a tag writes no second mark.
 
-        So few marks are open, and begin again in each paragraph, however many tags are open.
+        So a paragraph repeats at most four marks, however many tags are open.
         """
         has_mark = all(mark != other for other, _ in self._marks)
         self._inline.append((tag, has_mark))

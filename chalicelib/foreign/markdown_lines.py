@@ -1,6 +1,6 @@
-"""A paragraph of Markdown from its words and marks, so that Plaza shows the words as they are.
+"""A paragraph of Markdown from words and marks; escapes make Plaza show the words unchanged.
 
-Marks that Plaza's dialect (`chalicelib.comments.dialect`) would show as characters are left out.
+The paragraph omits marks that Plaza's dialect (`chalicelib.comments.dialect`) would show as text.
 """
 
 import re
@@ -18,26 +18,26 @@ _URL = re.compile(
     r"(?:[/?#][^\s<>\"`\[\]{}|\\^*()]*)?",
     re.IGNORECASE,
 )
-# As in Plaza's own rule, these are of the sentence around an address.
+# As in Plaza's own rule, these characters after an address belong to the sentence.
 _AFTER_URL = ".,:;!?'_~\u00bb\u2019"
-# A backslash makes these characters text; before an opening bracket it would be an arm: "\_(".
+# A backslash makes these characters text, except `_` before a bracket: "\_(" is an arm.
 _SPECIAL = re.compile(r"[*`\[\]~<]|_(?!\()|&(?=#?\w{1,31};)")
 _ARM = re.compile(r"_\(")
 _PLAIN_ARM = r"\\_&#40;"
 _BACKSLASH = re.compile(r"\\(?=[!#&)*+\-.<>@\[\\\]_`|~\x01])")
-# Characters whose Markdown depends on what follows, at the end of a text.
+# The last character of a text, if the character after it decides on its escape.
 _LAST = re.compile(r"[\\_]$")
 _UNDECIDED = {"\\": "\1", "_": "\2"}
 _DECIDED = re.compile(r"\x02(\(?)|\x01(?=(.?))", re.DOTALL)
 _CONTROLS = re.compile(r"[\x00-\x08]")
 _ANY_SPECIAL = re.compile(r"[\\*`\[\]_~<&]")
 _WITHIN_WORD = re.compile(r"(?<=[^\W_])\\_(?=[^\W_])")
-# At the begin of a line.
+# Marks at the beginning of a line.
 _LINE_MARK = re.compile(r">|[-+](?=\s|$)|-(?=[-\s]*$)|#(?=#{0,5}(?:\s|$))")
 _LINE_NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 _TICKS = re.compile("`+")
 _ENTITY = re.compile(r"&(?=#?\w{1,31};)")
-# Between two stars they are the mouth of a face: "*_*".
+# Between two stars, these characters are the mouth of a face: "*_*".
 _MOUTHS = frozenset("._")
 # In an alternative text, Plaza's parser knows no backslashes.
 _OF_PICTURES = re.compile(r"[\\*`\[\]_~<>&!]")
@@ -45,7 +45,7 @@ _OF_PICTURES = re.compile(r"[\\*`\[\]_~<>&!]")
 
 @dataclass(slots=True, eq=False)
 class _Span:
-    """An emphasis, while it is not certain that its marks work."""
+    """An emphasis; `is_dropped`: the dialect would show its marks as text."""
 
     mark: Mark
     is_dropped: bool = False
@@ -61,13 +61,13 @@ class _Edge:
 
 @dataclass(slots=True, eq=False)
 class _Link:
-    """A link whose text is under way."""
+    """An open link."""
 
     url: str
 
 
 class _Code(str):
-    """A part with the backticks around it."""
+    """A part of a line: code with its backticks."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ class MarkdownLine:
         return not self._parts
 
     def write(self, text: str) -> None:
-        """Append a text."""
+        """Append an escaped text; blanks in a row become one space."""
         words = " ".join(_CONTROLS.sub("", text).split())
         if not words:
             self._space = self._space or bool(text)
@@ -120,7 +120,7 @@ class MarkdownLine:
             # One backtick within a word is an apostrophe.
             ticks = 2
         if isinstance(before, _Code):
-            # Their backticks would be one mark.
+            # Without a space, the backticks of both codes would be one mark.
             self._parts.append(" ")
         pad = " " if code.startswith("`") or code.endswith("`") else ""
         self._parts.append(_Code(f"{'`' * ticks}{pad}{code}{pad}{'`' * ticks}"))
@@ -133,7 +133,7 @@ class MarkdownLine:
         self._parts.append(f"![{named}]({_destination(url)})")
 
     def open(self, mark: Mark) -> None:
-        """Begin an emphasis; none of its mark is open."""
+        """Begin an emphasis; the caller ensures that none with the same mark is open."""
         span = _Span(mark)
         self._open.append(span)
         self._waiting.append(_Edge(span, is_opening=True))
@@ -145,7 +145,7 @@ class MarkdownLine:
         self._waiting.append(link)
 
     def close(self) -> None:
-        """End the latest emphasis or link that is open; without words in it, it vanishes."""
+        """End the innermost open emphasis or link, and drop it if it has no words."""
         opened = self._open.pop()
         last = self._waiting[-1] if self._waiting else None
         if last is opened or (isinstance(last, _Edge) and last.span is opened):
@@ -201,11 +201,11 @@ class MarkdownLine:
             self._parts[at] = f"{last[:-1]}\\!"
 
     def _works(self, at: int, edge: _Edge) -> bool:
-        """Return whether Plaza's dialect takes a mark for emphasis."""
+        """Return whether Plaza's dialect reads the mark at a place as emphasis."""
         before, after = self._visible(at, -1), self._visible(at, 1)
         if edge.is_opening:
             outer, inner = before[-1:].strip(), after[:1].strip()
-            # The closing mark of another emphasis would be one with it.
+            # Right after the closing mark of another emphasis, both marks would be one.
             is_alone = not any(not each.is_opening for each in self._edges(at, -1))
             is_face = inner in _MOUTHS or outer in _MOUTHS
         else:
@@ -230,7 +230,7 @@ class MarkdownLine:
             at += step
 
     def _has_edge_after(self, at: int, text: str) -> bool:
-        """Return whether a mark follows the next part with words, which is a text."""
+        """Return whether a mark follows `text`, the next part with words after a place."""
         place = self._parts.index(text, at)
         return any(self._edges(place, 1))
 
@@ -262,7 +262,7 @@ def _is_border(character: str) -> bool:
 
 
 def escape(words: str, *, begins_line: bool = False) -> str:
-    """Return a text on one line as Markdown that shows it."""
+    """Return one line of text as Markdown that shows the same characters."""
     escaped = _escape_around_urls(words) if _ANY_SPECIAL.search(words) else words
     if not begins_line:
         return escaped
@@ -289,10 +289,10 @@ def _escape_text(text: str) -> str:
 
 
 def _decide(found: re.Match[str]) -> str:
-    """Return the Markdown of the last character of a text, by the character after it."""
+    """Return the last character of a text, escaped as the character after it requires."""
     if found[0][0] == _UNDECIDED["_"]:
         return "\\_&#40;" if found[1] else "\\_"
-    # Two backslashes before a letter are two, and one is one.
+    # Before a letter, Markdown shows one backslash as one, and two as two.
     return "\\" if found[2].isalnum() else "\\\\"
 
 

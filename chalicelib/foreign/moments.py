@@ -1,4 +1,4 @@
-"""Times in the forms of exported files."""
+"""Times in the forms of export files: numbers, ISO 8601, mail dates, extended JSON."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 FIRST_YEAR, LAST_YEAR = 1970, 9998
-# Later seconds are in the sixth millennium, earlier milliseconds in 1973.
+# From here on, a number is milliseconds (1973): as seconds it would be the year 5138.
 _LEAST_MILLISECONDS = 100_000_000_000
 _FORM = re.compile(
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[T ]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?"
@@ -20,9 +20,10 @@ _WRAPPED = ("$date", "$numberLong", "$numberDouble", "$numberInt", "iso")
 
 
 def moment_of(value: Any, offset: timedelta = timedelta()) -> datetime | None:
-    """Return the time, in UTC, of a number of seconds or milliseconds, or of a text; or None.
+    """Return the UTC time of a number of seconds or milliseconds, or of a text.
 
-    offset: of the local time, for a text without its own.
+    None: no time, or not from `FIRST_YEAR` to `LAST_YEAR`. offset: the offset from UTC of a text
+    in numbers that names none.
     """
     value = unwrapped(value)
     if isinstance(value, bool) or value is None:
@@ -77,8 +78,8 @@ def _offset(zone: str | None, offset: timedelta) -> timedelta:
 
 
 def _of_mail(text: str) -> datetime | None:
-    """Return the time of a text as in the heads of letters, and as in feeds."""
-    # WordPress writes the year before the first for no time; the parser would read 2001.
+    """Return the time of a date as in mail headers and feeds (RFC 5322); None: no such date."""
+    # WordPress writes the year -0001 for a missing time; the parser would read 2001.
     if " -0001 " in text:
         return None
     try:
@@ -89,7 +90,7 @@ def _of_mail(text: str) -> datetime | None:
 
 
 def _within(moment: datetime) -> datetime | None:
-    """Return a time to the millisecond, as it is stored."""
+    """Return a time in whole milliseconds, as in BSON; None: its year is out of bounds."""
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         return None
     return moment.replace(microsecond=moment.microsecond // 1_000 * 1_000)

@@ -1,4 +1,4 @@
-"""The report of an import: numbers by outcome and by reason, and places in the file."""
+"""The report of an import: counts by outcome and by reason, and places in the file."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ _MAX_PLACE_CHARACTERS = 200
 
 
 class ReportedPlace(NamedTuple):
-    """A part of the file that did not come over as it was: where it is, without its text."""
+    """The place of a part that the import changed or left out, and the reason; never its text."""
 
     reason: str
     where: str
@@ -17,19 +17,22 @@ class ReportedPlace(NamedTuple):
 
 @dataclass
 class ImportReport:
-    """Numbers of parts of a file by their outcome, and by the reasons of changes and of gaps."""
+    """Counts of a file's parts by outcome, and by the reason of a change or an omission.
+
+    places: the first `MAX_PLACES` changes and omissions.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     places: list[ReportedPlace] = field(default_factory=list)
 
     def note(self, reason: str, where: str) -> None:
-        """Note that a part did not come over as it was, for a reason with a stable code."""
+        """Count a changed or omitted part by its reason, a stable code, and store its place."""
         self.reasons[reason] += 1
         if len(self.places) < MAX_PLACES:
             self.places.append(ReportedPlace(reason, where[:_MAX_PLACE_CHARACTERS]))
 
     def leave(self, reason: str, where: str) -> None:
-        """Note that a part did not come over at all."""
+        """Count a part as omitted, and note its reason and place."""
         self.counts["left"] += 1
         self.note(reason, where)

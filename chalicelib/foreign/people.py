@@ -1,4 +1,4 @@
-"""Ids of the people of other systems, which no account and no guest can have."""
+"""Ids of imported people; no account and no guest can have such an id."""
 
 import json
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from chalicelib.people.ids import IMPORTED
 from chalicelib.settings import Settings
 
 _TAG_BYTES = 16
-# As for the ids of tokens' people: without a secret of the deployment.
+# Stands in for a missing PLAZA_SUBJECT_KEY, as in `chalicelib.identity`.
 _PUBLIC_SECRET = SecretStr("plaza")
 
 
 def secret_of(settings: Settings) -> SecretStr:
-    """Return the deployment's secret of the ids of people."""
+    """Return the key of people's ids; a public constant if the deployment sets no key."""
     return settings.subject_key or _PUBLIC_SECRET
 
 
 def account_of(page_url: str, name: str) -> str:
-    """Return an account with the host of its system's pages.
+    """Return an account's name behind the host of its system's pages, if there is one.
 
-    Two installations of WordPress have an account 1 each, of two people.
+    Two installations of WordPress each have an account 1, of different people.
     """
     host = host_of(page_url)
     return f"{host}/{name}" if host else name
@@ -38,6 +38,6 @@ def host_of(url: str) -> str:
 
 
 def imported_id(secret: SecretStr, system: str, named: Sequence[str]) -> str:
-    """Return the id of a person of another system, by a sequence of texts that names them."""
+    """Return the id of an imported person: a keyed hash of the system and the texts `named`."""
     message = b"import\0" + json.dumps([system, *named]).encode()
     return IMPORTED + signing.encode(signing.tag(message, secret, _TAG_BYTES))

@@ -1,4 +1,4 @@
-"""Values that a format writes before they are needed: they lie on the disk until then."""
+"""Temporary stores on disk for values that an import reads before it needs them."""
 
 import json
 import sqlite3
@@ -8,12 +8,12 @@ from hashlib import blake2b
 from types import TracebackType
 from typing import Any, Self
 
-# Of one thread; more goes to the disk.
+# The memory of one spool; the rest goes to the disk.
 _MAX_BYTES_IN_MEMORY = 1 << 20
 
 
 class Spool:
-    """Values in their order, for one reading."""
+    """JSON values in the order of `add`, until `take` has yielded them all."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY)  # noqa: SIM115
@@ -36,7 +36,7 @@ class Spool:
         self._is_empty = False
 
     def take(self) -> Iterator[Any]:
-        """Yield the values, and forget them."""
+        """Yield the values in order; after the last one, empty the spool."""
         if self._is_empty:
             return
         self._file.seek(0)
@@ -51,7 +51,7 @@ class Shelf:
     """Values by their keys, in a temporary database; the first value of a key stays."""
 
     def __init__(self) -> None:
-        # An empty name is a file that SQLite removes.
+        # With an empty name, SQLite makes a temporary file and removes it at `close`.
         self._rows = sqlite3.connect("")
         self._rows.execute("CREATE TABLE row (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
 
@@ -67,7 +67,7 @@ class Shelf:
         self._rows.close()
 
     def put(self, key: str, value: Any) -> None:
-        """Store a value of JSON under a key."""
+        """Store a JSON value under a key, unless the key has one."""
         self._rows.execute("INSERT OR IGNORE INTO row VALUES (?, ?)", (key, json.dumps(value)))
 
     def get(self, key: str) -> Any:
@@ -77,13 +77,13 @@ class Shelf:
 
 
 class Seen:
-    """The keys that came before, 100,000 of them in about ten MB."""
+    """A set of keys by 64-bit digests: 100,000 keys take about 10 MB."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
     def is_new(self, key: str) -> bool:
-        """Return whether a key has not come before, and note it."""
+        """Add a key; return whether it is new."""
         size = len(self._digests)
         self._digests.add(_digest(key))
         return len(self._digests) > size

@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 from chalicelib.foreign.broken import BrokenFile
 
 CHUNK_BYTES = 1 << 16
-# Of a compressed file: nobody has so many comments, and a small file could have no end.
+# The bound of an uncompressed gzip file: no export is so large, and a tiny file can unpack to more.
 MAX_UNPACKED_BYTES = 4 << 30
 _GZIP = b"\x1f\x8b"
 _HEAD_BYTES = 1_024
@@ -20,14 +20,14 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _DECLARED = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z][A-Za-z0-9._-]{0,40})[\"']")
-# Of XML 1.0, which has no way to write them; WordPress exports them all the same.
+# Characters that XML 1.0 forbids even as references; WordPress exports them all the same.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def chunks(stream: BinaryIO) -> Iterator[bytes]:
     """Yield the bytes of a file in chunks, uncompressed if it is a gzip file.
 
-    Raises BrokenFile for a gzip file that is damaged or cut off.
+    Raises BrokenFile for a gzip file that is damaged, cut off, or over `MAX_UNPACKED_BYTES`.
     """
     head = stream.read(CHUNK_BYTES)
     if not head.startswith(_GZIP):
@@ -48,7 +48,7 @@ def chunks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 class _Rejoined:
-    """A stream whose first bytes were read already."""
+    """A stream that returns its already read `head` before the rest."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = head
@@ -62,7 +62,7 @@ class _Rejoined:
 
 
 def uncompressed_head(head: bytes) -> bytes:
-    """Return the beginning of a file, uncompressed as far as the beginning reaches."""
+    """Return a file's beginning, of a gzip file uncompressed; empty if it is damaged."""
     if not head.startswith(_GZIP):
         return head
     try:
@@ -74,7 +74,7 @@ def uncompressed_head(head: bytes) -> bytes:
 def characters(stream: BinaryIO) -> Iterator[str]:
     """Yield the characters of a file in chunks, in the encoding that the file declares, or UTF-8.
 
-    Raises BrokenFile for an unknown encoding, and at bytes that are not of the encoding.
+    Raises BrokenFile for an unknown encoding, for invalid bytes, and as `chunks`.
     """
     decoder: codecs.IncrementalDecoder | None = None
     line = 1
@@ -112,7 +112,7 @@ def _decoder(head: bytes) -> codecs.IncrementalDecoder:
         named = declared[1].decode("ascii")
     named = named or "utf-8"
     try:
-        # Codecs that turn bytes into bytes are no encodings.
+        # Raises LookupError for a codec of bytes, such as `base64`, too.
         "".encode(named)
         return codecs.getincrementaldecoder(named)("strict")
     except (LookupError, ValueError):

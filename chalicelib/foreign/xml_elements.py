@@ -1,4 +1,4 @@
-"""Elements of an XML file of any size, one at a time; without document types and entities."""
+"""Elements of an XML file of any size, one at a time; a document type is an error."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from chalicelib.foreign.streams import characters, printable
 
 MAX_ELEMENT_CHARACTERS = 4 << 20
 _MOST_NESTED = 64
-# An element counts as so many: it takes memory, even if it has no text.
+# Each element counts as this many more: even an empty element takes memory.
 _ELEMENT_CHARACTERS = 100
-# Of one tag, comment or other mark, which the parser has in memory as a whole.
+# The most bytes of a tag, comment or other mark: the parser holds it in memory as a whole.
 _MAX_MARK_BYTES = 8 << 20
 _SEPARATOR = " "
 
@@ -21,7 +21,8 @@ _SEPARATOR = " "
 class Element:
     """An element with its line, and with the elements inside it.
 
-    text: its own text. is_too_large: it has more than MAX_ELEMENT_CHARACTERS, and no text.
+    text: its own text, without its children's. is_too_large: it is over MAX_ELEMENT_CHARACTERS, so
+    it has no text and no children.
     """
 
     path: str
@@ -48,11 +49,12 @@ def elements(
     whole: Collection[str],
     ends: Collection[str] = (),
 ) -> Iterator[Element]:
-    """Yield the elements at the paths `whole`, and those at `ends` without their content.
+    """Yield the elements at the paths `whole`, and an empty element at each end of one at `ends`.
 
-    namespaces: beginnings of addresses of namespaces, each with the prefix that names get here. A
-    path is of names, such as `disqus/thread`; the names of other namespaces begin with `?`.
-    Raises BrokenFile for a file that is no XML or ends early, and for a document type.
+    A path consists of names, such as `disqus/thread`. namespaces: the prefix of a name, by the
+    beginning of its namespace's URI; a name of any other namespace begins with `?`. Raises
+    BrokenFile for a file that is no XML or ends early, for a document type, and for elements too
+    deep or marks too large.
     """
     reader = _Reader(namespaces, whole, ends)
     fed = 0

@@ -1,4 +1,4 @@
-"""Batches of ids in a query: one wrong id never costs the answers of the others."""
+"""Batches of ids in a query; an invalid id does not spoil the answer for the other ids."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 def batch_of(kind: Any, most: int, shown_as: Any = None) -> BeforeValidator:
     """Return the validator of 1 to `most` ids of a kind, separated by commas.
 
-    An id that nothing of the kind can have is left out, as an unknown id is from the answer.
+    The validator omits an id of the wrong form, as the answer omits an unknown id.
     `shown_as`: its type in the API's document; None: a list of texts.
     """
     adapter = TypeAdapter(kind, config=ConfigDict(defer_build=True))

@@ -9,7 +9,7 @@ _VERSION = re.compile(r'"([0-9]{1,9})"', re.ASCII)
 
 
 def held_tags(request: Request) -> list[str]:
-    """Return the tags of If-None-Match, compared weakly (RFC 9110, section 13.1.2)."""
+    """Return the tags of If-None-Match without `W/`, to compare them weakly (RFC 9110, 13.1.2)."""
     given = request.raw.headers.get("if-none-match") or ""
     return [each.strip().removeprefix("W/") for each in given.split(",") if each.strip()]
 
@@ -20,9 +20,9 @@ def version_tag(version: int) -> str:
 
 
 def named_version(request: Request) -> int | None:
-    """Return the version that If-Match names. None: no header, for a thing that may be new.
+    """Return the version that If-Match names; None without the header: the thing may be new.
 
-    Raises InvalidRequest for any other header.
+    Raises InvalidRequest for a header that is not one strong tag.
     """
     return None if request.raw.headers.get("if-match") is None else expected_version(request)
 

@@ -2,7 +2,7 @@
 
 API Gateway has one resource, `/{path+}`, for nearly all paths (docs/decisions/0222). The path of
 its event is as the caller sent it: still encoded, without the stage and a domain's base path. The
-values of parameters are parts of it, as API Gateway's own would be; `routing` decodes them.
+parameters stay encoded, as API Gateway's own would be; `routing` decodes them.
 """
 
 import functools
@@ -47,8 +47,8 @@ class _Node:
 class Routes:
     """Declared routes as a tree of their parts, which finds the route of a path.
 
-    A literal part goes before a parameter, as in API Gateway. A parameter takes one part of any
-    text but the empty one. `.` and `..` are such texts too, since no path is rewritten.
+    A literal part wins over a parameter, as in API Gateway. A parameter matches any single part
+    that is not empty, even `.` and `..`: nothing normalises a path.
     """
 
     def __init__(self, routes: Iterable[str]) -> None:
@@ -59,9 +59,12 @@ class Routes:
             self._add(route)
 
     def match(self, path: str) -> Match | None:
-        """Return the route of a path without its first slash; a last slash does not matter."""
+        """Return the match of a path, given without its first slash; None: no route has the path.
+
+        A slash at the end of the path does not matter.
+        """
         path = path.removesuffix("/")
-        # A part more than any route has is enough to match none, however long the path is.
+        # At most one part more than the longest route: enough to match none, at a bounded cost.
         parts = path.split("/", self._depth) if path else []
         end = _find(self._root, parts, 0)
         if end is None:
@@ -79,7 +82,7 @@ class Routes:
 
 
 def _below(node: _Node, part: str, route: str) -> _Node:
-    """Return the place that a part of a route leads to; the place is made if there is none."""
+    """Return the node below for a part of a route; make the node if there is none."""
     if part[:1] != "{":
         return node.literals.setdefault(part, _Node())
     if node.parameter is None:
@@ -103,7 +106,7 @@ def _find(node: _Node, parts: list[str], place: int) -> _End | None:
 def install(app: Chalice) -> None:
     """Install the middleware that finds the route of a call; it raises UnknownRoute.
 
-    Install it after the middleware that answers for failures. Its tree is built by the first call:
+    Install it after the middleware that answers for failures. The first call builds the tree:
     workers need none.
     """
 

@@ -89,7 +89,7 @@ def replica_set_state(runtime: Runtime) -> State | None:
 
 
 def may_read(runtime: Runtime) -> bool:
-    """Return whether the database lets Plaza read; `hello` needs no login."""
+    """Return whether Plaza can read; `hello` proves nothing, since it needs no login."""
     try:
         KEYS.of(runtime.database).find_one({"_id": "health"})
     except PyMongoError:

@@ -2,9 +2,10 @@
 
 A row records a caller, a path, a key, a digest of the body and the time of the first attempt. Every
 attempt runs at that time and draws random numbers from a generator seeded by the row, so all
-attempts choose the same id. A repeated call answers with the thing of that id; if that thing is
-missing, the call runs again. A key used again after its day has a new row with another seed. Calls
-without the header skip all of this.
+attempts choose the same id. A repeated call answers with the thing of that id. If that thing is
+missing and no attempt has finished, the call runs again once the earlier attempt must be over. A
+key used again after its day has a new row with another seed. Calls without the header skip all of
+this.
 """
 
 import math
@@ -34,7 +35,7 @@ from chalicelib.runtime import Runtime
 
 # The lifetime of a key.
 KEPT = timedelta(hours=24)
-# The time that an unfinished attempt counts as running: longer than a function can run.
+# An unfinished attempt counts as running for this long: longer than a function can run.
 HELD = timedelta(seconds=40)
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500
 KEY_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
@@ -48,8 +49,9 @@ Draw = Callable[[datetime, random.Random], str]
 class KeyRow(TypedDict):
     """A used key; `_id` and `digest` reveal neither the caller nor the body.
 
-    - `seed`: of the attempts' random numbers; missing in rows of release 0.3.0: the id.
+    - `seed`: the seed of the attempts' random numbers; rows of release 0.3.0 use `_id` instead.
     - `made`: the thing's id, if `make` may draw several.
+    - `held`: the end of the time that an unfinished attempt counts as running.
     """
 
     _id: str
@@ -99,10 +101,11 @@ def once(
 ) -> Made:
     """Return `make(runtime)`, or `find(id, made_at)` if an earlier call with the key made it.
 
-    The new thing's id is the first that `draw` draws from the runtime of `make`, or `id_of` the
-    thing where `make` draws again for a taken id. `find` raises a Problem of 4xx if the thing is
-    missing, or if another call made it. Raises IdempotencyKeyReused for another body,
-    RequestInProgress while another attempt may be running, and the errors of `make` and `find`.
+    The new thing's id is the first id that `draw` returns for the time and random numbers of
+    `make`. If `make` may draw again for a taken id, `id_of` returns the final id. `find` raises a
+    Problem of 4xx if the thing is missing, or if another call made it. Raises
+    IdempotencyKeyReused for another body, RequestInProgress while another attempt may be running,
+    and the errors of `make` and `find`.
     """
     key = key_of(request)
     if key is None:
@@ -116,7 +119,7 @@ def once(
 
 
 class _Attempt:
-    """A call with a key."""
+    """An attempt at a call with a key, with the key's row."""
 
     def __init__(self, request: Request, key: str) -> None:
         caller, runtime = request.principal(), request.runtime
@@ -150,7 +153,11 @@ class _Attempt:
         return True
 
     def earlier(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made | None:
-        """Return the thing of an earlier call. None: it made nothing, and this call has the row."""
+        """Return the thing of an earlier call. None: it made nothing, and this call has the row.
+
+        Raises IdempotencyKeyReused, RequestInProgress, and the problems of `find` after a finished
+        call.
+        """
         row = self._rows.find_one({"_id": self._id})
         if row is None:
             raise RequestInProgress(retry_after_seconds=1)
@@ -180,7 +187,7 @@ class _Attempt:
         draw: Draw,
         id_of: Callable[[Made], str] | None,
     ) -> Made:
-        """Return the thing that `make` makes. A refusal deletes the key; a failure keeps it."""
+        """Return the thing that `make` makes; of all failures, only a 4xx frees the key."""
         at = self._row["at"]
         clock = self._runtime.now
         runtime = replace(self._runtime, now=lambda: at, clock=clock, random=self._random())
@@ -207,7 +214,7 @@ class _Attempt:
 
 
 def _as_seen(row: KeyRow) -> Document:
-    """Return the filter of a row that no other attempt has changed."""
+    """Return the filter that matches a row until another attempt changes it."""
     return {"_id": row["_id"], "at": row["at"], "held": row["held"], "done": row["done"]}
 
 

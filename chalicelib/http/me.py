@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownName
 
 _ROLES: tuple[Role, ...] = get_args(Role)
-# A request's headers, with the token, have at most 10 kB; four of its characters are three bytes.
+# API Gateway takes 10 kB of headers; four characters of a token hold three bytes of claims.
 _MAX_CLAIMS_BYTES = 7_680
 ClaimedId = Annotated[str, Field(max_length=_MAX_CLAIMS_BYTES)]
 
@@ -58,7 +58,7 @@ def routes(runtime: Runtime) -> Blueprint:
 
 
 def caller_answer(caller: Principal) -> CallerAnswer:
-    """Return a caller as they see themselves."""
+    """Return the caller's id, name, roles, sites and advertiser."""
     return {
         "id": caller.id,
         "name": caller.name,

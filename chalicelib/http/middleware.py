@@ -35,10 +35,9 @@ _KEPT_BY_NOBODY = "private, no-store"
 
 
 def install(app: Chalice, settings: Settings, outage: Outage) -> None:
-    """Install the middleware.
+    """Install the middleware of problems, headers and the log line, and the front door.
 
-    It also wraps Chalice's own failures, such as a wrong method or content type: every failure has
-    one form.
+    It also turns Chalice's own failures, such as a wrong method or content type, into problems.
     """
     # `Binary` encodes itself. Chalice would check this list twice a call, for 6 µs, and refuse
     # callers without `Accept`.

@@ -13,7 +13,7 @@ STYLES_PATH = "/web/v1/page.css"
 def page_html(title: str, main: str, base_url: str, language: str = 'lang="en"') -> str:
     """Return the HTML of a page that search engines leave out.
 
-    title, main: as HTML. language: the attributes that tell it.
+    title, main: HTML. language: the attributes of `<html>` that name the language.
     """
     return f"""<!doctype html>
 <html {language}>
@@ -52,17 +52,17 @@ class LinkText(NamedTuple):
 
 
 def link_page(text: LinkText, action: str, base_url: str, leads_to: str = "") -> LinkPage:
-    """Return the page of a link in a letter; its button posts to `action`. Without one: "".
+    """Return the page of a link in a letter; its button posts to `action`, empty for no button.
 
-    Programs that scan letters open each link in them: opening a link must change nothing. The
-    answer of the button may lead on to an origin, `leads_to`.
+    Programs that scan letters open each link in them: opening a link must change nothing.
+    `leads_to`: an origin that the button's answer may redirect to.
     """
     main = f"<p>{text.sentence}</p>"
     if action:
         button = f"<button>{escape(text.button)}</button>"
         main += f'\n<form method="post" action="{escape(action)}">{button}</form>'
     language = f'lang="{text.language}" dir="{direction(text.language)}"'
-    # Browsers hold the page that a form leads on to against `form-action`, too.
+    # Browsers apply `form-action` to a redirect after the form, too.
     targets = f"'self' {leads_to}".strip()
     policy = (
         "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; "

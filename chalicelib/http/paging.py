@@ -53,7 +53,7 @@ def _message(payload: bytes, scope: str) -> bytes:
 
 
 Row = TypeVar("Row")
-# A cursor in an answer; a query may have it again.
+# A cursor in an answer, which the next query may send.
 Cursor = Annotated[str, Field(max_length=MAX_CURSOR_CHARACTERS, pattern=r"^[A-Za-z0-9_-]*$")]
 # The field `next` of a page's answer.
 Next = Annotated[
@@ -68,14 +68,14 @@ class Cursors(NamedTuple):
     keys: Sequence[SecretStr]
 
     def position(self, query: PageQuery) -> tuple[Any, ...] | None:
-        """Return the position before a page; None: the first page.
+        """Return the position that a page follows; None: the first page.
 
-        Raises InvalidCursor.
+        Raises InvalidCursor, and Unavailable for a cursor of a newer release.
         """
         return self.place(query.cursor)
 
     def place(self, cursor: str | None) -> tuple[Any, ...] | None:
-        """Return the position of a cursor; None without a cursor. Raises InvalidCursor."""
+        """Return the position of a cursor; None without a cursor. Raises as `position`."""
         return None if cursor is None else tuple(decode_cursor(cursor, self.scope, self.keys))
 
     def following(self, position: Sequence[Any] | None) -> str | None:

@@ -10,7 +10,7 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-# Their cause is the query: the address without it shows the first page.
+# Problems of the query: the address without a query shows the first page.
 _OF_QUERY = (InvalidCursor, InvalidRequest)
 
 

@@ -50,7 +50,7 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
 
 
 def parse_part(value: Any, model: type[Model], name: str) -> Model:
-    """Return a part of a body as a model that another part chose; raises InvalidRequest."""
+    """Return a part of a body as a model; raises InvalidRequest with fields below `name`."""
     try:
         return model.model_validate_json(orjson.dumps(value), strict=True)
     except ValidationError as error:
@@ -58,7 +58,7 @@ def parse_part(value: Any, model: type[Model], name: str) -> Model:
 
 
 def invalid(error: ValidationError) -> errors.InvalidRequest:
-    """Return the problem with pydantic's first errors, without the sent values."""
+    """Return the problem with pydantic's first `MAX_ERRORS` errors, without the sent values."""
     return errors.InvalidRequest(errors=_faults(error))
 
 
@@ -122,7 +122,7 @@ MAX_CURSOR_CHARACTERS = 2_000
 class Input(BaseModel):
     """Input of a client: no further fields, and no coercion in JSON.
 
-    `mends_json`: the model reads spoilt JSON too, by a `model_validate_json` of its own.
+    `mends_json`: the model's own `model_validate_json` repairs damaged JSON.
     """
 
     mends_json: ClassVar[bool] = False
@@ -185,14 +185,15 @@ class RouteRules(NamedTuple):
     - `secrets`: path parameters that work as credentials, such as tokens; the audit omits them.
     - `raises`: the view's own problems.
     - `tag`: the part of the API that lists it.
-    - `takes_idempotency_key`: a repeated call makes nothing twice.
+    - `takes_idempotency_key`: with the same Idempotency-Key, a repeated call makes nothing twice.
     - `needs_idempotency_key`: it refuses a call without a key.
-    - `retired`: its answers say until when the route is there.
+    - `retired`: its answers have the headers `Deprecation` and `Sunset`.
     - `needs_version`: a call names the version that it changes as If-Match.
     - `tells_version`: the answer's ETag is the version.
-    - `rows`: the rows of an answer that the view may have to cut, if its query has no `limit`.
-    - `of_one_site`: whether a person of one site, such as a guest, may call it, by the parameters
-      of the path; None: no such person may. The token of who may not counts as no token.
+    - `rows`: the most rows of an answer, if the query has no `limit`; the router asks for fewer if
+      the answer is too large.
+    - `of_one_site`: decides by the path's parameters whether a person of one site, such as a
+      guest, may call it; None: no such person may. A refused person counts as anonymous.
     """
 
     limit: Limit | LimitOf | None
@@ -211,7 +212,7 @@ class RouteRules(NamedTuple):
 
 
 def accepts_html(raw: ChaliceRequest) -> bool:
-    """Return whether a browser opens this address, and not a program."""
+    """Return whether the call accepts HTML, as a browser does that opens a page."""
     return "text/html" in (raw.headers.get("accept") or "")
 
 
@@ -258,9 +259,9 @@ class Request:
         return bytes(sent)
 
     def query(self, model: type[Model], *, has_strays: bool = False) -> Model:
-        """Parse the query string; `_values_of` says how parameters repeat.
+        """Parse the query string (`_values_of` for repeated names); raises InvalidRequest.
 
-        `has_strays`: leave out names that the model does not have, as trackers add them to links.
+        `has_strays`: ignore names that the model lacks, such as trackers add to links.
         """
         found = self.raw.query_params or MultiDict({})
         given: dict[str, Any] = {
@@ -293,7 +294,7 @@ class Request:
         return rule is not None and rule(self.runtime, self.path, caller)
 
     def principal(self, *roles: Role) -> Principal:
-        """Return the caller, who must have a role of `roles` unless it is empty.
+        """Return the caller; with `roles`, require any of them and audit the call.
 
         Raises Unauthenticated or Forbidden.
         """
@@ -308,13 +309,13 @@ class Request:
 
     @property
     def user_agent(self) -> str | None:
-        """The User-Agent."""
+        """The header User-Agent; None: the call has none."""
         agent: str | None = self.raw.headers.get("user-agent")
         return agent
 
     @property
     def is_by_person(self) -> bool:
-        """Whether a person opens the address now: a visit, a view, a click."""
+        """Whether a person opens the address now: the call is neither ahead nor from a bot."""
         return bots.is_by_person(self.raw.method, self.raw.headers)
 
     @property
@@ -331,7 +332,7 @@ class Request:
 
     @property
     def accepts_html(self) -> bool:
-        """Whether a browser opens this address, and not a program."""
+        """Whether the call accepts HTML, as a browser does that opens a page."""
         return "text/html" in (self.raw.headers.get("accept") or "")
 
     def location(self, path: str) -> dict[str, str]:
@@ -356,10 +357,10 @@ class Request:
 
 
 def _values_of(model: type[BaseModel], name: str, values: list[str]) -> str | list[str]:
-    """Return the values of a parameter of a query, of which there may be several.
+    """Return the value of a query's parameter for its model, however often it repeats.
 
-    A list by commas has the values of all; a parameter that the model does not name has them as
-    they are; any other has the last.
+    A repeated list parameter joins its values by commas. A repeated parameter that the model lacks
+    stays a list. Any other parameter has its last value.
     """
     field = model.model_fields.get(name)
     if len(values) > 1 and field is None:

@@ -19,13 +19,13 @@ Body_co = TypeVar("Body_co", covariant=True)
 
 # Below Lambda's 6,291,556 bytes, with room for headers and for the JSON around the body.
 MAX_BYTES = 5_500_000
-# The body is a string in the payload's own JSON, whose runtimes up to Python 3.11 write ASCII:
-# four bytes of UTF-8 become twelve, and a quotation mark escaped once is escaped again.
+# Lambda sends the body as a string in JSON, which runtimes up to Python 3.11 write in ASCII: four
+# bytes of UTF-8 become twelve, and an escaped quotation mark gets a second escape.
 _BYTES_A_BYTE = 3
 BYTES_A_CHARACTER = 12
-# A control character, which bodies of JSON have as an escape already.
+# The longest escape of an ASCII character: a control character.
 _BYTES_AN_ASCII_CHARACTER = 6
-# Bytes that are no text: 5.6 MB in base64, as sent.
+# The most bytes of an answer that is no text; base64 makes 5.6 MB of them.
 MAX_BINARY_BYTES = 4 * 1024 * 1024
 
 
@@ -34,7 +34,7 @@ def sent_bytes(body: str | bytes) -> int:
     return 4 * ((len(body) + 2) // 3) if isinstance(body, bytes) else len(json.dumps(body))
 
 
-# The most bytes of an answer that is no text.
+# The same in base64, as Lambda sends it.
 BINARY_BYTES_SENT = sent_bytes(bytes(MAX_BINARY_BYTES))
 
 
@@ -113,8 +113,8 @@ class Binary(Response):
     def __init__(self, data: bytes, media_type: str, headers: Mapping[str, str]) -> None:
         named = {
             "Content-Type": media_type,
-            # API Gateway compresses answers that name no encoding. Half a picture, compressed,
-            # would be the half of nothing.
+            # API Gateway compresses an answer that names no encoding, but no browser can use a
+            # compressed part of a picture.
             "Content-Encoding": "identity",
         }
         super().__init__(data, {**named, **headers}, self.status)
@@ -137,7 +137,7 @@ class Pixel(Binary):
     max_bytes = sent_bytes(_PIXEL)
 
     def __init__(self) -> None:
-        # A pixel in a cache would count once for all.
+        # A cached pixel would count many views as one.
         # Pages of any origin show it, even those that name the origins of their parts (COEP).
         named = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
         super().__init__(_PIXEL, "image/gif", named)
@@ -164,7 +164,7 @@ class NoContent(Text):
 def reply(
     value: Any, status: HTTPStatus = HTTPStatus.OK, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Answer with `value` as JSON: models, dataclasses, dates and plain values."""
+    """Return an answer with `value` as JSON: models, dataclasses, dates and plain values."""
     return _Textual(
         body=as_json(value),
         status_code=status,
@@ -173,12 +173,12 @@ def reply(
 
 
 def no_content() -> Response:
-    """Answer 204."""
+    """Return an answer 204, without a body."""
     return NoContent()
 
 
 def problem_response(problem: Problem) -> Response:
-    """Answer with a problem (RFC 9457)."""
+    """Return the answer for a problem (RFC 9457)."""
     return _Textual(
         body=as_json(problem.body()),
         status_code=problem.status,
@@ -198,7 +198,7 @@ def _dump(value: Any) -> Any:
 
 
 class Outcome(NamedTuple):
-    """An answer of a successful call."""
+    """A kind of answer of a view: its status, its media type and the shape of its body."""
 
     status: HTTPStatus
     media_type: str | None
@@ -225,7 +225,7 @@ def outcomes_of(returned: Any) -> Iterator[Outcome]:
 def fits(body: str | bytes) -> bool:
     """Return whether a body fits into an answer.
 
-    Nearly every body fits by its length alone, without a second look at its text.
+    For nearly every body the length alone decides, without encoding the text again.
     """
     if isinstance(body, bytes):
         return len(body) <= MAX_BINARY_BYTES

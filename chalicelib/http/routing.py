@@ -43,8 +43,8 @@ class Caller(NamedTuple):
     roles: tuple[Role, ...]
 
 
-# Whether browsers open a route's address: never, if they ask for HTML, or always. For browsers,
-# names that the query does not know are left out, and problems are pages.
+# When a call of a route counts as a browser's: never, if it accepts HTML, or always. For a browser,
+# the router ignores unknown names in the query, and problems are pages.
 Opened = Literal["never", "as_html", "always"]
 
 
@@ -62,7 +62,7 @@ class Signature(NamedTuple):
         return {name: _decode(self.path[name], name, value) for name, value in given.items()}
 
     def arguments(self, request: Request) -> dict[str, Any]:
-        """Return the arguments beside the path's.
+        """Return the view's other arguments: the caller, the query and the body.
 
         Raises Unauthenticated, Forbidden, InvalidRequest, InvalidJson and BodyTooLarge.
         """
@@ -106,9 +106,10 @@ def signature_of(view: Callable[..., Any], path: str) -> Signature:
 
 
 def _opened(returned: Any) -> Opened:
-    """Return whether browsers open an address with these answers.
+    """Return when browsers open an address with these answers.
 
-    They do if an answer is a redirect, nothing (a pixel), or other than the data of programs.
+    Never if each is a 200 with data for programs. Otherwise, if any is JSON, only a call that
+    accepts HTML counts as a browser's.
     """
     found = [each for each in responses.outcomes_of(returned) if each.status in _FOR_BROWSERS]
     if all(each.media_type in _FOR_PROGRAMS and each.status == HTTPStatus.OK for each in found):
@@ -152,7 +153,7 @@ Route = Callable[..., Callable[[View], View]]
 class Operation(NamedTuple):
     """A declared route; the API's document is made from it.
 
-    A call whose body has another content type than `content_types` is refused; empty: any type.
+    `content_types`: the content types of a body that the route accepts; empty: any type.
     """
 
     method: str
@@ -164,7 +165,7 @@ class Operation(NamedTuple):
 
     @property
     def is_for_browsers(self) -> bool:
-        """Whether browsers open its address, as a page or as a part of one."""
+        """Whether browsers open its address, as a page or as a part of a page."""
         return self.method == "GET" and self.signature.opened != "never"
 
     @property
@@ -206,7 +207,7 @@ def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
 
 
 def _count(request: Request, rules: RouteRules, arguments: Mapping[str, Any]) -> None:
-    """Count a call by the limit of its route; raises TooFast."""
+    """Count a call against its route's limit, if any; raises TooFast and Unauthenticated."""
     if isinstance(rules.limit, Limit):
         request.count(rules.limit)
     elif rules.limit is not None:

@@ -18,7 +18,7 @@ MAX_SPAN: Final[dict[Period, timedelta]] = {
 }
 
 
-# How far the midnight of a date is from that in UTC.
+# The most hours between midnight in a zone and midnight in UTC.
 _MOST_OFFSET = timedelta(hours=14)
 
 
@@ -27,8 +27,8 @@ def check(
 ) -> None:
     """Raise ValueError unless a report starts before it ends, and spans no more than `MAX_SPAN`.
 
-    Days of dates are counted as days, whatever hours a change of the clock adds. Where the zone of
-    one date is not known yet, `span` decides.
+    Between two dates it counts days, whatever hours a change of the clock adds. `time_zone` None:
+    the zone is not known yet, so a date beside an instant has 14 hours of slack; `span` decides.
     """
     length, slack = _length(start, end, time_zone or "UTC"), timedelta()
     if time_zone is None and isinstance(start, datetime) != isinstance(end, datetime):
@@ -48,8 +48,7 @@ def _length(start: datetime | date, end: datetime | date, time_zone: str) -> tim
 def span(start: datetime | date, end: datetime | date, time_zone: str) -> tuple[datetime, datetime]:
     """Return the bounds of a report as instants.
 
-    Raises InvalidRequest unless it starts before it ends, which the zone decides where one bound is
-    a date.
+    Raises InvalidRequest unless the report starts before it ends in the zone.
     """
     first, last = time_zones.instant(start, time_zone), time_zones.instant(end, time_zone)
     if first >= last:

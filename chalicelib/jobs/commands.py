@@ -17,8 +17,8 @@ FUNCTION = "command"
 class Command:
     """Work by name, which returns JSON.
 
-    `required` arguments are texts of one character or more. `optional` arguments have these
-    defaults, and their types.
+    `required`: arguments that are texts of one character or more. `optional`: arguments with their
+    defaults; a value has the type of its default.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Command:
 
 
 class InvalidCommand(ValueError):
-    """An event that is no command with its arguments; the message says why."""
+    """An event with an unknown command or wrong arguments; the message lists the faults."""
 
 
 def declare(app: Chalice, runtime: Runtime, run: Callable[[Runtime, Any], Any]) -> None:

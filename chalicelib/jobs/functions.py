@@ -15,7 +15,7 @@ from chalicelib.runtime import Runtime
 class Deferred:
     """A function by its object reference, `module:function`, imported at its first call.
 
-    `adapter` is the reference of its first argument, if it has one beside those of the call.
+    `adapter`: the reference of an object to pass before the arguments of a call; empty: none.
     """
 
     reference: str
@@ -26,7 +26,7 @@ class Deferred:
         return self.load()(*arguments)
 
     def load(self) -> Callable[..., Any]:
-        """Import the function with its adapter."""
+        """Import the function, and return it with its adapter as first argument."""
         found: Callable[..., Any] = pkgutil.resolve_name(self.reference)
         return partial(found, pkgutil.resolve_name(self.adapter)) if self.adapter else found
 
@@ -63,7 +63,7 @@ def declare_worker(app: Chalice, runtime: Runtime, worker: Worker) -> None:
 
 
 def load(*calls: Callable[..., Any]) -> None:
-    """Import the calls of a function, while its container starts."""
+    """Import the deferred functions among `calls`, while the container starts."""
     for call in calls:
         if isinstance(call, Deferred):
             call.load()

@@ -1,4 +1,4 @@
-"""The outbox of jobs: a transaction notes a job with its cause, and its end deletes it."""
+"""The outbox of jobs: a transaction stores a job with its cause; a finished run deletes it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -124,7 +124,7 @@ def filter_of(*jobs: Job) -> Document:
 
 
 def filter_from(first: Job) -> Document:
-    """Return the filter of the jobs with the ids of `first` and any last id; its own is empty."""
+    """Return the filter of the jobs like `first` with any last id; in `first` this id is empty."""
     # All keys that begin with this key and a colon; the semicolon follows the colon.
     key = _key(first).removesuffix(":")
     return {"_id": {"$gte": f"{key}:", "$lt": f"{key};"}}

@@ -57,7 +57,8 @@ def sweep(
     """Send messages for the documents that are overdue for longest, at most `swept_at_once`.
 
     It first moves their time on, so that the documents behind them get their turn, and concurrent
-    sweeps send for different documents. If SQS accepts no message, the time moves by one lease.
+    sweeps send for different documents. If SQS refuses any message, all of these documents are due
+    again in one lease.
     """
     now, sweep_id = runtime.now(), new_id(runtime.now(), runtime.random)
     overdue = {**kept.where, kept.at: {"$lte": now}}
@@ -78,9 +79,9 @@ def sweep(
 def note_taken(
     runtime: Runtime, rows: MongoCollection[Row], kept: Resending, where: Document
 ) -> None:
-    """Make a document due in one lease, as its worker begins after messages were sent again.
+    """Make a document due in one lease and reset its count, as a worker takes a resent message.
 
-    Work that is too long for a run continues in the next run, which must come soon.
+    The pause may have grown long, but work that outlasts a run must continue soon.
     """
     again = {**where, kept.at: {"$exists": True}}
     rows.update_one(again, {"$set": {kept.at: lease_end(runtime), kept.count: 0}})
@@ -92,7 +93,7 @@ def lease_end(runtime: Runtime) -> datetime:
 
 
 def _lag_of(runtime: Runtime, due: datetime, sent: int) -> timedelta:
-    """Return the time since a document's first message was due, by the pauses after each sent."""
+    """Return the time since a document first became overdue: since `due`, and all former pauses."""
     leases = sum(1 << min(number, MAX_DOUBLINGS) for number in range(sent))
     return runtime.now() - due + leases * timedelta(milliseconds=runtime.settings.lease_ms)
 

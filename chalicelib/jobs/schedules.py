@@ -1,4 +1,4 @@
-"""Jobs that the clock runs: a feature declares its own as data, and one function runs them."""
+"""Jobs that the clock runs: features declare them as data, and Lambda functions run them."""
 
 import contextlib
 import time
@@ -35,7 +35,7 @@ class ScheduledJob:
 
 
 Result = TypeVar("Result")
-# A step of a job; a number is the count of the step's name.
+# A step of a job; a returned number counts under the step's name.
 Step = Callable[[Runtime], Counts | int | None]
 
 
@@ -89,10 +89,10 @@ def run_steps(runtime: Runtime, steps: Mapping[str, Step]) -> dict[str, int]:
 def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str, Result]]:
     """Run named steps in their order; return their results, each with its step's name.
 
-    A step that fails keeps none behind it from its work: a document that fails each time would hold
-    them up for ever, and so would a query that takes too long. Raises the first failure behind the
-    last step, so that the run fails and rings its alarm; an outage of the database, which all steps
-    share, at once.
+    A failing step does not stop the steps behind it: a document that fails each time, or a query
+    that takes too long, would hold them up for ever. Raises the first failure after the last step,
+    so that the run fails and rings its alarm. Raises an outage of the database at once: it would
+    stop every step.
     """
     results: list[tuple[str, Result]] = []
     failures: list[Exception] = []
@@ -111,7 +111,7 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
 
 @contextlib.contextmanager
 def skip_failing(message: str, **fields: str) -> Iterator[None]:
-    """Log a failure of the block, so that the next document has its turn; an outage is raised."""
+    """Log a failure of the block, so that the next document has its turn; raise an outage."""
     try:
         yield
     except (Problem, PyMongoError) as failure:
@@ -122,10 +122,10 @@ def skip_failing(message: str, **fields: str) -> Iterator[None]:
 
 
 def _is_of_all_steps(failure: Exception) -> bool:
-    """Return whether a failure is an outage; a query that takes too long is none.
+    """Return whether a failure is an outage, which stops all steps.
 
-    The server ends it, or the driver, a moment before. Without any server the next step fails at
-    once, since no server is found.
+    A query that takes too long is none: the server or the driver ends it. If the servers are gone,
+    the next step finds none and fails with an outage.
     """
     is_long = isinstance(failure, ExecutionTimeout | NetworkTimeout)
     return isinstance(failure, PyMongoError) and is_outage(failure) and not is_long

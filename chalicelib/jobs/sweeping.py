@@ -52,12 +52,15 @@ class Sweep(Generic[Row]):
             yield row
 
     def due_filter(self, runtime: Runtime) -> Document:
-        """Return the filter of due documents; most partial indexes have the type as condition."""
+        """Return the filter of due documents; `$type` lets MongoDB use most partial indexes."""
         times = {"$type": "date", "$lte": runtime.now() - self.after}
         return {**self.where, self.at: {**self.where.get(self.at, {}), **times}}
 
     def take(self, runtime: Runtime, row: Row, lease: timedelta) -> bool:
-        """Make a document due after a lease; False: another sweep has, or its time has changed."""
+        """Move a document's time to the end of a lease; it is due `after` later.
+
+        False: another sweep took it, or its time has changed.
+        """
         as_read = {"_id": row["_id"], self.at: _time_of(row, self.at)}
         later = {"$set": {self.at: runtime.now() + lease}}
         return self.collection.of(runtime.database).update_one(as_read, later).matched_count == 1

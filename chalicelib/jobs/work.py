@@ -21,7 +21,7 @@ from chalicelib.runtime import Runtime
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
-# Fields of a row only while its task is owed; `due` is when its message is sent again.
+# Fields of a row only while its task is owed; `due`: the time to send its message again.
 WHILE_OWED = ("due", "leased_until", "taken_by", "resends", "resent_by")
 
 
@@ -43,7 +43,10 @@ class Work(Generic[Row]):
     fields: tuple[str, ...] = ()
 
     def take(self, runtime: Runtime, key: Document, change: Document | None = None) -> Row | None:
-        """Lease an owed row to this worker, with a further change; None: none, or leased."""
+        """Lease an owed row to this worker, with a further change, which has no `$set`.
+
+        None: no row owes the task, or another worker has the row.
+        """
         now = runtime.now()
         free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
         taken = {"taken_by": new_id(now, runtime.random), **_lease(runtime), "resends": 0}
@@ -73,7 +76,7 @@ class Work(Generic[Row]):
         return self._update(runtime, row, {"$unset": {"taken_by": "", "leased_until": ""}})
 
     def postpone(self, runtime: Runtime, row: Row, until: datetime, fields: Document) -> bool:
-        """Set fields, and leave the task to a message at `until`; False as of `release`."""
+        """Set fields, and leave the task to a message at `until`; return False as `release`."""
         gone = {"taken_by": "", "leased_until": ""}
         return self._update(runtime, row, {"$set": {**fields, "due": until}, "$unset": gone})
 
@@ -89,7 +92,7 @@ class Work(Generic[Row]):
         return self._update(runtime, row, ended, _values_at_lease(row, unchanged))
 
     def own(self, row: Row) -> Document:
-        """Return the filter of a row while the worker that took it has it."""
+        """Return the filter that matches a row until its lease passes to another worker."""
         of_row = {name: row[name] for name in self.key}
         return {**of_row, **self.owed, "taken_by": row.get("taken_by")}
 

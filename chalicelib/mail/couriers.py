@@ -1,4 +1,4 @@
-"""Ways of letters: to Amazon SES, or into a folder of this machine."""
+"""Couriers of letters: Amazon SES, or a folder of this machine."""
 
 import threading
 from functools import lru_cache
@@ -18,7 +18,7 @@ SECONDS = 10.0
 _CONNECT_SECONDS, _READ_SECONDS = 2.0, 8.0
 _WAY = outgoing.Way()
 _REJECTED = frozenset({"MessageRejected", "BadRequestException"})
-# SES says so of a sender whose domain lost its proof, and of any reader in its sandbox. It passes.
+# SES says so of a sender domain without verification, and of readers in its sandbox. Both may pass.
 _UNVERIFIED = "not verified"
 _FOLDER_SENDER = "plaza@localhost"
 # A tag of letters at SES, which comes back with its events.
@@ -26,10 +26,10 @@ ADDRESS_TAG = "address"
 
 
 class Courier(Protocol):
-    """A way of letters."""
+    """A carrier of letters to their readers."""
 
     def carry(self, letter: PostedLetter) -> Outcome:
-        """Hand a letter on; raises Unavailable if it certainly was not accepted."""
+        """Send a letter; raises Unavailable if the provider certainly has not accepted it."""
 
 
 def courier_of(settings: Settings) -> Courier | None:
@@ -49,7 +49,7 @@ class SesCourier:
         self._configuration_set = configuration_set
 
     def carry(self, letter: PostedLetter) -> Outcome:
-        """Send a letter, once: SES has no key by which it would know a repeat."""
+        """Send a letter without any retry: SES cannot recognise a repeat."""
         from botocore.exceptions import BotoCoreError, ClientError
         from botocore.parsers import ResponseParserError
 
@@ -63,7 +63,7 @@ class SesCourier:
             client = _client()
             _WAY.call(SECONDS, lambda: send(client))
         except ClientError as error:
-            # SES's message may quote the address: no error has it as its cause.
+            # SES's message may quote the address, so no further error has this error as its cause.
             return _outcome_of(error)
         except (BotoCoreError, ResponseParserError, TimeoutError) as error:
             if not has_begun.is_set() or _never_arrived(error):
@@ -83,7 +83,7 @@ class SesCourier:
 
 
 def _outcome_of(error: Any) -> Outcome:
-    """Return the outcome of an answer that is an error; raises Unavailable for a passing one."""
+    """Return the outcome of SES's error; raises Unavailable if a later attempt may succeed."""
     response: Any = error.response
     told = response.get("Error", {})
     if told.get("Code") in _REJECTED:
@@ -133,7 +133,7 @@ def _client() -> Any:
 
 
 class FolderCourier:
-    """A folder of this machine, a file for each letter; for trying."""
+    """A folder of this machine with a file for each letter, for trials."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

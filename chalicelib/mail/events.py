@@ -1,6 +1,6 @@
-"""Letters that came back, and readers who called a letter spam, as SES tells of them.
+"""Events of SES: bounces of letters, and complaints of readers about spam.
 
-SES publishes an event to SNS, which sends it to the queue of letters as it is.
+SES publishes an event to SNS, which passes it unchanged to the queue of letters.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class MailEvent(_Part):
 
 
 def heed(runtime: Runtime, event: MailEvent) -> None:
-    """Turn mail off for an address whose letter came back for good, or met a complaint."""
+    """Log an event; after a permanent bounce or a complaint, turn mail off for the address."""
     is_complaint = event.event == "Complaint"
     refuses = is_refusal(event)
     if refuses:
@@ -78,7 +78,7 @@ def _refuse(runtime: Runtime, keys: Sequence[str], why: Literal["bounced", "comp
 
 
 def allow(runtime: Runtime, keys: Sequence[str]) -> None:
-    """Send letters again to an address with these hashes."""
+    """Delete the refusals of an address with these hashes: it takes letters again."""
     REFUSALS.of(runtime.database).delete_many({"_id": {"$in": list(keys)}})
 
 

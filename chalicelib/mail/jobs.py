@@ -1,4 +1,4 @@
-"""The worker that sends letters and hears of returned letters."""
+"""The worker that sends letters and handles bounces and complaints."""
 
 from typing import Any
 

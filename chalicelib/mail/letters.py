@@ -24,9 +24,9 @@ from chalicelib.observability import metrics
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# No reader waits longer for a letter; what it says may be out of date.
+# A letter that waits longer ends as `late`: its text may be out of date.
 WORTH_SENDING = timedelta(hours=1)
-# A worker that began is over: Lambda ends it after half a minute.
+# After this time a worker is certainly over: Lambda ends it after half a minute.
 OUTLIVES_WORKER = timedelta(minutes=5)
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -87,11 +87,11 @@ def refuses_letters(runtime: Runtime, address: str) -> bool:
 def may_have(
     runtime: Runtime, address: str, withheld_at: str = "", *, limit: Limit = MAILBOX_LETTERS
 ) -> bool:
-    """Count a letter of a limit to a mailbox; return whether the mailbox may have one more.
+    """Count a letter to a mailbox against a limit; return False if the limit allows no more now.
 
-    Addresses that differ after a plus alone lead to one mailbox. A letter that a site withholds
-    counts for this site alone: strangers must not use up the letters of a mailbox by letters that
-    it never gets.
+    Addresses that differ only after a plus lead to one mailbox. `withheld_at`: the site that
+    withholds the letter, which counts for this site alone: strangers must not use up a mailbox's
+    limit with letters that it never gets.
     """
     local, _, domain = address.rpartition("@")
     mailbox = f"{local.partition('+')[0] or local}@{domain}"
@@ -106,9 +106,9 @@ def may_have(
 def queue(runtime: Runtime, draft: Draft, *, is_withheld: bool = False) -> None:
     """Store a letter and send its message; a letter with the same id stays as it is.
 
-    The worker finds out whether the address takes mail: a caller does the same for every
-    address, and for a withheld letter, which no worker sends. Raises MailOff and
-    Misconfigured.
+    `is_withheld`: no worker sends the letter. The worker, not this call, checks whether the address
+    takes mail: a call does the same for every address, so its time reveals nothing. Raises
+    MailOff, and Misconfigured without signing keys.
     """
     if not is_on(runtime):
         raise MailOff
@@ -134,10 +134,11 @@ def queue(runtime: Runtime, draft: Draft, *, is_withheld: bool = False) -> None:
 
 
 def send(runtime: Runtime, letter_id: str) -> None:
-    """Send a letter that waits, to an address that takes mail; otherwise do nothing.
+    """Send a waiting letter, or end it as `unwanted` if its address takes no mail.
 
-    Raises Unavailable while the provider takes no letters; the letter waits on, as it does if the
-    database fails before the call.
+    Without a courier, or if no letter with this id waits, do nothing. Raises Unavailable while the
+    provider takes no letters; the letter waits on. So it does if the database fails before the
+    claim.
     """
     courier = courier_of(runtime.settings)
     if courier is None:
@@ -146,7 +147,7 @@ def send(runtime: Runtime, letter_id: str) -> None:
     found = LETTERS.of(runtime.database).find_one(waits, {"address_keys": 1})
     if found is None:
         return
-    # Before the claim: a database that fails here may fail as well at taking a claim back.
+    # Before the claim: if the database fails here, it might also fail to undo a claim.
     is_wanted = events.takes_mail(runtime, found["address_keys"])
     letter = _claim(runtime, letter_id)
     if letter is None:
@@ -186,7 +187,7 @@ def _claim(runtime: Runtime, letter_id: str) -> Letter | None:
 
 
 def _end(runtime: Runtime, letter: Letter, state: State) -> None:
-    """Note a letter's end, and forget its address and its text."""
+    """Store a letter's final state, and delete its address and text."""
     of_worker = {"_id": letter["_id"], "state": "sending"}
     LETTERS.of(runtime.database).update_one(of_worker, _end_update(state))
     fields = {"kind": letter["kind"], "outcome": state, **_counts(state)}
@@ -208,7 +209,7 @@ def _end_update(state: State) -> Document:
 def tend(runtime: Runtime) -> dict[str, int]:
     """Send messages again for letters that wait, and end overdue letters.
 
-    Returns the numbers of the letters that a worker left while sending, and of the late ones.
+    Return the numbers of `unknown` letters, of workers that stopped while sending, and of `late`.
     """
     now, found = runtime.now(), LETTERS.of(runtime.database)
     left = {"state": "sending", "claimed": {"$lte": now - OUTLIVES_WORKER}}

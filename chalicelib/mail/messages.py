@@ -1,4 +1,4 @@
-"""The message of a letter that waits."""
+"""The message that asks a worker to send a letter."""
 
 from typing import ClassVar, Literal
 
@@ -6,7 +6,7 @@ from chalicelib.messaging import Message
 
 
 class SendLetter(Message):
-    """Send a stored letter; the message has its id alone, and no address."""
+    """Send a stored letter; `letter` is its id, and no message has an address."""
 
     queue: ClassVar[str] = "mail"
     type: Literal["send-letter"] = "send-letter"

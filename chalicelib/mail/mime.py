@@ -1,4 +1,4 @@
-"""Letters as messages of MIME (RFC 5322, RFC 2045), the same for each courier."""
+"""Letters as MIME messages (RFC 5322, RFC 2045), the same for each courier."""
 
 from email.header import Header
 from email.message import EmailMessage
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 
 class PostedLetter(NamedTuple):
-    """A letter as a courier takes it; `address_key` is the hash of `to`.
+    """The input of a courier; `address_key` is the keyed hash of `to`.
 
-    `html` and `stop_url` are "" in a letter that has none.
+    `html` and `stop_url` are "" in a letter without them.
     """
 
     id: str
@@ -26,14 +26,14 @@ class PostedLetter(NamedTuple):
         return f"PostedLetter({self.id!r}, ...)"
 
 
-# ASCII alone, so that no server on the way has to encode a signed letter anew.
+# ASCII alone: a server on the way that encoded a letter anew would break its signature.
 _POLICY = SMTP.clone(cte_type="7bit")
 
 
 def message_of(letter: PostedLetter, sender: str) -> bytes:
-    """Return a letter as a message in ASCII: as text, or as text and HTML.
+    """Return the ASCII bytes of a letter's message: text alone, or text and HTML as alternatives.
 
-    Raises ValueError for a header that has a line break.
+    Raises ValueError for a header with a line break.
     """
     heads = {
         "From": sender,
@@ -53,7 +53,10 @@ def message_of(letter: PostedLetter, sender: str) -> bytes:
 
 
 def _header(name: str, text: str) -> str:
-    """Return a header with a text as it is; `EmailMessage` decodes encoded words in it first."""
+    """Return a header line; raise ValueError for a text with a line break.
+
+    `EmailMessage` would decode encoded words in the text first; here they stay literal.
+    """
     if len(f"{text}.".splitlines()) > 1:
         raise ValueError("a header is a line")
     if not text.isascii() or "=?" in text:

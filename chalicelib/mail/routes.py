@@ -1,4 +1,4 @@
-"""Trying the mail of a deployment over HTTP."""
+"""The route that sends a trial letter from a deployment."""
 
 from typing import Annotated
 

@@ -18,16 +18,18 @@ from chalicelib.jobs.resending import Resending
 State = Literal["waiting", "sending", "sent", "rejected", "unwanted", "unknown", "late"]
 # A deployment has a few signing keys while it rotates them.
 MAX_KEYS = 10
-# Longer than a message can be in a queue and its dead letters: a repeat finds the row.
+# Longer than a message lives in a queue and its dead-letter queue: a repeat finds the row.
 KEPT = timedelta(days=15)
 
 
 class Letter(TypedDict):
     """A letter; a repeat of its cause has the same `_id`.
 
-    `address_keys` are the keyed hashes of its address, the first by the key that signs. `to`,
-    `subject`, `text`, `language`, `html` and `stop_url` end with the sending. The schedule sends
-    its message again at `due`; a worker began to send at `claimed`.
+    - `address_keys`: the keyed hashes of its address, the first by the key that signs now.
+    - `due`: the time at which the schedule sends its message again.
+    - `claimed`: the time at which a worker began to send it.
+
+    A letter in a final state has none of the fields in UNTIL_SENT.
     """
 
     _id: str
@@ -48,7 +50,7 @@ class Letter(TypedDict):
     resent_by: NotRequired[str]
 
 
-# Fields of a letter only while it is not at an end.
+# The fields of a `waiting` or `sending` letter alone.
 UNTIL_SENT = (
     *("to", "subject", "text", "language", "html", "stop_url"),
     *("due", "claimed", "resends", "resent_by"),
@@ -67,7 +69,7 @@ RESENDING = Resending(at="due", where={"state": "waiting"})
 
 
 class MailRefusal(TypedDict):
-    """An address that takes no mail; `_id` is its keyed hash, and nothing says whose it is."""
+    """An address that takes no mail; `_id` is its keyed hash, and the row names no person."""
 
     _id: str
     why: Literal["bounced", "complained"]

@@ -1,4 +1,4 @@
-"""Marks that people gave elsewhere, which count as any mark."""
+"""Import of marks from another system; they count as any mark."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from chalicelib.marks.changes import delta
 from chalicelib.marks.shapes import MARKS, NOTHING, Kind, Mark, counted_of, mark_id
 from chalicelib.runtime import Runtime
 
-# A transaction's writes, so that it holds no other writer for long.
+# Marks in a transaction: few, so that it holds up other writers only briefly.
 _AT_ONCE = 1_000
 
 
@@ -27,9 +27,10 @@ class GivenMark(NamedTuple):
 
 
 def add(runtime: Runtime, kind: Kind, given: Sequence[GivenMark]) -> None:
-    """Store marks and count them; a mark that its person has on the thing already stays.
+    """Store and count marks; if a person has a mark on a thing already, that mark stays as it is.
 
-    A step is one transaction, so that a repeat after a crash counts no mark twice.
+    Each 1,000 marks are one transaction with their counts: a repeat after a crash counts no mark
+    twice.
     """
     for first in range(0, len(given), _AT_ONCE):
         _add(runtime, kind, given[first : first + _AT_ONCE])
@@ -56,7 +57,7 @@ def _add(runtime: Runtime, kind: Kind, given: Sequence[GivenMark]) -> None:
 
 
 def _counting(runtime: Runtime, kind: Kind, made: Sequence[Mark]) -> list[Document]:
-    """Return the update that counts marks, which tell nothing of the pace of marks here."""
+    """Return the update that counts marks, but leaves the pace of marks: they are not recent."""
     counted = delta((NOTHING, counted_of(mark)) for mark in made)
     return counters.stages(kind, counted._replace(marks=0), runtime.now(), runtime.bounds.marks)
 

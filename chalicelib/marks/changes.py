@@ -1,4 +1,4 @@
-"""Changes of a person's mark: the rules in Python, and the same rules within an update."""
+"""Changes of a person's mark: the rules in Python, and the same rules as an update pipeline."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ class Vote(NamedTuple):
 
     @property
     def adds(self) -> bool:
-        """Return whether the change makes a mark where none was."""
+        """Return whether the change makes a mark if the person has none."""
         return self.value != 0
 
 
@@ -37,10 +37,13 @@ class React(NamedTuple):
 
 
 class Flag(NamedTuple):
-    """A report to moderators, or its withdrawal; a waiting report keeps its weight.
+    """A report to moderators, or its withdrawal (`adds` False).
 
-    After the moderators' decision a report stays as it is until the text has another `revision`.
-    `owes` is a condition on the counter: if true, the thing must be held back or queued.
+    A repeat changes the reason and note of a waiting report, and leaves its weight. After the
+    moderators' decision a report stays unchanged until the text has another `revision`.
+
+    weight: the report's part in the counter's `flags`. is_heard: moderators have to see it.
+    owes: a condition on the counter; if true, the thing must be held back or queued.
     """
 
     reason: str
@@ -57,7 +60,7 @@ Change = Vote | React | Flag
 
 
 class Delta(NamedTuple):
-    """The changes of a thing's counts, and the number of marks that change them."""
+    """The changes of a thing's counts; `marks`: the number of summed changes, for the pace."""
 
     up: int = 0
     down: int = 0
@@ -68,12 +71,12 @@ class Delta(NamedTuple):
 
     @property
     def is_nothing(self) -> bool:
-        """Return whether every count stays as it is."""
+        """Return whether all counts stay the same, whatever `marks` is."""
         return not (self.up or self.down or self.reactions or self.flags or self.reports)
 
 
 def apply(state: State, change: Change) -> State:
-    """Return a person's state after a change; raises TooManyReactions."""
+    """Return a person's state after a change; raise TooManyReactions above MAX_REACTIONS."""
     if isinstance(change, Flag):
         return _apply_flag(state, change)
     after = state._replace(vote=change.value) if isinstance(change, Vote) else _react(state, change)
@@ -118,15 +121,15 @@ def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
 
 
 def _part_for_all(state: State) -> State:
-    """Return the part of a state that counts for all."""
+    """Return the part of a state that counts: of a shadowed person, the flag alone."""
     return state._replace(vote=0, reactions=()) if state.is_shadowed else state
 
 
 def stage(change: Change, user_id: str, now: datetime) -> Document:
     """Return the stage of an update that changes a mark as `apply` does.
 
-    One reaction too many changes nothing, and neither does a repeat. A flag does not make its mark
-    younger.
+    A reaction above MAX_REACTIONS changes nothing, where `apply` raises. A repeat and a flag leave
+    the mark's time `at`.
     """
     before: Document = {
         "vote": {"$ifNull": ["$vote", 0]},
@@ -142,14 +145,14 @@ def stage(change: Change, user_id: str, now: datetime) -> Document:
     if not isinstance(change, Flag):
         after["shadowed"] = _shadow_of(after, change)
     is_same = {"$and": [{"$eq": [before[name], after[name]]} for name in before]}
-    # A mark without a time is new.
+    # A new mark has no time yet.
     is_kept = {"$and": [is_same, {"$gt": ["$at", None]}]}
     at = {"$cond": [is_kept, "$at", now]}
     return {"$set": {**after, "user_id": {"$literal": user_id}, "at": at}}
 
 
 def _shadow_of(after: Document, change: Vote | React) -> Document:
-    """Return the stored `shadowed`: an empty mark has none, and a refused reaction changes none."""
+    """Return the stored `shadowed`; an empty mark has none, a refused reaction changes nothing."""
     is_so = {"$eq": ["$shadowed", True]}
     wanted: Any = is_so if change.is_shadowed is None else change.is_shadowed
     if isinstance(change, React) and change.adds:
@@ -160,7 +163,7 @@ def _shadow_of(after: Document, change: Vote | React) -> Document:
 
 
 def _flag(change: Flag, now: datetime) -> Any:
-    """Return the stored flag: a waiting flag keeps its first weight and time."""
+    """Return the stored flag: a repeat of a waiting flag changes its reason and note alone."""
     is_decided = {
         "$and": [
             {"$ifNull": ["$flag.outcome", False]},
@@ -175,7 +178,7 @@ def _flag(change: Flag, now: datetime) -> Any:
     }
     first = {"at": now, "weight": change.weight, "is_heard": change.is_heard}
     kept = {name: {"$cond": [waits, f"$flag.{name}", value]} for name, value in first.items()}
-    # An operator: a plain document would merge into the earlier flag, with its outcome.
+    # `$mergeObjects` replaces the earlier flag; `$set` would merge a plain document into the flag.
     return {"$cond": [is_decided, "$flag", {"$mergeObjects": [{**said, **kept}]}]}
 
 

@@ -1,7 +1,7 @@
 """Counters of marks: the counts on a thing's own document, and the pace of their changes.
 
-The update that counts a mark also promotes a hot thing to batches. So that takes no other write,
-and all containers agree on it.
+The update that counts a mark also stores the thing's design: a hot thing counts in batches. So a
+change of design takes no further write, and all containers see the same design.
 """
 
 from collections.abc import Mapping
@@ -27,12 +27,12 @@ def of(kind: Kind, database: Database[Document]) -> MongoCollection[Any]:
 
 
 def filter_of(kind: Kind, thing_id: str) -> Document:
-    """Return the filter of a thing's counter; no match for a thing without counts."""
+    """Return the filter of a thing's counter; it matches no thing outside the kind's `keeps`."""
     return {**kind.key(thing_id), **kind.keeps}
 
 
 def stages(kind: Kind, change: Delta, now: datetime, bounds: MarkBounds) -> list[Document]:
-    """Return the update of a counter by a sum of changes."""
+    """Return the pipeline that adds a sum of changes to a counter, and sets its derived fields."""
     counts: Document = {}
     for name, by in (("up", change.up), ("down", change.down)):
         if by:
@@ -49,13 +49,16 @@ def stages(kind: Kind, change: Delta, now: datetime, bounds: MarkBounds) -> list
 
 
 def owing(owes: Mapping[str, Any], now: datetime) -> Document:
-    """Return the stage that notes the time since which a thing must be held back or queued."""
+    """Return the stage that sets `hold_at` while `owes` is true, and else removes it.
+
+    A `hold_at` that is there stays.
+    """
     since = {"$cond": [owes, {"$ifNull": ["$hold_at", now]}, "$$REMOVE"]}
     return {"$set": {"hold_at": since}}
 
 
 def _sum(key: str, by: int) -> Document:
-    """Return the new count of a reaction; a count of 0 goes."""
+    """Return the new count of a reaction; a count of 0 has no field."""
     if not is_key(key):
         raise ValueError(f"{key!r} is no key of a reaction")
     total = {"$add": [{"$ifNull": [f"$reactions.{key}", 0]}, by]}
@@ -63,7 +66,10 @@ def _sum(key: str, by: int) -> Document:
 
 
 def _marking(marks: int, now: datetime, bounds: MarkBounds) -> Document:
-    """Return the number of marks in this minute, and the design for the next marks."""
+    """Return the new `marking`: the marks of this minute, and the design for the next marks.
+
+    A folded thing stays folded until `quiet_minutes` pass without a counted mark.
+    """
     minute = now.replace(second=0, microsecond=0)
     before = {"$cond": [{"$eq": [_MINUTE, minute]}, "$marking.marks", 0]}
     total = {"$add": [before, marks]}
@@ -83,9 +89,9 @@ def add(
     changes: list[tuple[str, list[Document]]],
     session: ClientSession,
 ) -> set[str]:
-    """Update the counters of things, each by its stages; return the things without a counter.
+    """Update the counters of things by their stages; return the ids of things without a counter.
 
-    Comes last in its transaction: all people's marks write the same counter.
+    Call it last in a transaction: all people's marks on a thing write the same counter.
     """
     rows = of(kind, database)
     updates = [UpdateOne(filter_of(kind, id_), update) for id_, update in sorted(changes, key=_id)]

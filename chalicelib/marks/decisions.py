@@ -1,4 +1,4 @@
-"""Deciding on the flags of a thing: they were right or wrong, and count no longer."""
+"""Moderators' decisions on the flags of a thing, right or wrong; decided flags do not count."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -10,12 +10,12 @@ from chalicelib.marks import counters
 from chalicelib.marks.shapes import BY_FLAG, FLAGGED, MARKS, Kind, Outcome, marks_on
 from chalicelib.runtime import Runtime
 
-# Receives the ids of the people who flagged, within the transaction of a decision.
+# Called in a decision's transaction with the ids of the people who flagged; never with none.
 Credit = Callable[[Sequence[str], ClientSession], None]
 
 
 class FlagDecision(NamedTuple):
-    """The moderators' outcome for the flags on a revision of a text, and the counter's update."""
+    """A moderators' decision: the outcome, the text's revision, and the counter's `update`."""
 
     outcome: Outcome
     revision: int
@@ -24,9 +24,9 @@ class FlagDecision(NamedTuple):
 
 
 def decide(runtime: Runtime, kind: Kind, thing_id: str, decision: FlagDecision) -> list[str]:
-    """Decide on the flags that wait on a thing; return the ids of the people who flagged it.
+    """Decide on the waiting flags of a thing; return the ids of the people who gave them.
 
-    A simultaneous flag belongs to the decision or counts after it: both write the counter.
+    A concurrent flag belongs to the decision or counts after it, since both write the counter.
     """
     marks = MARKS.of(runtime.database)
     waiting = {**marks_on(kind, thing_id), **FLAGGED, "flag.outcome": {"$exists": False}}

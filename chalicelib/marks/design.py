@@ -1,7 +1,7 @@
-"""The contract of counting marks; `direct` and `folded` are its two designs.
+"""The contract for counting marks; `direct` and `folded` are its two designs.
 
-Both keep one invariant at every commit: a thing's counts are the sum of its marks' `counted`
-parts. So each design may follow the other, and a thing can change its design at any moment.
+At every commit of either design, a thing's counts are the sum of its marks' `counted` parts. So a
+thing can change its design at any moment.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -12,7 +12,10 @@ from chalicelib.runtime import Runtime
 
 
 class Marked(NamedTuple):
-    """A person's present state on a thing, and the thing's counter."""
+    """A person's new state on a thing, and the thing's counter.
+
+    `direct` returns the counter after the change, `folded` the counter that the caller read.
+    """
 
     mine: State
     counter: Any
@@ -22,9 +25,9 @@ class Design(Protocol):
     """A way of storing a mark and counting it."""
 
     def place(self, runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
-        """Store a person's change of a mark on a thing, and have it counted.
+        """Store a person's change of a mark, and count it now or have a worker count it.
 
-        A repeat changes nothing. Raises TooManyReactions, and the kind's own problem for a missing
-        thing.
+        A repeat changes nothing. Raises TooManyReactions. `direct` raises the kind's problem for a
+        missing thing; `folded` does not, and its worker deletes the mark.
         """
         ...

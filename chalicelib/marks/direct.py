@@ -16,7 +16,7 @@ _OWED = ["counted", "due", "resends", "resent_by"]
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
-    """Store a change of a mark and count it, both or neither; the counts are exact at once."""
+    """Store and count a change of a mark in one transaction; the counts are exact at once."""
     rows = MARKS.of(runtime.database)
     key = {"_id": thing.mark_of(user_id)}
 
@@ -44,7 +44,7 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
 
 
 def _check_takes(runtime: Runtime, thing: Thing, user_id: str, session: ClientSession) -> None:
-    """Raise the kind's problem for a thing that takes no mark of the person, or no longer."""
+    """Raise the kind's problem unless the thing takes marks of the person now."""
     where = {**counters.filter_of(thing.kind, thing.id), **thing.kind.takes(user_id)}
     if counters.of(thing.kind, runtime.database).find_one(where, {"_id": 1}, session=session):
         return
@@ -52,7 +52,7 @@ def _check_takes(runtime: Runtime, thing: Thing, user_id: str, session: ClientSe
 
 
 def _of_text(runtime: Runtime, thing: Thing, change: Change, session: ClientSession) -> Change:
-    """Return a flag with the revision of its text, as this transaction reads it."""
+    """Return a flag with the text's revision in this transaction; another change as it is."""
     if not isinstance(change, Flag):
         return change
     counter = counters.of(thing.kind, runtime.database).find_one(
@@ -77,7 +77,10 @@ def _after(before: Mark | None, change: Change) -> State:
 def _count(
     runtime: Runtime, thing: Thing, user_id: str, counted_as: _Counted, session: ClientSession
 ) -> Any:
-    """Count a change; last, since all people's marks write the same counter."""
+    """Count a change, and return the counter; raise the kind's problem for a missing thing.
+
+    Call it last: all people's marks on a thing write the same counter.
+    """
     kind, change, now = thing.kind, counted_as.change, runtime.now()
     stages = counters.stages(kind, counted_as.by, now, runtime.bounds.marks)
     if isinstance(change, Flag) and change.adds:

@@ -4,7 +4,7 @@ from chalicelib.errors import Problem
 
 
 class TooManyReactions(Problem):
-    """The caller has as many different reactions to this as one person may have."""
+    """The caller has MAX_REACTIONS different reactions to the thing already."""
 
     status = 409
     code = "too_many_reactions"

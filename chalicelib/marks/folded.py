@@ -1,7 +1,7 @@
-"""The folded design: a mark has its wanted and its counted state, and a worker counts by batch.
+"""The folded design: a mark has a wanted and a counted state, and a worker counts in batches.
 
-A message names a mark; only the mark has the state. So a message may come twice, late or never: a
-repeat finds nothing to count, and a sweep finds marks without messages.
+A message has the id of a mark, and the mark has the state. So a message may come twice, late or
+never: a repeat finds nothing to count, and a sweep sends the message of an overdue mark again.
 """
 
 from collections import defaultdict
@@ -38,7 +38,10 @@ _OWED = {"counted": "", "due": "", "resends": "", "resent_by": ""}
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
-    """Store a change of a mark, by one update, and send a message for its counting."""
+    """Store a change of a mark by one update; send its message if a worker has to count it.
+
+    Raises TooManyReactions. The returned counter lacks the change.
+    """
     key, now = {"_id": thing.mark_of(user_id)}, runtime.now()
     mark = MARKS.of(runtime.database).find_one_and_update(
         key,
@@ -57,11 +60,11 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
 
 
 def _remembering() -> Document:
-    """Return the stage that notes the counted state: all that counts if nothing is owed."""
+    """Return the stage that sets a missing `counted`: the mark's present opinion, all counted."""
     return {"$set": {"counted": {"$ifNull": ["$counted", _COUNTING]}}}
 
 
-# The opinion of a mark that counts for all: none of a shadowed person.
+# The part of a mark that counts: its opinion, or none if the mark is shadowed.
 _COUNTING: Document = {
     "$cond": [
         {"$eq": ["$shadowed", True]},
@@ -72,9 +75,9 @@ _COUNTING: Document = {
 
 
 def _owing(due: datetime) -> Document:
-    """Return the stage that stores the counted state and its time while something is owed.
+    """Return the stage that leaves `counted` and `due` only while a change is uncounted.
 
-    An empty mark has a time too: a fold deletes it.
+    An empty mark has `due` even if its change needs no counting, so that `fold` deletes the mark.
     """
     is_counted: Document = {
         "$let": {
@@ -99,7 +102,10 @@ def _owing(due: datetime) -> Document:
 
 
 def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
-    """Count the owed parts of these marks, in one transaction; return the number of marks."""
+    """Count the uncounted changes of marks in one transaction; return the number of counted marks.
+
+    It deletes empty marks, and leaves marks of unknown kinds to a newer release.
+    """
     database, ids = runtime.database, sorted(set(mark_ids))
 
     def work(session: ClientSession) -> int:
@@ -118,7 +124,7 @@ def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
 
 
 def _settle(database: Database[Document], marks: Iterable[Mark], session: ClientSession) -> None:
-    """Note that marks are counted, and delete empty marks."""
+    """Remove `counted` and `due` from marks, and delete empty marks."""
     rows = MARKS.of(database)
     said = [mark for mark in marks if wanted_of(mark) != NOTHING]
     empty = [mark["_id"] for mark in marks if wanted_of(mark) == NOTHING]
@@ -137,7 +143,7 @@ def _by_kind(kinds: Kinds, marks: Iterable[Mark]) -> list[tuple[Kind, list[Mark]
 
 
 def _count(runtime: Runtime, kind: Kind, marks: list[Mark], session: ClientSession) -> None:
-    """Add the owed parts to the counters of things, and delete the marks of missing things."""
+    """Add the marks' uncounted changes to their counters; delete the marks of missing things."""
     on: dict[str, list[Mark]] = defaultdict(list)
     for mark in marks:
         on[thing_of(mark["_id"])[1]].append(mark)

@@ -1,4 +1,4 @@
-"""Giving a person's marks to another person, whose own mark on a thing goes before."""
+"""Transfer of a person's marks to another person, whose own mark on a thing has precedence."""
 
 from typing import cast
 
@@ -25,10 +25,11 @@ _OWED = ("counted", "due", "resends", "resent_by")
 
 
 def give(runtime: Runtime, kind: Kind, prefix: str, giver: str, to: str) -> None:
-    """Give a person's marks on things with a prefix, which ends with a slash, to another person.
+    """Transfer a person's marks to another person, on things whose ids begin with a prefix.
 
-    Opinions of the other person stay, and the given marks add to them. A step is one mark in one
-    transaction, so that a repeat after a crash counts no mark twice.
+    The prefix ends with a slash. The receiver's vote and flag stay; a missing vote or flag, and
+    more reactions, come from the giver. Each mark is one transaction with its counts: a repeat
+    after a crash counts no mark twice.
     """
     for mark in MARKS.of(runtime.database).find(filter_of(kind, prefix, giver), {"_id": 1}):
         _give(runtime, kind, mark["_id"], to)
@@ -42,7 +43,10 @@ def filter_of(kind: Kind, prefix: str, user_id: str) -> Document:
 
 
 def withdraw(runtime: Runtime, kind: Kind, thing_id: str, user_id: str) -> None:
-    """Withdraw a person's vote and waiting flag on a thing in any state; reactions stay."""
+    """Withdraw a person's vote and waiting flag on a thing; reactions and a decided flag stay.
+
+    It works in any state of the thing, and leaves the pace of marks.
+    """
     key = mark_id(kind, thing_id, user_id)
 
     def work(session: ClientSession) -> None:
@@ -77,7 +81,10 @@ def _give(runtime: Runtime, kind: Kind, given_id: str, to: str) -> None:
 
 
 def _join(given: Mark, own: Mark | None) -> Mark:
-    """Return a person's mark with the missing opinions from a given mark."""
+    """Return the receiver's mark with its missing parts from the given mark.
+
+    If just one of the two marks is shadowed, the receiver's opinion stays alone, unless empty.
+    """
     if own is None:
         return given
     made: Mark = {**own}
@@ -86,7 +93,7 @@ def _join(given: Mark, own: Mark | None) -> Mark:
     is_silent = not (own["vote"] or own["reactions"])
     if is_silent and given.get("shadowed"):
         made["shadowed"] = True
-    # A vote that counts for all and a vote that counts for its person alone do not mix.
+    # A mark is shadowed as a whole: it cannot join a vote that counts with a shadowed vote.
     if is_silent or own.get("shadowed", False) == given.get("shadowed", False):
         made["vote"] = own["vote"] or given["vote"]
         both = dict.fromkeys([*own["reactions"], *given["reactions"]])
@@ -95,12 +102,12 @@ def _join(given: Mark, own: Mark | None) -> Mark:
 
 
 def _settle(mark: Mark) -> Mark:
-    """Return a mark of which the counter has all."""
+    """Return a mark without the fields of an uncounted change; the caller counts the change."""
     return cast("Mark", {name: value for name, value in mark.items() if name not in _OWED})
 
 
 def _store(runtime: Runtime, mark: Mark, session: ClientSession) -> None:
-    """Store a mark; an empty mark goes."""
+    """Store a mark, or delete an empty mark."""
     rows, key = MARKS.of(runtime.database), {"_id": mark["_id"]}
     if wanted_of(mark) == NOTHING:
         rows.delete_one(key, session=session)
@@ -115,7 +122,7 @@ def _count(
     changes: list[tuple[State, State]],
     session: ClientSession,
 ) -> None:
-    """Count changes, which tell nothing of the pace of marks; a missing thing has no counts."""
+    """Count changes without a change of the pace; do nothing for a missing thing."""
     by = delta(changes)._replace(marks=0)
     if not by.is_nothing:
         stages = counters.stages(kind, by, runtime.now(), runtime.bounds.marks)

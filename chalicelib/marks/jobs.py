@@ -1,4 +1,4 @@
-"""The worker that counts marks by batch, and the schedule for overdue marks."""
+"""The worker that counts marks in batches, and the schedule for overdue marks."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 
 
 def count_marks(kinds: Kinds, runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
-    """Count a batch of marks of these kinds."""
+    """Count the marks of an SQS event together; return its failed records."""
 
     def handle(batch: list[CountMark]) -> None:
         fold(runtime, kinds, [message.mark_id for message in batch])

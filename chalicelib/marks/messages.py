@@ -1,4 +1,4 @@
-"""The message of uncounted marks."""
+"""The message that asks a worker to count a mark."""
 
 from typing import ClassVar, Literal
 
@@ -8,7 +8,7 @@ from chalicelib.messaging import Message
 
 
 class CountMark(Message):
-    """Count the uncounted change of a mark."""
+    """Count the uncounted change of a mark; `mark_id` is its `_id`."""
 
     queue: ClassVar[str] = "marks"
     type: Literal["count"] = "count"

@@ -1,4 +1,4 @@
-"""Carrying marks to a thing's new id, within a transaction of the feature."""
+"""Moving marks to a thing's new id, within a transaction of the caller."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, mark_id, m
 
 
 class Carried(NamedTuple):
-    """The number of carried marks, and the changes of the counters that they left and reached."""
+    """The number of moved marks, and their counts on the old id (`left`) and new id (`arrived`)."""
 
     marks: int
     left: Delta
@@ -33,10 +33,11 @@ def carry(
     most: int,
     session: ClientSession,
 ) -> Carried:
-    """Move at most `most` marks of a thing to its new id.
+    """Move at most `most` marks of a thing to its new id; 0 `marks` in the result: none is left.
 
-    The caller subtracts `left` from the old id's counter, and adds `arrived` to the new one's. A
-    person with marks on both keeps the mark on the new id, and loses the other.
+    The caller subtracts `left` from the old id's counter, and adds `arrived` to the new id's
+    counter. Of a person with marks on both ids, the mark on the new id stays, and the mark on the
+    old id goes.
     """
     rows = MARKS.of(database)
     some = rows.find(marks_on(kind, ids.old), session=session).sort("_id", ASCENDING)

@@ -1,4 +1,4 @@
-"""A person's marks: their erasure together with their counts, and their export."""
+"""The erasure of a person's marks, with their counts, and their export."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ class PersonalData:
         """Change nothing: a mark has no name."""
 
     def erase(self, runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-        """Delete a person's marks, each with its counts."""
+        """Delete a person's marks and subtract their counts; `until`: placed by then."""
         remain = removal.take_back(runtime, self.kinds, user_id, until)
         return Step.MORE if remain else Step.DONE
 

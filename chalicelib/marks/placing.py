@@ -1,4 +1,4 @@
-"""Placing a mark by the design in the thing's counter."""
+"""Storing a mark by the counting design that the thing's counter names."""
 
 from typing import Any
 
@@ -11,27 +11,27 @@ from chalicelib.runtime import Runtime
 
 __all__ = ["DESIGNS", "NO_FLAG", "Change", "Flag", "Marked", "React", "Vote", "choose", "place"]
 
-# By its word in a counter.
+# By `marking.design` of a counter.
 DESIGNS: dict[str | None, Design] = {None: direct, "folded": folded}
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
     """Store a person's change of a mark on a thing; a repeat changes nothing.
 
-    A worker counts the marks of a hot thing by batch: its counts follow within seconds. Raises
-    TooManyReactions, and the kind's own problem for a missing thing.
+    A worker counts the marks of a hot thing in batches: its counts follow within seconds. Raises
+    TooManyReactions; a change that counts at once raises the kind's problem for a missing thing.
     """
     if isinstance(change, Flag):
-        # Moderators must see it at once, and few people flag.
+        # Moderators must see a flag at once, and few people flag.
         return direct.place(runtime, thing, user_id, change)
     marking: Any = thing.found.get("marking") or {}
     return DESIGNS[marking.get("design")].place(runtime, thing, user_id, change)
 
 
 def choose(runtime: Runtime, kind: Kind, thing_id: str, *, is_folded: bool) -> bool:
-    """Set the design of a thing, by batch or at once; return whether the thing exists.
+    """Set whether a thing counts its marks in batches; return whether the thing exists.
 
-    Later marks may change it again: a hot thing returns to batches, and a quiet thing leaves them.
+    Later marks may change it: a hot thing goes to batches, and a quiet thing leaves them.
     """
     minute = runtime.now().replace(second=0, microsecond=0)
     marking: Document = {"minute": minute, "marks": 0}

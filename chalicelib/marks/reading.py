@@ -32,7 +32,10 @@ class ThingState(NamedTuple):
 def mine(
     database: Database[Document], user_id: str | None, kind: Kind, thing_ids: Iterable[str]
 ) -> dict[str, State]:
-    """Return a person's state on each of these things, by one query; none without a person."""
+    """Return the person's states by thing id, by one query; things without a mark are missing.
+
+    Without a person, it returns {}.
+    """
     ids = [mark_id(kind, each, user_id) for each in thing_ids] if user_id else []
     if not ids:
         return {}
@@ -47,7 +50,7 @@ _SAID = {"vote": 1, "reactions": 1, "shadowed": 1, "flag.weight": 1, "flag.outco
 def find_reactions(
     database: Database[Document], kind: Kind, given: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], datetime]:
-    """Return the times of marks with a reaction that counts for all, by (thing, person)."""
+    """Return the time of each mark with a reaction, by (thing, person); no shadowed marks."""
     named = {mark_id(kind, *each): each for each in given}
     if not named:
         return {}
@@ -61,7 +64,10 @@ def find_reactions(
 
 
 def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
-    """Return the stage that adds a person's marks on things to the rows of an aggregation."""
+    """Return the stage that appends a person's marks on things to the rows of an aggregation.
+
+    `state_in` reads these rows.
+    """
     ids = [mark_id(kind, each, user_id) for each in thing_ids]
     pipeline = [{"$match": {"_id": {"$in": ids}}}, {"$project": _SAID}]
     return {"$unionWith": {"coll": MARKS.name, "pipeline": pipeline}}
@@ -75,7 +81,7 @@ def state_in(row: Any) -> ThingState | None:
 
 
 class ReactionOn(NamedTuple):
-    """A way to react to a thing."""
+    """A thing and the key of one reaction to it."""
 
     kind: Kind
     thing_id: str
@@ -85,9 +91,9 @@ class ReactionOn(NamedTuple):
 def list_reactors(
     database: Database[Document], reaction: ReactionOn, reader: str, after: str, limit: int
 ) -> list[str]:
-    """Return the ids of people with a reaction to a thing, sorted, after the id `after`.
+    """Return up to `limit` ids of people with a reaction to a thing, sorted, after the id `after`.
 
-    Of shadowed reactions, the reader of the ids finds their own.
+    Of the shadowed reactions, it counts the reader's own alone.
     """
     on = marks_on(reaction.kind, reaction.thing_id, after)
     seen = {"$or": [{"shadowed": {"$ne": True}}, {"user_id": reader}]}
@@ -99,7 +105,10 @@ def list_reactors(
 def list_flags(
     database: Database[Document], thing: tuple[Kind, str], after: str, limit: int
 ) -> list[Mark]:
-    """Return the marks with flags on a thing, by the ids of people, after the id `after`."""
+    """Return up to `limit` flagged marks on a thing, by person's id, after the id `after`.
+
+    A mark has `_id`, `user_id` and `flag` alone; decided flags come too.
+    """
     where = {**marks_on(*thing, after), **FLAGGED}
     found = MARKS.of(database).find(where, {"user_id": 1, "flag": 1}).sort("_id", 1)
     return list(found.hint(BY_FLAG).limit(limit))

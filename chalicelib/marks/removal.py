@@ -14,16 +14,16 @@ from chalicelib.runtime import Runtime
 
 
 def remove_from(database: Database[Document], kind: Kind, thing_id: str) -> None:
-    """Delete the marks of a thing without counts."""
+    """Delete all marks on a thing; leave the counts."""
     MARKS.of(database).delete_many(marks_on(kind, thing_id))
 
 
 def remove_below(
     database: Database[Document], kind: Kind, prefix: str, until: datetime, most: int
 ) -> bool:
-    """Delete `most` marks placed `until` an instant on things whose ids begin with a prefix.
+    """Delete up to `most` marks placed by `until` on things whose ids begin with a prefix.
 
-    The prefix ends with a slash. Returns whether more may remain.
+    The prefix ends with a slash. It leaves the counters. Returns whether more may remain.
     """
     # The successor of the slash ends the range.
     end = f"{kind.name}:{prefix[:-1]}0"
@@ -33,9 +33,9 @@ def remove_below(
 
 
 def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> bool:
-    """Delete a person's marks placed by `until`, each with its counts; None: all marks.
+    """Delete a person's marks placed by `until`, and subtract their counts; None: all marks.
 
-    Returns whether more may remain after half of the time.
+    It stops after half of the remaining time, and returns whether more may remain.
     """
     has_time = deadlines.share(0.5)
     mine: Document = {"user_id": user_id, **({"at": {"$lte": until}} if until else {})}

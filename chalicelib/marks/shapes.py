@@ -1,4 +1,4 @@
-"""The shapes of marks, of their counters, and of the things under them."""
+"""The shapes of marks, of their counters, and of the marked things."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,9 +13,9 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Problem
 
-# Different reactions of one person to one thing.
+# The most different reactions of a person to a thing.
 MAX_REACTIONS = 5
-# A key is a field's name in counters: without dots and dollars, and no path.
+# A key is a field's name in counters: a dot would make it a path, a dollar an operator.
 REACTION_KEY = r"^[a-z0-9_]{1,20}$"
 # The moderators' verdict on a flag.
 Outcome = Literal["right", "wrong"]
@@ -38,7 +38,7 @@ class StoredFlag(TypedDict):
     """A report of a thing to its moderators, with its weight in the counter.
 
     is_heard: moderators have to see it, whatever its weight.
-    outcome: the decision on the thing; after it the report no longer counts.
+    outcome: the moderators' decision on the flag; a decided flag does not count.
     revision: the revision of the text at the decision.
     """
 
@@ -52,10 +52,10 @@ class StoredFlag(TypedDict):
 
 
 class Mark(Opinion):
-    """One person's mark on one thing; `_id` is of the thing and the person.
+    """A person's mark on a thing; `_id` is the `mark_id` of both.
 
     counted: the part in the thing's counter; missing if the counter has all of the mark.
-    due: with `counted`, the time at which a sweep counts the rest.
+    due: the time at which a sweep sends the mark's message again; missing: nothing to count.
     shadowed: its vote and reactions count for its person alone; missing: they count for all.
     """
 
@@ -71,10 +71,10 @@ class Mark(Opinion):
 
 
 class Marking(TypedDict):
-    """The pace and the design of counting a thing's marks, on its counter.
+    """The pace of a thing's marks and the design that counts them, on its counter.
 
-    marks: the marks counted in the minute that begins at `minute`.
-    design: absent: each mark counts at once.
+    marks: the marks counted in the minute that begins at `minute`, the last minute with marks.
+    design: `folded`: a worker counts marks in batches; missing: each mark counts at once.
     """
 
     minute: datetime
@@ -85,8 +85,8 @@ class Marking(TypedDict):
 class Counted(TypedDict, total=False):
     """The fields of a counter for its marks; counts of 0 may be missing.
 
-    flags: the weight of the flags that wait for a decision. reports: the number of heard flags.
-    hold_at: the time since which the thing must be held back or queued, until that is done.
+    flags: the total weight of waiting flags. reports: the number of waiting flags with `is_heard`.
+    hold_at: the time since which the feature must hold the thing back or queue it; missing: done.
     """
 
     up: int
@@ -99,7 +99,7 @@ class Counted(TypedDict, total=False):
 
 
 class State(NamedTuple):
-    """A person's vote and reactions, in their order.
+    """A person's vote, reactions and flag; the reactions have their order of arrival.
 
     flag: the weight of a flag that waits for moderators. is_heard: moderators have to see it.
     is_settled: moderators have decided on the flag. revision: the revision at the decision.
@@ -117,12 +117,12 @@ class State(NamedTuple):
 
 NOTHING = State()
 
-# The condition of the index of marks that count for their person alone; its queries repeat it.
+# The condition of the index of shadowed marks; its queries repeat it.
 SHADOWED = {"shadowed": True}
-# The condition of the index of flags; its queries repeat it.
+# The index of flags and its condition; queries name the index and repeat the condition.
 BY_FLAG = [("_id", ASCENDING), ("flag.at", ASCENDING)]
 FLAGGED = {"flag.at": {"$exists": True}}
-# A thing's marks are a range of ids. The people with one reaction are a range of the second index.
+# A thing's marks are a range of `_id`; its people with a reaction, of the second index.
 MARKS = Collection(
     "mark",
     Mark,
@@ -150,13 +150,13 @@ def is_key(text: str) -> bool:
 
 
 def wanted_of(mark: Mark) -> State:
-    """Return the wanted state of a mark: the person's latest."""
+    """Return a mark's latest state, counted or not; an empty opinion is never shadowed."""
     state = _state(mark, mark)
     return state._replace(is_shadowed=_is_shadowed(mark) and bool(state.vote or state.reactions))
 
 
 def counted_of(mark: Mark | None) -> State:
-    """Return a mark's part in the counter; a flag always counts at once."""
+    """Return the part of a mark that its counter has; the flag is always part of it."""
     if mark is None:
         return NOTHING
     if "counted" not in mark and _is_shadowed(mark):
@@ -189,12 +189,14 @@ def _own_id(counter: Mapping[str, Any]) -> str:
 class Kind:
     """A kind of things: their counters, and their conditions for marks.
 
-    key: the filter of a thing's counter, with its shard key.
-    takes: the condition under which a thing accepts a person's marks.
-    keeps: the condition under which a thing has counts. missing: the problem if it has none.
-    derived: the stages that compute fields from the counts, within the update of the counts.
-    reported: the stages for another number of reports.
-    id_of: the id of a counter's thing, by the counter's shard key.
+    key: returns the filter of a thing's counter, with its shard key, for the thing's id.
+    takes: returns the condition on the counter under which a thing accepts a person's marks.
+    keeps: the condition on the counter under which a thing has counts.
+    missing: the problem of a change on a thing without counts, or that `takes` excludes.
+    derived: returns stages of each update, which compute fields from the new counts.
+    reported: returns further stages for an update that changes the number of reports.
+    id_of: returns the id of a counter's thing, from the counter's `_id` and shard key.
+    shown: the counter's fields that a change returns.
 
     A counter's `revision` changes with the text of its thing.
     """
@@ -215,7 +217,7 @@ Kinds = Mapping[str, Kind]
 
 
 class Thing(NamedTuple):
-    """A thing for marks, with its counter from the caller's read."""
+    """A thing that takes marks; `found` is its counter as the caller read it."""
 
     kind: Kind
     id: str
@@ -227,17 +229,17 @@ class Thing(NamedTuple):
 
 
 def mark_id(kind: Kind, thing_id: str, user_id: str) -> str:
-    """Return the id of a person's mark on a thing; neither of their ids has an `@`."""
+    """Return the id of a person's mark on a thing; neither id may have an `@`."""
     return f"{kind.name}:{thing_id}@{user_id}"
 
 
 def thing_of(id_: str) -> tuple[str, str]:
-    """Return a mark's (name of the kind, id of the thing)."""
+    """Return (name of the kind, id of the thing) for a mark's id."""
     name, _, thing_id = id_.partition("@")[0].partition(":")
     return name, thing_id
 
 
 def marks_on(kind: Kind, thing_id: str, after: str = "") -> Document:
-    """Return the filter of a thing's marks, of people with ids after `after`."""
+    """Return the filter of a thing's marks by people with ids after `after`; "": all."""
     # The successor of the @ ends the range.
     return {"_id": {"$gt": mark_id(kind, thing_id, after), "$lt": f"{kind.name}:{thing_id}A"}}

@@ -1,4 +1,4 @@
-"""Recounting marks against their counters."""
+"""Recounts of marks, and their comparison with the counters."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from chalicelib.marks import counters
 from chalicelib.marks.changes import Delta, delta
 from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, marks_on, thing_of
 
-# Wrongly counted things that an answer names.
+# The most wrongly counted things in `wrong_ids`.
 _MOST_NAMED = 20
 _SAID = dict.fromkeys(("vote", "reactions", "shadowed", "flag", "counted"), 1)
 
@@ -21,9 +21,12 @@ _Walk = Callable[[Database[Document], Kind, str], Iterator[tuple[str, bool]]]
 
 
 class Verdict(NamedTuple):
-    """The number of recounted things, the wrongly counted things, and the number of owed marks.
+    """The result of a recount.
 
-    `next`: the `after` of the next call; None at the end.
+    things: the number of recounted things. wrong: the number of wrongly counted things.
+    wrong_ids: the first 20 of the wrong things.
+    owed: the number of the kind's marks that wait for a worker.
+    next: the `after` of the next call; None at the end.
     """
 
     things: int
@@ -36,8 +39,8 @@ class Verdict(NamedTuple):
 def verify(database: Database[Document], kind: Kind, after: str = "", most: int = 1_000) -> Verdict:
     """Recount at most `most` things of a kind, each on its own snapshot.
 
-    First the things with marks, by the marks' ids, then the things with counts and no marks.
-    `after` is the `next` of the last call. Raises ValueError for any other text.
+    The calls pass first the things with marks, then the things with counts and no marks. `after` is
+    the `next` of the last call, or "" to begin. Raises ValueError if it names neither walk.
     """
     walk, _, place = (after or f"{_MARKS} ").partition(" ")
     if walk not in _WALKS:
@@ -64,7 +67,7 @@ def _is_exact(database: Database[Document], kind: Kind, thing_id: str) -> bool:
         counted = delta((NOTHING, counted_of(mark)) for mark in marks)
         rows = counters.of(kind, database)
         counter = rows.find_one(counters.filter_of(kind, thing_id), session=session)
-        # The marks of a missing thing will go soon.
+        # A missing thing has no counts to compare; its marks go soon.
         return counter is None or _of(counter) == counted._replace(marks=0)
 
     return in_transaction(database, work)
@@ -87,7 +90,7 @@ def _of_kind(kind: Kind) -> Document:
 
 
 def _with_marks(database: Database[Document], kind: Kind, after: str) -> Iterator[tuple[str, bool]]:
-    """Yield the things with marks, in the marks' order, each by one look at the index."""
+    """Yield (thing, True) of things with marks, by the marks' ids; one index read for each."""
     beyond = _of_kind(kind)
     while True:
         if after:
@@ -103,7 +106,7 @@ def _with_marks(database: Database[Document], kind: Kind, after: str) -> Iterato
 def _with_counts(
     database: Database[Document], kind: Kind, after: str
 ) -> Iterator[tuple[str, bool]]:
-    """Yield (thing, whether it has marks) of things with counts, by the ids of their counters."""
+    """Yield (thing, whether it has marks) of things with counts, by the counters' `_id`."""
     fields = dict.fromkeys(("_id", *kind.counters.shard_key), 1)
     where: Document = {"marking": {"$exists": True}}
     if after:

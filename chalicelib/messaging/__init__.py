@@ -1,4 +1,4 @@
-"""Typed messages to SQS, and batches of messages from it, with partial failure."""
+"""Typed messages to SQS, and the handling of batches from SQS with partial failure."""
 
 from chalicelib.messaging.consuming import Poisoned, consume, consume_together
 from chalicelib.messaging.queues import (

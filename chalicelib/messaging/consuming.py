@@ -1,4 +1,4 @@
-"""Handling batches of messages: a bad message does not fail the others."""
+"""Handling of batches of messages: a bad message does not fail the other messages."""
 
 import logging
 import time
@@ -17,19 +17,19 @@ from chalicelib.messaging.queues import CORRELATION, NEWER, AnyMessage, Message
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 
-# A message, or what another sender than Plaza puts into a queue.
+# A message of Plaza, or the body that another sender puts into a queue.
 Received = TypeVar("Received", bound=BaseModel)
-# Refused documents, and the failures of code that meets a value that it did not expect.
+# Documents that the database refuses, and failures of code at an unexpected value.
 _CAUSED_BY_MESSAGES = (
     *(NotInserted, BSONError, ArithmeticError, AssertionError, AttributeError, LookupError),
     *(RecursionError, TypeError, ValueError),
 )
-# The least time for a message: with less left, a batch leaves the rest to its next delivery.
+# The least time for a message. With less time left, SQS has to deliver the rest again.
 LEAST_MESSAGE_SECONDS = 5.0
 
 
 class Poisoned(Exception):
-    """A handler of a batch refuses some of its messages, and handled none."""
+    """A handler of a batch refuses these messages, and has handled no message of the batch."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         super().__init__(f"{len(messages)} messages")
@@ -43,9 +43,9 @@ def consume(
 ) -> dict[str, Any]:
     """Handle each record of an SQS event; return the ids of failed records.
 
-    A record fails if parsing or handling it raises, or if it has no time left. SQS delivers it
-    again and, after MAX_RECEIVES, moves it to the dead letters. This needs an event source mapping
-    with ReportBatchItemFailures; without it, every message counts as done.
+    A record fails if parsing or handling it raises, or if less than LEAST_MESSAGE_SECONDS remain.
+    SQS delivers a failed record again and, after MAX_RECEIVES, moves it to the dead-letter queue.
+    The event source mapping needs ReportBatchItemFailures; without it, each record counts as done.
     """
     started = time.perf_counter()
     records = event["Records"]
@@ -70,10 +70,10 @@ def consume_together(
 ) -> dict[str, Any]:
     """Handle all records of an SQS event together; return the ids of failed records.
 
-    If the handler raises Poisoned, the named messages fail and it gets the others again. After
-    another error that a message can cause it gets the halves of the batch separately, and so on: as
-    in `consume`, a bad message fails alone. In an outage, or if the database refuses the login, all
-    messages fail at once.
+    If the handler raises Poisoned, the named messages fail, and the handler gets the rest again.
+    After another error that a message can cause, the handler gets each half of the batch by itself,
+    and so on: as in `consume`, a bad message fails alone. After any other error, as in an outage,
+    all messages fail at once.
     """
     started = time.perf_counter()
     records = event["Records"]
@@ -120,14 +120,14 @@ def _handle_or_halve(
 
 
 def _fields_of(message_ids: list[str]) -> dict[str, Any]:
-    """Return the fields of a failure of messages together: dead letters are found by their ids."""
+    """Return the log fields of messages that failed together; the ids identify dead letters."""
     return {"messages": len(message_ids), "message_ids": message_ids}
 
 
 def _is_caused_by_a_message(error: Exception) -> bool:
-    """Return whether other messages may succeed.
+    """Return whether a message may have caused an error, so that other messages may succeed.
 
-    They would not without a database, a login, a network or memory.
+    Without a database, a login, a network or memory, all messages fail.
     """
     if isinstance(error, Problem):
         return error.status < HTTPStatus.INTERNAL_SERVER_ERROR
@@ -137,14 +137,14 @@ def _is_caused_by_a_message(error: Exception) -> bool:
 
 
 def _leave(message_ids: Collection[str]) -> list[dict[str, str]]:
-    """Log that messages had no time left; return their items of the batch's answer."""
+    """Log that no time was left for messages; return their items for `batchItemFailures`."""
     fields = {"messages": len(message_ids)}
     log.warning("messages left to the next delivery", extra={"fields": fields})
     return [{"itemIdentifier": each} for each in message_ids]
 
 
 def _failure(record: dict[str, Any], error: Exception) -> dict[str, str]:
-    """Log a record's failure; return its item of the batch's answer."""
+    """Log a record's failure; return its item for `batchItemFailures`."""
     fields = {"message_id": record["messageId"]}
     if isinstance(error, ValidationError) and error.errors()[0]["type"] == NEWER:
         log.warning("message left to a newer release", extra={"fields": fields})

@@ -4,15 +4,15 @@ import threading
 import time
 from collections.abc import Callable
 
-# Long: an outage costs a container little time. Short: a recovered queue is soon in use.
+# Long enough that an outage costs a container little time; short enough to resume soon.
 PAUSE_SECONDS = 5.0
 
 
 class QueueOutage:
     """Pauses between sends while SQS does not answer.
 
-    After a failure the container sends nothing for a pause. Then one call tries again, while the
-    others go on without sending. Otherwise an outage would hold up every call all the time.
+    After a failure the container sends nothing for PAUSE_SECONDS. Then one call tries again, while
+    all others send nothing. Otherwise each call would wait for its time-out during an outage.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -33,7 +33,7 @@ class QueueOutage:
             return True
 
     def suspect(self) -> None:
-        """Record that SQS did not answer, or is overloaded."""
+        """Begin a pause: SQS did not answer, or is overloaded."""
         self._over_at = self._clock() + PAUSE_SECONDS
 
     def end(self) -> None:

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
         SendMessageBatchRequestEntryTypeDef,
     )
 
-# SQS accepts at most ten messages a call; these bytes of bodies are below its limit.
+# SQS accepts at most ten messages a call. The bytes are of the bodies, below the limit of SQS.
 _MESSAGES_PER_CALL = 10
 _BYTES_PER_CALL = 240_000
-# With retries: for all sends of a request together, or for each call elsewhere. SQS answers within
-# some 20 ms.
+# The time to send, retries included: for all sends of a request together, or for each batch
+# elsewhere. SQS answers within some 20 ms.
 SECONDS = 0.8
-# For a try; after a silently dropped connection there is time for a second try.
+# The time-out of a try; it leaves time for a second try after a silently dropped connection.
 _TRY_SECONDS = 0.4
-# A send with less time would be cut off, and `QueueOutage` would suspect SQS.
+# With less time a send would time out, and `QueueOutage` would begin a pause without an outage.
 _LEAST_SECONDS = 0.1
 _SERVER_ERROR, _TOO_MANY = 500, 429
 _THROTTLED = frozenset(
@@ -72,9 +72,9 @@ AnyMessage = TypeVar("AnyMessage", bound=Message)
 class Queues:
     """Plaza's queues in SQS.
 
-    A queue is a courier and never the only memory. Either a mark in the database lets a schedule
-    send the message again, or the sender does the work at once after a failure. So `send` returns
-    False instead of raising, and ends within `seconds`; a container's first call imports boto3.
+    A queue is never the only store of a task. Either a row in the database makes a schedule send
+    the message again, or the sender does the work itself after a failure. So `send` returns False
+    instead of raising, and ends within `seconds`; a container's first call also imports boto3.
     """
 
     def __init__(
@@ -104,11 +104,11 @@ class Queues:
         return taken
 
     def _send_batch(self, queue: str, batch: list["SendMessageBatchRequestEntryTypeDef"]) -> bool:
-        """Send messages unless SQS is silent or no time is left; return whether it accepted all."""
+        """Send messages, unless in an outage or short of time; return whether SQS accepted all."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
-            # Its import of boto3 would use up the time for all messages of the request.
+            # Outside `aside`: the import of boto3 would use up the time for every send.
             client = self._sqs() if deadlines.patience(self._seconds) >= _LEAST_SECONDS else None
             with deadlines.aside(self._seconds) as seconds:
                 if client is None or seconds < _LEAST_SECONDS or not self._outage.may_try():
@@ -193,7 +193,7 @@ def _log_unsent(queue: str, messages: int, reason: str | None, *, exc_info: bool
 def _batches(
     messages: Iterable[Message],
 ) -> Iterator[tuple[str, list["SendMessageBatchRequestEntryTypeDef"]]]:
-    """Yield each queue's messages in batches that fit into a call."""
+    """Yield (queue, entries) batches, each within the limits of a call."""
     by_queue: dict[str, list[Message]] = {}
     for message in messages:
         by_queue.setdefault(message.queue, []).append(message)

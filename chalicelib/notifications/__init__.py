@@ -1,7 +1,7 @@
-"""Notifications: each event reaches a person once, in one inbox for all.
+"""Notifications: one inbox for all features, with each event at most once for a person.
 
-A feature finds the event of a thing and the people whom it concerns; this room stores an item for
-each person, and shows items as the feature lets the reader see them now.
+A feature finds an event and its recipients. This package stores an item for each recipient, and
+shows the item with its thing as the feature lets the reader see it now.
 
 Public face: `changes`, `digests`, `errors`, `events`, `groups`, `inbox`, `mailing`,
 `personal_data`, `preferences`, `push_rows`, `pushes`, `routes`, `rows`, `subscriptions`.

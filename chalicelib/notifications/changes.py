@@ -1,7 +1,7 @@
-"""Changes of what a page shows: a version for each topic, for all elements of a page at once.
+"""Versions of the topics that a page shows: one request for all elements of the page.
 
-A version says that there is something new, and nothing of it: a page reads it as ever, with the
-permission of that read.
+A new version says that a topic has changed, and shows none of its content. The page then reads the
+content by its usual request, with the permissions of that request.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ MOST_TOPICS = 20
 MAX_VERSION_CHARACTERS = 64
 _INBOX, _NEWS, _NODE = "inbox", "news", "node:"
 _VERSION_BYTES = 9
-# A cache may serve what is not of one reader for so long: a page hears of a change within 10 s.
+# A shared cache may serve an answer without a reader for 2 s: a page sees a change within 10 s.
 _SHARED, _OWN = "public, max-age=2", "private, no-cache"
 
 Topic = Annotated[
@@ -42,8 +42,8 @@ Version = Annotated[str, Field(max_length=MAX_VERSION_CHARACTERS)]
 class Reads(NamedTuple):
     """The reads behind topics of other features.
 
-    `nodes` returns the versions of the nodes that a caller sees; `news` the id of the newest post
-    of a person's news, None for no post.
+    - `nodes`: returns the version of each node that the caller sees, by node id.
+    - `news`: returns the id of the newest post in a person's news; None: no post.
     """
 
     nodes: Callable[[Runtime, Sequence[str], Principal | None], Mapping[str, str]]
@@ -125,7 +125,7 @@ def _answer(
 
 
 def _digest(runtime: Runtime, state: object) -> str:
-    """Return a version, which tells nothing of the state that it stands for."""
+    """Return a keyed hash of a state, which reveals nothing of the state."""
     keys = runtime.settings.signing_keys
     key = keys[0] if keys else SecretStr("")
     message = b"changes\0" + orjson.dumps(state, option=orjson.OPT_SORT_KEYS)

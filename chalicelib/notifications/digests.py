@@ -1,7 +1,7 @@
-"""Writing letters of notifications that are due.
+"""Writing the due letters of notifications.
 
-A lease fixes the end of a letter's span, and the letter's id follows from the person and that
-end. So a repeat after a crash is the same letter, which the mail room sends once at most.
+The first lease of a letter fixes the end of its span, and the letter's id is a hash of the person
+and that end. So a repeat after a crash has the same id, and Plaza sends the letter at most once.
 """
 
 import hashlib
@@ -21,16 +21,17 @@ from chalicelib.notifications.mailing import MailSetting
 from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD
 from chalicelib.runtime import Runtime
 
-# The letters of one run, one to two minutes; the next run goes on.
+# The most letters of a run, the work of one to two minutes; the next run continues.
 MOST_AT_ONCE = 2_000
 # The least time for a letter: with less left, the next run writes it.
 _LEAST_SECONDS = 5.0
 
 
 def send_due(runtime: Runtime, show: Show) -> int:
-    """Write the letters that are due, and return how many; a letter that fails stops no other.
+    """Write the due letters, and return their number; 0 while mail or its links are off.
 
-    Raises the first failure behind the last letter; once its lease is over, another run tries.
+    A failure stops no other letter: the first failure rises after the last letter. Another run
+    tries the failed letter again once its lease is over. An outage of the database ends the run.
     """
     if not letters.may_link(runtime):
         return 0
@@ -49,7 +50,10 @@ def send_due(runtime: Runtime, show: Show) -> int:
 def _take_due(
     runtime: Runtime, row: MailSetting, own: preferences.Preferences
 ) -> MailSetting | None:
-    """Lease a row that is due; None: another run has it, or its letter is postponed."""
+    """Lease a due row; None: another run has it.
+
+    In quiet hours, or above the limit of the mailbox, it postpones the letter and returns None.
+    """
     if end := preferences.quiet_until(own, row["time_zone"], runtime.now()):
         mailing.postpone(runtime, row, end)
         return None
@@ -60,7 +64,7 @@ def _take_due(
 
 
 def send(runtime: Runtime, show: Show, leased: MailSetting) -> bool:
-    """Write the letter of a leased row; return False without news."""
+    """Queue the letter of a leased row, and end its span; return False if no item is unread."""
     marks = INBOXES.of(runtime.database).find_one({"_id": leased["_id"]})
     since = max(leased["since"], marks["seen"]) if marks else leased["since"]
     own = preferences.of_row(marks)
@@ -90,6 +94,6 @@ def _draft(runtime: Runtime, leased: MailSetting, shown: list[InboxRow]) -> Draf
 
 
 def _letter_id(leased: MailSetting) -> str:
-    """Return the id of a letter, which follows from its person and the end of its span."""
+    """Return the id of a letter: a hash of its person and the end of its span."""
     named = f"notifications\0{leased['_id']}\0{leased['until'].isoformat()}"
     return signing.encode(hashlib.sha256(named.encode()).digest())

@@ -20,7 +20,7 @@ class KindAlwaysOn(Problem):
 
 
 class TooManyWatches(Problem):
-    """The caller watches or mutes as many discussions and threads, or authors, as one may."""
+    """The caller has 1,000 watches and mutes of discussions and threads, or of authors."""
 
     status = 409
     code = "too_many_watches"
@@ -28,7 +28,7 @@ class TooManyWatches(Problem):
 
 
 class UnknownMailLink(Problem):
-    """A letter has no such link, or it is too old, or its address is no longer the reader's."""
+    """The link's token is invalid or too old, or the reader's address has changed since."""
 
     status = 404
     code = "unknown_mail_link"

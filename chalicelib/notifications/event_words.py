@@ -4,8 +4,8 @@
 from chalicelib.languages import Language
 from chalicelib.notifications.rows import Kind
 
-# `{name}`: the people of a notification; a sentence without it is of an event that no person
-# caused. Those beside English and German: not yet read by native speakers.
+# `{name}`: the people of a notification; the sentence of an event that no person caused has none.
+# Except English and German, native speakers have yet to check them.
 EVENT_WORDS: dict[Language, dict[Kind, str]] = {
     "ar": {
         "comment.mention": "أشار إليك {name}",

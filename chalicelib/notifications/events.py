@@ -1,7 +1,7 @@
-"""Events of things, and the items that people have of them.
+"""Events, and the items that their recipients have in inboxes.
 
-A worker makes the items agree with the event as it is now: each recipient has an item, and
-others lose theirs. So a message may come twice, late, or in any order.
+A worker reads the event as it is now, and makes its items agree: it makes or restores an item for
+each recipient, and takes back the other items. So a message may come twice, late, or in any order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from chalicelib.runtime import Runtime
 
 
 class Notify(Message):
-    """Make notifications agree with a comment, `{node}/{id}`."""
+    """Make the notifications of a comment agree with it; `comment` is `{node}/{id}`."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["notify"] = "notify"
@@ -26,12 +26,14 @@ class Notify(Message):
 
 
 class NotificationEvent(NamedTuple):
-    """The event of a thing. `key` outlives each move of the thing.
+    """An event of a thing, as the feature reads it now.
 
-    `by`: empty if no person caused it. `recipients` are the people whom it concerns now, each with
-    the kind of their notification.
-    `is_new`: nothing changed its thing, and so there is nothing to take back. `group`: as in
-    items. `among`: the only people whom the event can concern; None: anyone.
+    - `key`: the event's name, which stays when the thing moves.
+    - `by`: the person who caused it; empty: no person.
+    - `recipients`: the kind of each present recipient's notification, by the recipient's id.
+    - `is_new`: the thing has not changed since the event, so no item has to go.
+    - `group`: as in items.
+    - `among`: the only people whose items can change; None: all people.
     """
 
     key: str
@@ -46,43 +48,46 @@ class NotificationEvent(NamedTuple):
 
 
 def agree(runtime: Runtime, event: NotificationEvent, read_at: datetime) -> None:
-    """Make the items of an event agree with it; a repeat changes nothing.
+    """Make the items of an event agree with it, and wake letters and push messages.
 
-    An event that is older than items are kept makes none. `read_at`: a time before the read of the
-    thing and the recipients, so that a late erasure of a person who was erased meanwhile finds the
-    item.
+    A repeat makes and changes no item. An event older than KEPT makes no items. `read_at`: a time
+    before the reads of the thing and the recipients. An erasure with a later cutoff finds an
+    item that this call stores late.
     """
     rows = ITEMS.of(runtime.database)
     if not event.is_new:
         _follow(rows, event)
     if event.at + KEPT > read_at:
         off = preferences.find_off(runtime, event.recipients)
-        # The clock of just before the write: a reader may mark an inbox up to a moment ago.
+        # Just before the write: a mark of an inbox covers items up to a moment ago.
         times = (read_at, runtime.now())
         items = [_item(event, who, kind, times) for who, kind in event.recipients.items()]
         insert_missing(
             rows, [_withhold(each) if each["user_id"] in off else each for each in items]
         )
-        # After the items: a letter that begins meanwhile finds them, or another follows.
+        # After the items: a letter that begins meanwhile has them, or this wakes the next letter.
         told = [who for who in event.recipients if who not in off]
         mailing.wake(runtime, told)
         push_rows.wake(runtime, told)
 
 
 def correct(runtime: Runtime, event: NotificationEvent) -> None:
-    """Take back and restore items that are there as `agree` does, and make none."""
+    """Take back and restore existing items as `agree` does; make no new items."""
     _follow(ITEMS.of(runtime.database), event)
 
 
 def find_people(runtime: Runtime, key: str, after: str, most: int) -> list[str]:
-    """Return people with an item of an event, by id, some at once."""
+    """Return up to `most` people with an item of an event, sorted by id, after the id `after`."""
     where = {"key": key, "user_id": {"$gt": after}}
     rows = ITEMS.of(runtime.database).find(where, {"user_id": 1})
     return [each["user_id"] for each in rows.sort("user_id", 1).limit(most)]
 
 
 def _follow(rows: MongoCollection[NotificationItem], event: NotificationEvent) -> None:
-    """Take back the items that an event no longer makes, and restore those that it makes again."""
+    """Take back items of people who are no longer recipients; restore items of recipients.
+
+    Withheld items stay as they are.
+    """
     where: Document = {"key": event.key}
     if event.among is not None:
         where = {"user_id": {"$in": list(event.among)}, "_id": {"$in": _ids(event, event.among)}}
@@ -103,7 +108,7 @@ def withdraw(runtime: Runtime, key: str) -> None:
 
 
 def withdraw_below(runtime: Runtime, prefix: str) -> None:
-    """Take back all items of the events whose keys begin with a prefix, which ends with a slash."""
+    """Take back all items of events by a prefix of their keys; the prefix ends with a slash."""
     # The successor of the slash ends the range.
     keys = {"$gte": prefix, "$lt": f"{prefix[:-1]}0"}
     rows = ITEMS.of(runtime.database)
@@ -133,7 +138,7 @@ def item_id(user_id: str, key: str) -> str:
 def _item(
     event: NotificationEvent, user_id: str, kind: Kind, times: tuple[datetime, datetime]
 ) -> NotificationItem:
-    """Return the item of a person; `times`: `asked` and `risen`."""
+    """Return a recipient's new item; `times` is (`asked`, `risen`)."""
     asked, risen = times
     item: NotificationItem = {
         "_id": item_id(user_id, event.key),

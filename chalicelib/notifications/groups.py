@@ -1,7 +1,7 @@
-"""Groups of items, which an inbox shows as one: a kind, its object, and the UTC day of the event.
+"""Groups of items, each shown as one notification: a kind, a thing, and the UTC day of the event.
 
-A group is read and stored nowhere, so that no order of events changes it. Its place among others
-is the place of its newest item.
+Each read computes the groups, and no row stores them: the order of events does not matter. The
+newest item of a group decides its place in the inbox.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,15 @@ from chalicelib.http.paging import Position
 from chalicelib.notifications.rows import ITEMS, Kind, NotificationItem
 from chalicelib.runtime import Runtime
 
-# A badge says "99+" beyond, and so does a group.
+# A count stops here; badges and groups show "99+" then.
 MOST_COUNTED = 100
-# The people of a group that an inbox names.
+# The most people of a group that an inbox names.
 MOST_NAMED = 3
-# A page groups so many items at most, so that a group of thousands costs no more.
+# The most items that a page reads to make groups: a group of thousands costs no more.
 MOST_SCANNED = 1_000
 NEWEST = [("risen", -1), ("_id", -1)]
 _ORDER = dict(NEWEST)
-# An item without a group is one.
+# An item without a group is a group of its own.
 _GROUP = {"$ifNull": ["$group", "$_id"]}
 
 
@@ -35,16 +35,18 @@ class GroupActor(NamedTuple):
 
 
 class GroupsPage(NamedTuple):
-    """Groups, each with its newest items, and the place after which there may be more."""
+    """Groups, each with its newest items, and the position for the next page; None: the end."""
 
     groups: list[list[NotificationItem]]
     following: Position | None
 
 
 class _Row(TypedDict):
-    """A group as the server returns it, from its items of the page.
+    """A group as the aggregation returns it, from the scanned items.
 
-    `last` is its oldest item of the page, with `risen` and `_id` alone.
+    - `head`: its newest scanned item.
+    - `last`: its oldest scanned item, with `risen` and `_id` alone.
+    - `scanned`: the number of its scanned items.
     """
 
     head: NotificationItem
@@ -53,17 +55,17 @@ class _Row(TypedDict):
 
 
 def group_of(kind: Kind, thing: str, at: datetime) -> str:
-    """Return the group of an event."""
+    """Return the `group` of an event's items: `{kind}/{thing}/{UTC day}`."""
     return f"{kind}/{thing}/{at.astimezone(UTC).date().isoformat()}"
 
 
 def read(
     runtime: Runtime, user_id: str, where: Mapping[str, object], limit: int, after: Position | None
 ) -> GroupsPage:
-    """Return groups of a person's items, the newest first; of each, up to 100 items.
+    """Return a page of groups of a person's items, the newest first, each with up to 100 items.
 
-    A group that is on an earlier page is left out. A page may have fewer groups than `limit`
-    before the end.
+    A page leaves out groups of earlier pages. It scans up to 1,000 items, and so may have fewer
+    groups than `limit` before the end.
     """
     items, own = ITEMS.of(runtime.database), {"user_id": user_id, **where}
     # Most groups are small, and few items make a page.
@@ -108,13 +110,13 @@ def _stages(own: Document, limit: int, after: Position | None, most: int) -> lis
 def _newest(
     items: MongoCollection[NotificationItem], own: Document, heads: Sequence[NotificationItem]
 ) -> list[list[NotificationItem]]:
-    """Return the newest items of the groups of some items; an item without a group is alone."""
+    """Return the newest items of each head's group, in the order of the heads."""
     grouped = [head["_id"] for head in heads if "group" in head]
     newest: dict[str, list[NotificationItem]] = {}
     if grouped:
         rows: Any = items.aggregate(_stages_of_newest(own, grouped))
         newest = {row["_id"]: row["newest"] for row in rows}
-    # A group may be read elsewhere meanwhile, and has none then.
+    # Another call may have marked all items of a group as read meanwhile.
     return [newest.get(head["_id"]) or [head] for head in heads]
 
 
@@ -140,7 +142,7 @@ def _place(item: NotificationItem) -> Position:
 
 def count(runtime: Runtime, user_id: str, where: Mapping[str, object]) -> int:
     """Return the number of groups among the newest thousand items, up to 100."""
-    # Items without groups are counted by the first hundred of them.
+    # A hundred items without groups are a hundred groups: the first read is enough.
     for most in (MOST_COUNTED, MOST_SCANNED):
         stages: list[Document] = [
             {"$match": {"user_id": user_id, **where}},

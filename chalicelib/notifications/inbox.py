@@ -1,4 +1,4 @@
-"""A person's inbox: its pages, its numbers, and its marks."""
+"""A person's inbox: its pages, its counts, and its marks of seen and read."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,16 +12,16 @@ from chalicelib.notifications.groups import MOST_COUNTED, MOST_NAMED, NEWEST, Gr
 from chalicelib.notifications.rows import INBOXES, ITEMS, UNREAD, WANTED, NotificationItem
 from chalicelib.runtime import Runtime
 
-# The beginning of a comment that a notification shows, and that a letter shows.
+# The most characters of a text that a notification shows, and that a letter shows.
 EXCERPT_CHARACTERS, TEXT_CHARACTERS = 140, 1_000
-# The time of an item is from just before its write, which has ended by then.
+# An item has `risen` from just before its write; the write ends within this time.
 _SETTLED = timedelta(seconds=2)
 
 
 class ShownThing(NamedTuple):
-    """The thing of a notification as its reader sees it now; `text`: its beginning.
+    """The thing of a notification as its reader sees it now.
 
-    `by_name`: empty if no person caused its event.
+    `text`: its beginning. `by_name`: the name of the person who caused the event; empty: no person.
     """
 
     by_name: str
@@ -32,15 +32,16 @@ class ShownThing(NamedTuple):
     permalink: str
 
 
-# Returns the things that a reader sees now, by the ids of their items.
+# Returns the things of items that a reader sees now, by the `_id` of the item.
 Show = Callable[[Runtime, Principal, Sequence[NotificationItem]], Mapping[str, ShownThing]]
 
 
 class InboxRow(NamedTuple):
-    """A group as its reader sees it: its newest item with its thing, and its people.
+    """A group as its reader sees it: the newest visible item with its thing, and the people.
 
-    `people`: the number of them, up to 100, and 0 if no person caused the event; `actors`: the
-    newest.
+    - `people`: the number of people who caused the visible items, up to 100; 0: no person.
+    - `actors`: up to 3 of them, the newest first.
+    - `is_read`: the reader has read all visible items.
     """
 
     item: NotificationItem
@@ -51,21 +52,21 @@ class InboxRow(NamedTuple):
 
 
 class InboxPage(NamedTuple):
-    """Groups that the reader sees, and the place after which there may be more; None: none."""
+    """Groups that the reader sees, and the position for the next page; None: the end."""
 
     rows: list[InboxRow]
     following: Position | None
 
 
 class InboxCounts(NamedTuple):
-    """Numbers of unread groups, and of groups since the person last looked, up to 100."""
+    """The number of unread groups, and of groups newer than the `seen` mark, each up to 100."""
 
     unread: int
     unseen: int
 
 
 class InboxState(NamedTuple):
-    """The time of the newest item of an inbox, None for an empty one, and its numbers."""
+    """The time of the newest item of an inbox (None: the inbox is empty), and its counts."""
 
     risen: datetime | None
     unread: int
@@ -73,7 +74,7 @@ class InboxState(NamedTuple):
 
 
 class WantedPage(NamedTuple):
-    """The page of an inbox to read: after a place, with at most so many groups."""
+    """A page to read: groups after a position, at most `limit`; `is_unread`: unread items alone."""
 
     after: Position | None
     limit: int
@@ -81,9 +82,9 @@ class WantedPage(NamedTuple):
 
 
 def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) -> InboxPage:
-    """Return a page of a person's inbox, the newest first, without things that they do not see.
+    """Return a page of a person's inbox, the newest first, without things hidden from the reader.
 
-    An unread item whose thing they no longer see becomes read, so that the numbers leave it out.
+    It marks unread items of such things as read, so that the counts leave them out.
     """
     where = UNREAD if wanted.is_unread else WANTED
     found = groups.read(runtime, reader.id, where, wanted.limit, wanted.after)
@@ -96,19 +97,19 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
 
 
 def choose_mark_time(shown: InboxPage, now: datetime) -> datetime:
-    """Return the latest time for marks that take no item that a page lacks.
+    """Return the latest `until` for marks that cover no item outside a page.
 
-    `now`: a time before the reads of the page. Marks cover its items, however new they are.
+    `now`: a time before the reads of the page. Marks up to the time cover all items of the page.
     """
     newest = max((row.item["risen"] for row in shown.rows), default=now - _SETTLED)
     return min(now, max(newest, now - _SETTLED))
 
 
 def read_span(runtime: Runtime, show: Show, user_id: str, span: Document) -> list[InboxRow]:
-    """Return groups of a person's items in a span, as the person may see them now.
+    """Return up to 100 groups of a person's items in a span, for letters and push messages.
 
-    Programs read mailboxes, and screens show messages to bystanders: no role of the person shows
-    more than any reader sees.
+    It reads the things without the person's roles, so that no moderator's view gets into them:
+    programs read mailboxes, and bystanders see screens.
     """
     found = groups.read(runtime, user_id, span, MOST_COUNTED, None).groups
     items = [item for group in found for item in group]
@@ -119,13 +120,13 @@ def read_span(runtime: Runtime, show: Show, user_id: str, span: Document) -> lis
 def rows_of(
     found: Sequence[Sequence[NotificationItem]], things: Mapping[str, ShownThing]
 ) -> list[InboxRow]:
-    """Return groups with the items that their reader sees; a group without any goes."""
+    """Return a row for each group with visible items; `things` has the visible items."""
     rows: list[InboxRow] = []
     for group in found:
         seen = [(item, things[item["_id"]]) for item in group if item["_id"] in things]
         if not seen:
             continue
-        # By their newest item first.
+        # Each person at the place of the newest item.
         names: dict[str, str] = {}
         for item, thing in seen:
             if item["by"]:
@@ -137,7 +138,7 @@ def rows_of(
 
 
 def count(runtime: Runtime, user_id: str) -> InboxCounts:
-    """Return the numbers of a person's inbox."""
+    """Return the unread and unseen counts of a person's inbox."""
     marks = INBOXES.of(runtime.database).find_one({"_id": user_id})
     seen: Document = {"risen": {"$gt": marks["seen"]}} if marks else {}
     return InboxCounts(
@@ -146,7 +147,7 @@ def count(runtime: Runtime, user_id: str) -> InboxCounts:
 
 
 def look(runtime: Runtime, user_id: str) -> InboxState:
-    """Return the state of a person's inbox, which changes with each change of its pages."""
+    """Return the newest time and the counts of a person's inbox, for a version of the inbox."""
     where: Document = {"user_id": user_id, **WANTED}
     items = ITEMS.of(runtime.database)
     newest = items.find_one(where, {"risen": 1}, sort=NEWEST)
@@ -156,15 +157,15 @@ def look(runtime: Runtime, user_id: str) -> InboxState:
 
 
 def mark_seen(runtime: Runtime, user_id: str, until: datetime) -> None:
-    """Mark an inbox as seen up to a time, or up to now if that is later; it never moves back."""
+    """Mark an inbox as seen up to a time, at most now; an earlier time than stored does nothing."""
     seen = {"$max": {"seen": min(until, runtime.now())}}
     INBOXES.of(runtime.database).update_one({"_id": user_id}, seen, upsert=True)
 
 
 def mark_read(runtime: Runtime, user_id: str, ids: Sequence[str]) -> None:
-    """Mark groups of a person as read, by their newest items; ids of other items change nothing.
+    """Mark groups of a person as read, up to the item that each id names.
 
-    An item that joined its group meanwhile stays unread.
+    Items that joined a group later stay unread. Ids of other people's items change nothing.
     """
     own: Document = {"user_id": user_id, "_id": {"$in": list(ids)}}
     named = ITEMS.of(runtime.database).find(own, {"group": 1, "risen": 1})

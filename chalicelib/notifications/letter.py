@@ -1,7 +1,7 @@
-"""A letter of notifications: its subject, its text, and the same as HTML.
+"""A letter of notifications: its subject, its text, and its HTML.
 
-Names, titles and comments are of other people. A letter shows them without control characters and
-marks of direction, so that none changes a header, a line or the direction of its neighbours.
+Other people write the names, titles and comments in a letter. The letter shows them without control
+and directional characters, so that they change no header, line or direction of other text.
 """
 
 import re
@@ -16,14 +16,14 @@ from chalicelib.notifications.inbox import TEXT_CHARACTERS, InboxRow
 from chalicelib.notifications.mailing import MailSetting
 from chalicelib.notifications.words import MAIL_WORDS
 
-# A letter lists so many; its subject counts all.
+# The most groups that a letter lists; its subject counts all.
 MOST_LISTED = 20
 MAX_SUBJECT_CHARACTERS = 150
-# A letter shows so much of a name and of a title, and links to no longer address. Twenty things of
-# this length, each character escaped, are a letter that the mail room takes.
+# The most characters of a name and of a title that a letter shows, and of a URL that it links to.
+# Twenty things of this length, each character escaped, fit into a letter's largest size.
 _NAME_CHARACTERS, _TITLE_CHARACTERS, _URL_CHARACTERS = 100, 300, 2_048
 _STYLE = "font-family: sans-serif; line-height: 1.5; max-width: 40em"
-# The bounds that text gets around a name, so that its direction stays its own (UAX #9).
+# Isolates around a name: its direction does not change the text around it (UAX #9).
 _ISOLATED = "\u2068{}\u2069"
 _SCHEMES = ("https://", "http://")
 
@@ -34,7 +34,7 @@ def subject_of(row: MailSetting, shown: Sequence[InboxRow]) -> str:
 
 
 def headline(language: Language, shown: Sequence[InboxRow]) -> str:
-    """Return the event and its page, or the number of several, in up to 150 characters."""
+    """Return one group's event and page, or the number of several groups; up to 150 characters."""
     words = MAIL_WORDS[language]
     if len(shown) == 1:
         head, title = _head(language, shown[0], "{}"), line(shown[0].thing.page_title)
@@ -99,7 +99,7 @@ def _title(shown: InboxRow) -> str:
 
 
 def _lines(shown: InboxRow) -> list[str]:
-    """Return the lines of a thing that say anything."""
+    """Return the lines of a thing's beginning that are not blank."""
     lines = shown.thing.text[:TEXT_CHARACTERS].splitlines()
     return [line(each) for each in lines if each.strip()]
 
@@ -118,7 +118,7 @@ def _head(language: Language, shown: InboxRow, around: str) -> str:
 
 
 def _names(row: InboxRow, around: Callable[[str], str]) -> str:
-    """Return the newest people of a group, and the number of all if there are more."""
+    """Return the newest people of a group, and the number of all people if it is larger."""
     names = ", ".join(around(_cut(line(each.name), _NAME_CHARACTERS)) for each in row.actors)
     if row.people == len(row.actors):
         return names
@@ -130,7 +130,7 @@ def _number(counted: int) -> str:
 
 
 def _links(row: InboxRow) -> list[str]:
-    """Return the address of a thing, if a browser opens it."""
+    """Return [URL of the thing], or [] unless it is an HTTP URL of allowed length."""
     url = row.thing.permalink
     is_of_web = url.startswith(_SCHEMES) and not re.search(r"\s", url)
     is_link = is_of_web and len(url) <= _URL_CHARACTERS
@@ -142,7 +142,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def line(text: str) -> str:
-    """Return a text as one line, without control characters and marks of direction."""
+    """Return a text as one line, without control and directional characters."""
     shown = (" " if _is_control(each) else each for each in text if not _is_mark(each))
     return " ".join("".join(shown).split())
 

@@ -1,7 +1,7 @@
-"""Links of letters of notifications: to confirm an address, and to turn the letters off.
+"""Links in letters of notifications: to confirm an address, and to turn the letters off.
 
-Plaza signs both, and stores neither. A link to confirm works for a day, and for one address; a link
-to turn off works as long as its signing key, since a letter may be years old.
+Plaza signs the links and stores none. A confirmation link works for a day, and for one address. A
+stop link works while Plaza has its signing key, since a letter may be years old.
 """
 
 from datetime import timedelta
@@ -14,7 +14,7 @@ from chalicelib.notifications.mailing import MailSetting
 from chalicelib.runtime import Runtime
 
 LIFETIME = timedelta(days=1)
-# A person's id of 64 characters, a key of an address, and signatures, in base64url.
+# Room for a person's id of 64 characters, the hash of an address and a signature, in base64url.
 MAX_TOKEN_CHARACTERS = 400
 TOKEN_PATTERN = rf"^[A-Za-z0-9_.-]{{1,{MAX_TOKEN_CHARACTERS}}}$"
 _CONFIRMS, _CONFIRM_PURPOSE = "mail.", b"confirms notification mail\0"
@@ -43,7 +43,7 @@ def find_setting(runtime: Runtime, token: str) -> MailSetting:
 
 
 def stop_url(runtime: Runtime, user_id: str) -> str:
-    """Return the link that turns the letters of a person off."""
+    """Return the link that turns a person's letters off; it does not expire."""
     keys = runtime.settings.signing_keys
     tag = signing.tag(_STOP_PURPOSE + user_id.encode(), signing.signing_key(keys))
     token = f"{signing.encode(user_id.encode())}.{signing.encode(tag)}"
@@ -51,7 +51,7 @@ def stop_url(runtime: Runtime, user_id: str) -> str:
 
 
 def stopped_by(runtime: Runtime, token: str) -> str:
-    """Return the person whose letters a token turns off; raises UnknownMailLink."""
+    """Return the id of the person in a stop link's token; raise UnknownMailLink for a bad token."""
     named, _, given = token.partition(".")
     user_id, tag = signing.decode(named), signing.decode(given)
     if user_id is None or tag is None:

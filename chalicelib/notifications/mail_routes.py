@@ -27,10 +27,10 @@ from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine
 from chalicelib.time_zones import Zone
 
-# Returns the keyed hashes of the address that a person has confirmed at a site.
+# Returns the keyed hashes of the address that the caller has confirmed at a site; []: none.
 VerifiedKeys = Callable[[Runtime, str, Principal], list[str]]
-# - `unconfirmed`: letters begin with a press of the link in a letter to the address;
-# - `refused`: a letter came back from the address, or its reader called one spam.
+# - `unconfirmed`: no letters yet; the reader has to confirm the address by the link in a letter;
+# - `refused`: no letters; a letter bounced from the address, or its reader reported one as spam.
 MailState = Literal["off", "unconfirmed", "on", "refused"]
 
 
@@ -110,7 +110,7 @@ def _declare_choice(route: Route, verified: VerifiedKeys, check_token: CheckToke
 
 
 def _choose(request: Request, verified: VerifiedKeys, caller: Principal, body: MailChoice) -> None:
-    """Store a person's choice, and ask for a press unless the address is theirs for sure.
+    """Store a reader's choice; unless the address is surely the reader's, send a confirmation link.
 
     Raises MailOff, NoMailAddress, InvalidRequest and TooFast.
     """
@@ -149,7 +149,7 @@ def _is_sure(
     before: MailSetting | None,
     address: str,
 ) -> bool:
-    """Return whether an address is a person's: their token says so, or they confirmed it."""
+    """Return whether the caller's token names the address, or the caller has confirmed it."""
     if before is not None and before["is_confirmed"] and before.get("email") == address:
         return True
     vouched = addressing.ascii_form(caller.email) if caller.email else None
@@ -161,7 +161,7 @@ def _is_sure(
 
 
 def _ask(runtime: Runtime, user_id: str, address: str, language: Language) -> None:
-    """Send a letter whose link confirms an address; to a mailbox that had too many, none."""
+    """Send the letter with an address's confirmation link; none above the limit of the mailbox."""
     words = MAIL_WORDS[language]
     link = mail_links.confirm_url(runtime, user_id, address)
     letter_id = new_id(runtime.now(), runtime.random)
@@ -245,7 +245,7 @@ def _declare_stop(route: Route) -> None:
 
 
 def _stop_page(request: Request, query: MailLinkQuery, *, is_done: bool) -> LinkPage:
-    """Return the page of the link of a letter; raises UnknownMailLink."""
+    """Return the page of a stop link, with a button unless `is_done`; raise UnknownMailLink."""
     user_id = mail_links.stopped_by(request.runtime, query.token)
     row = mailing.find_by_link(request.runtime, user_id)
     language = row["language"] if row else NEVER.language

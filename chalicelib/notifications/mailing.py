@@ -1,7 +1,7 @@
-"""Letters of notifications: the setting of a person, and the time of their next letter.
+"""Letters of notifications: a person's setting, and the time of the person's next letter.
 
-A row is due only while there may be news. A new item wakes the row, and a letter's
-end lets it rest, unless another item or a setting came meanwhile (`wakes`).
+A row has `next_due` only while there may be new items. A new item sets it (`wake`). The end of a
+letter removes it, unless a new item or a change of the setting raised `wakes` meanwhile.
 """
 
 from collections.abc import Sequence
@@ -19,26 +19,26 @@ from chalicelib.notifications import preferences
 from chalicelib.runtime import Runtime
 
 Every = Literal["off", "at_once", "hourly", "daily", "weekly"]
-# A reader who is here sees an item on the page before its letter begins.
+# Long enough for a present reader to see an item on the page before its letter begins.
 AT_ONCE_AFTER = timedelta(minutes=5)
 _DAYS_OF_A_WEEK = 7
-# The latest people of before whose links an account's letters follow.
+# The most ids in `former`, the latest.
 MAX_FORMER = 20
 
 
 class MailSetting(TypedDict):
     """When a person gets letters, and where; `_id` is the person's id.
 
-    - `hour` and `weekday` (1: Monday) are of the clock of `time_zone`.
+    - `hour`, `weekday` (1: Monday): by the clock of `time_zone`.
     - `email`: in `addressing.ascii_form`; letters go there once it `is_confirmed`.
-    - `changed`: the last change by the person.
-    - `since`: earlier letters covered all items up to then.
-    - `wakes`: a number that each new item and each change of the setting raises.
-    - `next_due`: the time of the next letter.
-    - `until`, `lease`: the end of the span of the letter under way, and the time at which another
-      worker goes on with it.
-    - `former`: the people whose setting this was before an account took it: the links of their
-      letters name them.
+    - `changed`: the time of the person's last change.
+    - `since`: letters cover no item up to this time.
+    - `wakes`: the number of changes of the setting, and of calls of `wake` for the person.
+    - `next_due`: the time of the next letter; missing: no letter is due.
+    - `until`: the end of the span of the letter under way.
+    - `lease`: the time at which another worker may continue that letter.
+    - `former`: ids of people whose past this account has taken over; links in their old letters
+      lead to this setting.
     """
 
     _id: str
@@ -63,7 +63,7 @@ MAILINGS = Collection(
     MailSetting,
     indexes=(
         IndexModel("next_due", partialFilterExpression={"next_due": {"$exists": True}}),
-        # Finds the letters at once behind a wave of others.
+        # Finds due letters of the rhythm `at_once` among many other due letters.
         IndexModel(
             [("every", ASCENDING), ("next_due", ASCENDING)],
             partialFilterExpression={"next_due": {"$exists": True}},
@@ -80,7 +80,7 @@ _ON: Document = {"every": {"$ne": "off"}, "is_confirmed": True}
 
 
 class Rhythm(NamedTuple):
-    """The rhythm of letters, by the clock of a time zone, and their language."""
+    """The times of letters, by the clock of a time zone, and the language of the letters."""
 
     every: Every
     hour: int
@@ -103,7 +103,10 @@ def find(runtime: Runtime, user_id: str) -> MailSetting | None:
 
 
 def find_by_link(runtime: Runtime, user_id: str) -> MailSetting | None:
-    """Return the setting of a person whom a link names, or of the account that took it over."""
+    """Return the setting for the person in a link: the person's own, or else the account's.
+
+    That account took the person's setting over. None: no setting.
+    """
     own = find(runtime, user_id)
     return own or MAILINGS.of(runtime.database).find_one({"former": user_id})
 
@@ -111,7 +114,8 @@ def find_by_link(runtime: Runtime, user_id: str) -> MailSetting | None:
 def due_after(rhythm: Rhythm, now: datetime) -> datetime:
     """Return the time of the first letter after `now`, in UTC.
 
-    An hour that the clock skips comes later by the skip; of an hour that comes twice, the first.
+    If the clock skips the hour, the letter comes later by the skip. If the clock repeats the hour,
+    the first counts.
     """
     match rhythm.every:
         case "daily":
@@ -139,9 +143,9 @@ def _next_hour(rhythm: Rhythm, now: datetime, weekdays: frozenset[int]) -> datet
 def choose(
     runtime: Runtime, user_id: str, rhythm: Rhythm, email: str | None, *, sure: bool
 ) -> None:
-    """Store the setting of a person; `sure`: letters may go to the address.
+    """Store the setting of a person; `sure`: the address is confirmed; `email` None: unchanged.
 
-    Letters that were off cover items from now on.
+    If letters were off, the next letter covers items from now on.
     """
     now, before = runtime.now(), find(runtime, user_id)
     fields: dict[str, Any] = {**rhythm._asdict(), "is_confirmed": sure, "changed": now}
@@ -167,7 +171,7 @@ def _is_on(row: MailSetting) -> bool:
 
 
 def confirm(runtime: Runtime, row: MailSetting) -> bool:
-    """Confirm the address of a setting as read; return False if it changed meanwhile.
+    """Confirm the address of a row; return False if the row changed since the caller read it.
 
     A repeat changes nothing.
     """
@@ -183,9 +187,9 @@ def confirm(runtime: Runtime, row: MailSetting) -> bool:
 
 
 def stop(runtime: Runtime, user_id: str) -> None:
-    """Turn the letters of a person whom a link names off; a repeat changes nothing.
+    """Turn off the letters of a person, and of an account that took over the person's setting.
 
-    Letters of an account that took the person's setting over end, too.
+    A repeat changes nothing.
     """
     gone = dict.fromkeys(("next_due", *UNDER_WAY), "")
     update = {"$set": {"every": "off", "changed": runtime.now()}, "$inc": {"wakes": 1}}
@@ -195,11 +199,11 @@ def stop(runtime: Runtime, user_id: str) -> None:
 
 
 def wake(runtime: Runtime, people: Sequence[str]) -> None:
-    """Make the rows due of people who have new items; call it after storing the items."""
+    """Make the letters of people with new items due; call it after storing the items."""
     if not people:
         return
     rows, now = MAILINGS.of(runtime.database), runtime.now()
-    # One write a time: rhythms lead many people to the same few.
+    # One write for each time: many people share a few times.
     due_at: dict[datetime, list[str]] = {}
     for row in rows.find({"_id": {"$in": list(people)}, **_ON}):
         due_at.setdefault(due_after(rhythm_of(row), now), []).append(row["_id"])
@@ -209,16 +213,17 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
 
 
 def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str] | None) -> None:
-    """Give the setting of a person to an account that has none; otherwise it goes.
+    """Transfer the setting of a person to an account without one; else delete it.
 
-    `keys`: hashes of the account's verified address. A setting with another address goes: a
-    stranger with the person's token may have confirmed it, and would read the account's news.
+    `keys`: hashes of the account's verified address; None: no check. It also deletes a setting with
+    another address: a stranger with the person's token may have confirmed that address, and would
+    read the account's news.
 
-    Call it while the account has the person's items, and before the person's inbox goes: a letter
-    that was due has the items that the person has not seen. The links of the person's letters are
-    the account's from then on, if its letters go to the same address.
+    Call it after the account has the person's items, and before the deletion of the person's inbox:
+    a due letter then covers the items that the person has not seen. If the account's letters go to
+    the same address, the links in the person's old letters lead to the account's setting.
     """
-    # Workers that wake people have no use for it.
+    # Imported here: workers that only wake people do not need it.
     from chalicelib.mail import addressing
 
     rows = MAILINGS.of(runtime.database)
@@ -242,18 +247,19 @@ def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str] | None) -> N
     rows.delete_one({"_id": giver})
 
 
-# The lease of a letter, and its end.
+# Leasing and finishing letters.
 
 # Longer than a run of the schedule.
 LEASE = timedelta(minutes=10)
-# The time of an item is from before its write; a worker writes within it.
+# An item has `risen` from before its write; a worker ends the write within this time.
 _SETTLED = timedelta(minutes=1)
 
 
 def find_due(runtime: Runtime, most: int) -> list[MailSetting]:
-    """Return people with a letter that a worker left, or that is due, the longest waiting first.
+    """Return up to `most` rows for letters, each kind by its waiting time, the longest first.
 
-    Up to half are letters at once, before all others: many daily ones are due at one hour.
+    First come letters with an expired lease. Then come due letters of the rhythm `at_once`, up to
+    half of `most`: many daily letters are due at the same hour. Then come the other due letters.
     """
     rows, now = MAILINGS.of(runtime.database), runtime.now()
     left = list(rows.find({"lease": {"$lte": now}}).sort("lease", ASCENDING).limit(most))
@@ -266,12 +272,13 @@ def find_due(runtime: Runtime, most: int) -> list[MailSetting]:
 
 
 def lease(runtime: Runtime, row: MailSetting) -> MailSetting | None:
-    """Begin the letter of a row as read, or go on with it; None: another worker did.
+    """Begin the letter of a row, or continue it; None if the row changed since the caller read it.
 
-    The span of a letter ends before its first lease, so that a later worker writes the same one.
+    The first lease fixes the end of the span (`until`), so that a later worker writes the same
+    letter.
     """
     now = runtime.now()
-    # Not before `since`: letters that were off cover nothing of that time.
+    # Not before `since`: no letter covers the time while letters were off.
     until = row.get("until", max(now - _SETTLED, row["since"]))
     fields: Any = {"until": until, "lease": now + LEASE, "next_due": due_after(rhythm_of(row), now)}
     as_read = {name: row.get(name) for name in ("_id", "wakes", "next_due", *UNDER_WAY)}
@@ -282,14 +289,17 @@ def lease(runtime: Runtime, row: MailSetting) -> MailSetting | None:
 
 
 def postpone(runtime: Runtime, row: MailSetting, until: datetime) -> None:
-    """Leave the letter of a row as read to a later run; a letter under way keeps its span."""
+    """Postpone the letter of a row until a time; do nothing if the row changed since its read.
+
+    The span of a letter under way stays.
+    """
     as_read = {name: row.get(name) for name in ("_id", "wakes", "next_due", *UNDER_WAY)}
     due = "lease" if "lease" in row else "next_due"
     MAILINGS.of(runtime.database).update_one(as_read, {"$set": {due: until}})
 
 
 def finish(runtime: Runtime, leased: MailSetting, *, has_later: bool) -> None:
-    """End a letter; without later items the row rests, unless something woke it meanwhile."""
+    """End a letter; without later items, and unless `wakes` has changed, remove `next_due`."""
     rows, until = MAILINGS.of(runtime.database), leased["until"]
     update = {"$set": {"since": until}, "$unset": dict.fromkeys(UNDER_WAY, "")}
     rows.update_one({"_id": leased["_id"], "until": until}, update)

@@ -1,4 +1,4 @@
-"""Notifications as personal data: `chalicelib.people.follows`."""
+"""Notifications as personal data, by the protocol in `chalicelib.people.follows`."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ from chalicelib.runtime import Runtime
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the notifications of a person, and the person's effects in other inboxes."""
+    """Return the traces of a person: own rows, and items that the person caused for others."""
     items = ITEMS.of(database)
     by_others = "it is of the other person; the export has what this person wrote"
     return [
@@ -54,18 +54,18 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete the notifications of a person, and all that the person caused.
+    """Delete the rows of a person, and all items that the person caused.
 
-    `until`: only what was there at that time.
+    `until`: only items asked by then, and other rows without a later change.
     """
-    # Items of an earlier release have one time for both.
+    # Items of an earlier release have `risen` alone.
     times: list[Document] = [{"asked": {"$lte": until}}, {"asked": None, "risen": {"$lte": until}}]
     asked: Document = {"$or": times} if until else {}
     items = ITEMS.of(runtime.database)
     items.delete_many({"user_id": user_id, **asked})
     items.delete_many({"by": user_id, **asked})
     changed: Document = {"changed": {"$lte": until}} if until else {}
-    # A row without choices has no time of them.
+    # A row without choices has no `changed`.
     marks: Document = {"seen": {"$lte": until}, "changed": {"$not": {"$gt": until}}}
     INBOXES.of(runtime.database).delete_one({"_id": user_id, **(marks if until else {})})
     MAILINGS.of(runtime.database).delete_one({"_id": user_id, **changed})
@@ -75,9 +75,10 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 
 def give(database: Database[Document], site: str, giver: str, to: str) -> None:
-    """Give the notifications of a person of a site to an account; what they caused is of it, too.
+    """Transfer a person's items of a site to an account, and the items that the person caused.
 
-    A notification that the account has of the same event stays, and the other goes.
+    If the account has an item of the same event, that item stays. Items that the account now has
+    caused for itself go.
     """
     items = ITEMS.of(database)
     for item in items.find({"user_id": giver, "site": site}):

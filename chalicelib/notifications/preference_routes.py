@@ -37,7 +37,7 @@ class KindChoice(Input):
 
     @property
     def channels(self) -> frozenset[Channel]:
-        """The channels that the kind comes by."""
+        """The channels that deliver the kind; a missing choice is as `in_app`."""
         chosen: dict[Channel, bool | None] = {
             "in_app": self.in_app,
             "email": self.email,

@@ -1,8 +1,8 @@
 """A person's choices: the channels of each kind of notifications, and quiet hours.
 
-A kind that is off in the inbox is withheld: its item is stored and never shown, so that a repeat
-after the person's next choice is no news. Letters and push messages read the choices when a worker
-makes them.
+If a kind is off in the inbox, a worker stores its items as withheld, and no inbox shows them: a
+repeat after the person's next choice makes no second item. Letters and push messages apply the
+choices at the time when a worker makes them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from chalicelib.runtime import Runtime
 
 Channel = Literal["in_app", "email", "push"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-# Strangers write on a person's own wall: its owner always hears of it here.
+# Strangers may write on a person's wall: its owner always gets the item in the inbox.
 ALWAYS_ON: frozenset[tuple[Channel, Kind]] = frozenset({("in_app", "post.wall")})
 _DAY = timedelta(days=1)
 
@@ -34,7 +34,7 @@ class Preferences(NamedTuple):
     quiet: Quiet | None
 
     def has(self, channel: Channel, kind: Kind) -> bool:
-        """Return whether a kind comes by a channel; the others have what the inbox has."""
+        """Return whether a kind comes by a channel; off in the inbox, it comes by no channel."""
         return ("in_app", kind) not in self.off and (channel, kind) not in self.off
 
 
@@ -42,7 +42,7 @@ NONE = Preferences(frozenset(), None)
 
 
 def of_row(row: Inbox | None) -> Preferences:
-    """Return the choices in a person's row; a kind of another release is left out."""
+    """Return the choices in a person's row, without kinds that this release does not know."""
     if row is None:
         return NONE
     stored = frozenset(row.get("off", []))
@@ -61,13 +61,13 @@ def find(runtime: Runtime, user_id: str) -> Preferences:
 
 
 def find_seen(runtime: Runtime, user_id: str) -> datetime:
-    """Return the time until when a person has seen their inbox; 1970: they never looked."""
+    """Return the `seen` mark of a person's inbox; 1970: the person never looked."""
     row = INBOXES.of(runtime.database).find_one({"_id": user_id}, {"seen": 1})
     return row["seen"] if row else moment(0)
 
 
 def find_all(runtime: Runtime, user_ids: Sequence[str]) -> dict[str, Preferences]:
-    """Return the choices of people who have a row."""
+    """Return the choices of people by id; people without a row are missing."""
     rows = INBOXES.of(runtime.database).find({"_id": {"$in": list(user_ids)}})
     return {row["_id"]: of_row(row) for row in rows}
 
@@ -80,7 +80,7 @@ def choose(runtime: Runtime, user_id: str, wanted: Preferences) -> None:
 
 
 def _update(runtime: Runtime, wanted: Preferences) -> Document:
-    """Return the update that stores choices."""
+    """Return the update that stores choices; a new row gets `seen` of 1970."""
     off = sorted(f"{channel}/{kind}" for channel, kind in wanted.off)
     fields: Document = {"off": off, "changed": runtime.now()}
     update: Document = {"$set": fields, "$setOnInsert": {"seen": moment(0)}}
@@ -108,12 +108,12 @@ def by_channel(chosen: Preferences, channel: Channel) -> Document:
 
 
 def quiet_until(chosen: Preferences, time_zone: str, now: datetime) -> datetime | None:
-    """Return the end of the quiet hours that `now` is in, in UTC; None: it is in none."""
+    """Return the end of the present quiet hours, in UTC; None: `now` is outside quiet hours."""
     if chosen.quiet is None:
         return None
     begin, end = chosen.quiet["begin"], chosen.quiet["end"]
     day = now.astimezone(ZoneInfo(time_zone)).date()
-    # Hours over midnight began the day before.
+    # Quiet hours over midnight may have begun the day before.
     for first in (day - _DAY, day):
         last = first if begin < end else first + _DAY
         ends = time_zones.hour_of(last, end, time_zone)
@@ -123,7 +123,7 @@ def quiet_until(chosen: Preferences, time_zone: str, now: datetime) -> datetime 
 
 
 def kinds_off(rows: Iterable[tuple[Kind, Collection[Channel]]]) -> frozenset[tuple[Channel, Kind]]:
-    """Return the stored form of choices, each a kind with its channels."""
+    """Return the (channel, kind) pairs that are off, from (kind, its channels) pairs."""
     off: set[tuple[Channel, Kind]] = set()
     for kind, channels in rows:
         # A kind that is off in the inbox comes by no other channel.
@@ -135,7 +135,7 @@ def kinds_off(rows: Iterable[tuple[Kind, Collection[Channel]]]) -> frozenset[tup
 
 
 def give(runtime: Runtime, giver: str, to: str) -> None:
-    """Give the choices of a person to an account without any; the person's inbox goes."""
+    """Transfer a person's choices to an account without any; delete the person's inbox row."""
     rows = INBOXES.of(runtime.database)
     row = rows.find_one({"_id": giver})
     if row is None:
@@ -145,5 +145,5 @@ def give(runtime: Runtime, giver: str, to: str) -> None:
         unchosen = {"_id": to, "changed": None}
         with suppress(DuplicateKeyError):
             rows.update_one(unchosen, _update(runtime, of_row(row)), upsert=True)
-    # The second run of a join gives a choice that the person has first made meanwhile.
+    # If the person has chosen meanwhile, the row stays for the second run of the join.
     rows.delete_one({"_id": giver, "changed": row.get("changed")})

@@ -1,7 +1,7 @@
-"""Rows of subscribed browsers, each with the push message that it is owed.
+"""Rows of subscribed browsers, and the time of the next push message to each.
 
-A new item makes the rows of its person's browsers due. A schedule sends the message of each due
-row to the worker.
+A new item makes the rows of its person's browsers due. A schedule sends a `SendPush` message for
+each due row to the worker.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from chalicelib.messaging import Message
 from chalicelib.push import browsers
 from chalicelib.runtime import Runtime
 
-# A reader who is here sees an item on the page before. It also covers the time between an item's
-# `risen` and its write: a message is of items that are older.
+# Long enough for a present reader to see an item on the page first, and for the write of an item,
+# which follows its `risen`: a push message covers items older than this alone.
 AFTER = timedelta(minutes=1)
 
 
@@ -27,12 +27,12 @@ class PushSubscription(TypedDict):
 
     - `key`: the public key of the deployment that the browser subscribed for.
     - `seen`: the time at which the browser last registered.
-    - `since`: earlier messages covered all items up to then.
-    - `wakes`: a number that each new item raises.
-    - `next`: no message goes before.
-    - `due`: the time of the next message to the worker; missing: no push message is owed.
-    - `tries`: messages that the service put off, one after the other.
-    - `claimed`: the end of the span of a message that a worker may have sent.
+    - `since`: push messages cover no item up to this time.
+    - `wakes`: the number of calls of `wake` for the person.
+    - `next`: the earliest time of the next push message.
+    - `due`: the time of the next `SendPush` to the worker; missing: no push message is owed.
+    - `tries`: the number of times in a row that the push service asked to try later.
+    - `claimed`: the end of the span of a push message that a worker may have sent; None: none.
     """
 
     _id: str
@@ -71,9 +71,9 @@ SUBSCRIPTIONS = Collection(
 
 
 class SendPush(Message):
-    """Send a browser the push message that it is owed, by the id of its row."""
+    """Send a browser its owed push message; `subscription` is the `_id` of its row."""
 
-    # The queue of another worker that calls strangers' servers.
+    # The worker of this queue calls strangers' servers for webhooks, too.
     queue: ClassVar[str] = "webhooks"
     type: Literal["send-push"] = "send-push"
     subscription: str
@@ -83,14 +83,14 @@ WORK = Work(
     SUBSCRIPTIONS,
     owed=OWED,
     message=lambda row: SendPush(subscription=row["_id"]),
-    # A browser that another person takes over meanwhile is no longer its worker's.
+    # With `user_id`: if another person takes the browser over, the worker loses the row.
     key=("_id", "user_id"),
     fields=("next",),
 )
 
 
 def wake(runtime: Runtime, people: Sequence[str]) -> None:
-    """Make messages due of people who have new items; call it after storing the items."""
+    """Make push messages to people with new items due; call it after storing the items."""
     if not people or not browsers.is_on(runtime):
         return
     due = runtime.now() + AFTER
@@ -103,6 +103,6 @@ def wake(runtime: Runtime, people: Sequence[str]) -> None:
 
 
 def send_due(runtime: Runtime) -> None:
-    """Send the messages of due rows to the worker."""
+    """Send the `SendPush` messages of due rows to the worker."""
     if browsers.is_on(runtime):
         WORK.sweep(runtime)

@@ -11,7 +11,7 @@ from chalicelib.notifications.inbox import EXCERPT_CHARACTERS, InboxRow
 from chalicelib.notifications.letter import event_line, headline, line
 from chalicelib.notifications.push_rows import PushSubscription
 
-# A message names so many events; its title counts all.
+# The most groups in a body; the title counts all.
 MOST_LISTED = 3
 # Below what `push.encryption` takes.
 MAX_BYTES = 3_000
@@ -19,9 +19,9 @@ _TOPIC_CHARACTERS = 32
 
 
 def payload_of(row: PushSubscription, shown: Sequence[InboxRow]) -> bytes:
-    """Return the message of groups, the newest first, as JSON of up to 3,000 bytes.
+    """Return the JSON of a push message for groups, the newest first, at most MAX_BYTES.
 
-    If it is longer, it goes without its text, or without its address.
+    A longer message loses its body; if still too long, its URL, too.
     """
     language, first = row["language"], shown[0]
     if len(shown) == 1:
@@ -44,9 +44,9 @@ def payload_of(row: PushSubscription, shown: Sequence[InboxRow]) -> bytes:
 
 
 def topic_of(row: PushSubscription, shown: Sequence[InboxRow]) -> str:
-    """Return the topic of a message: a later one of the same thing replaces it.
+    """Return the topic of a push message; a later message with the same topic replaces it.
 
-    Keyed by the secret of the browser, so that a push service reads no things of it.
+    It is an HMAC by the browser's secret, so that the push service learns nothing of the thing.
     """
     item = shown[0].item
     named = item.get("group", item["_id"]) if len(shown) == 1 else "several"

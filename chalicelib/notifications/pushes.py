@@ -1,8 +1,8 @@
-"""Push messages of notifications: each is sent at most once after its claim.
+"""Sending push messages of notifications, each at most once after its claim.
 
-A new item makes the rows of its person's browsers due. A worker leases a row, asks for the news of
-its person, notes that it will send it (`claimed`), and sends it. A row that another worker finds
-claimed has a message that may have been sent: it never goes again. The inbox still has it.
+A new item makes the rows of its person's browsers due. A worker leases a row, reads the person's
+unread items, sets `claimed`, and sends one push message. If a worker finds a row claimed, an
+earlier worker may have sent the message: Plaza does not send it again. The inbox has the items.
 """
 
 from collections.abc import Mapping
@@ -20,16 +20,19 @@ from chalicelib.push import browsers, sending
 from chalicelib.push.sending import PushAnswer, PushMessage, Urgency
 from chalicelib.runtime import Runtime
 
-# The pauses after a service that takes nothing now, unless it says how long.
+# The pauses before the next tries, if the push service asks to try later without a time.
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 480))
-# How long a service has a message wait for a browser that is off.
+# The time for which a push service stores a message for an offline browser.
 TTL = timedelta(days=1)
-# These may wait for a device that saves its battery.
+# Kinds of low urgency: a device that saves its battery may get them later.
 _IDLE = ("follow", "post.comment", "post.new", "post.reaction")
 
 
 def run(runtime: Runtime, show: Show, subscription_id: str) -> None:
-    """Send a browser the news of its person, if it is due and no other worker does."""
+    """Send a browser a push message of unread items, if its row is due and without a lease.
+
+    In quiet hours, it postpones the row.
+    """
     now = runtime.now()
     due = {"_id": subscription_id, "next": {"$lte": now}}
     row = WORK.take(runtime, due) if browsers.is_on(runtime) else None
@@ -48,7 +51,7 @@ def run(runtime: Runtime, show: Show, subscription_id: str) -> None:
     unread = {**UNREAD, **preferences.by_channel(chosen, "push")}
     span = {**unread, "risen": {"$gt": since, "$lte": until}}
     shown = inbox.read_span(runtime, show, row["user_id"], span)
-    # The service takes no message of another key than the browser subscribed for.
+    # The service accepts a message only by the key that the browser subscribed for.
     if not shown or row["key"] != runtime.settings.vapid_public_key:
         _rest(runtime, row, until)
     elif WORK.renew(runtime, row, {"$set": {"claimed": until}}):
@@ -63,7 +66,7 @@ def _send(runtime: Runtime, row: PushSubscription, shown: list[InboxRow]) -> Pus
 
 
 def _settle(runtime: Runtime, row: PushSubscription, until: datetime, answer: PushAnswer) -> None:
-    """Note the outcome of a message."""
+    """Store and log the outcome of a push message."""
     tries = row["tries"] + 1
     if answer.outcome == "gone":
         SUBSCRIPTIONS.of(runtime.database).delete_one(WORK.own(row))
@@ -86,7 +89,7 @@ def _end(
 
 
 def _rest(runtime: Runtime, row: PushSubscription, until: datetime) -> None:
-    """End a span; without later items the row rests, unless one came since the lease."""
+    """End a span; with later items or wakes, postpone the row by AFTER, or else end its task."""
     fields: Mapping[str, Any] = {"since": until, "tries": 0, "claimed": None}
     later = {"user_id": row["user_id"], **UNREAD, "risen": {"$gt": until}}
     has_later = ITEMS.of(runtime.database).find_one(later, {"_id": 1}) is not None

@@ -1,4 +1,4 @@
-"""Routes of a person's own inbox."""
+"""Routes for a reader's inbox, and the blueprint of all routes of notifications."""
 
 from datetime import datetime
 from typing import Annotated
@@ -29,7 +29,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownName, ShownUrl
 
-# Each notification may need the document of another discussion.
+# The most notifications of a page: each may need the document of another discussion.
 MOST = 50
 MAX_ID_CHARACTERS = 300
 NotificationId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS)]

@@ -30,7 +30,7 @@ Kind = Literal[
     "campaign.unfunded",
     "campaign.ended",
 ]
-# Of three channels; another release may have more kinds.
+# The most entries in `off`, of three channels; another release may have more kinds.
 MAX_OFF = 100
 # Longer than any message can wait: a repeat finds the item, and makes no second.
 KEPT = timedelta(days=90)
@@ -39,13 +39,16 @@ KEPT = timedelta(days=90)
 class NotificationItem(TypedDict):
     """A notification of a person; `_id` is `{person}:{key}`.
 
-    `key` names the event, wherever its thing has moved, and `thing` the thing as its feature finds
-    it. `by` is the person who caused the event, at `at`; empty: no person did. `risen` is the time
-    of this item, just before its write, and `asked` a time before the reads that it follows from: a
-    late erasure goes by it; missing: an item of an earlier release, whose `risen` it was.
-    `wanted`: False: taken back. A taken item stays, so that no repeat of its event makes a second.
-    `group`: an inbox shows all items of a group as one; missing: the item alone. `withheld`: its
-    reader had its kind off; it is not `wanted`, and never will be.
+    - `key`: the name of the event, which stays when the thing moves.
+    - `thing`: the thing's id by which its feature finds it.
+    - `group`: an inbox shows all items of a group as one; missing: the item alone.
+    - `by`: the person who caused the event; empty: no person.
+    - `at`: the time of the event.
+    - `asked`: a time before the reads behind the item; an erasure compares it with its cutoff.
+      Missing: an item of an earlier release, which has `risen` alone.
+    - `risen`: the time of the item, just before its write; it orders the inbox.
+    - `wanted`: False: taken back. The item stays, so that a repeat makes no second item.
+    - `withheld`: the kind was off in the inbox; the item never becomes `wanted`.
     """
 
     _id: str
@@ -93,7 +96,7 @@ ITEMS = Collection(
             ],
             partialFilterExpression=WANTED,
         ),
-        # All of a person's, also those that were taken back: for an export and an erasure.
+        # All items of a person, taken back or not, for an export and an erasure.
         IndexModel([("user_id", ASCENDING), ("_id", ASCENDING)]),
         # Finds the items of an event, to take them back.
         IndexModel("key"),
@@ -106,7 +109,7 @@ ITEMS = Collection(
 
 
 class Quiet(TypedDict):
-    """Hours without letters and push messages, by the clock of each."""
+    """Hours without letters and push messages, by the time zone of the letters or of a browser."""
 
     begin: int
     end: int
@@ -115,9 +118,9 @@ class Quiet(TypedDict):
 class Inbox(TypedDict):
     """The marks and the choices of a person's inbox; `_id` is the person's id.
 
-    - `seen`: the time up to which the person has seen that there are notifications.
+    - `seen`: the person has seen the items up to this time in the list; `read` is of each item.
     - `off`: kinds that are off, each as `{channel}/{kind}`; missing: none.
-    - `changed`: the last choice.
+    - `changed`: the time of the last choice; missing: no choice yet.
     """
 
     _id: str

@@ -1,7 +1,7 @@
 """The browsers that a person has subscribed to push messages.
 
-A row is found by the hash of its endpoint alone. So the next person who subscribes the same browser
-takes the row over by one write, and no reader gets another's notifications.
+The `_id` of a row is the hash of its endpoint alone. So the next person who subscribes the same
+browser takes the row over by one write, and no reader gets another reader's notifications.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from chalicelib.notifications.push_rows import SUBSCRIPTIONS, PushSubscription
 from chalicelib.push.browsers import Browser
 from chalicelib.runtime import Runtime
 
-# A person's browsers; beyond them, the oldest registration goes.
+# The most browsers of a person; beyond it, the oldest registration goes.
 MAX_BROWSERS = 10
 
 
@@ -25,9 +25,9 @@ def browser_of(row: PushSubscription) -> Browser:
 def register(
     runtime: Runtime, user_id: str, browser: Browser, language: Language, time_zone: str
 ) -> PushSubscription:
-    """Store a person's browser, and return its row; a repeat changes nothing that it is owed.
+    """Store a person's browser, and return its row; a repeat leaves an owed push message.
 
-    A browser of another person becomes this person's, and is owed nothing.
+    A browser of another person becomes this person's, without an owed push message.
     """
     rows, now = SUBSCRIPTIONS.of(runtime.database), runtime.now()
     mine = {"_id": browser.id, "user_id": user_id}
@@ -50,7 +50,7 @@ def register(
 
 
 def _trim(runtime: Runtime, user_id: str) -> None:
-    """Remove the browsers beyond a person's number, whichever calls add one at once."""
+    """Remove a person's browsers beyond MAX_BROWSERS; safe against concurrent registrations."""
     rows = SUBSCRIPTIONS.of(runtime.database)
     newest = rows.find({"user_id": user_id}, {"_id": 1}).sort([("seen", -1), ("_id", -1)])
     for each in list(newest.skip(MAX_BROWSERS)):
@@ -64,14 +64,14 @@ def read(runtime: Runtime, user_id: str) -> list[PushSubscription]:
 
 
 def remove(runtime: Runtime, user_id: str, subscription_id: str) -> None:
-    """Remove a browser of a person; of another person, or none: do nothing."""
+    """Remove a browser of a person; do nothing for another person's browser, or a missing one."""
     mine = {"_id": subscription_id, "user_id": user_id}
     SUBSCRIPTIONS.of(runtime.database).delete_one(mine)
 
 
 def remove_all(runtime: Runtime, user_id: str) -> None:
-    """Remove the browsers of a person whose past an account has taken.
+    """Remove all browsers of a person after an account has taken over the person's past.
 
-    A browser that the person has left somewhere would get all of the account's messages.
+    Otherwise a browser that the person no longer uses could get the account's push messages.
     """
     SUBSCRIPTIONS.of(runtime.database).delete_many({"user_id": user_id})

@@ -7,9 +7,9 @@ from chalicelib.languages import Language
 
 
 class MailWords(NamedTuple):
-    """A letter, the letter that confirms an address, and the pages of both.
+    """The words of notification letters, of the confirmation letter, and of the links' pages.
 
-    `{link}` stands in `letter`, and `{email}` in `question`.
+    `letter` contains `{link}`, and `question` contains `{email}`.
     """
 
     notifications: str
@@ -26,7 +26,7 @@ class MailWords(NamedTuple):
     stopped: str
 
 
-# In the order of the fields. Those beside English and German: not yet read by native speakers.
+# In the order of the fields. Except English and German, native speakers have yet to check them.
 MAIL_WORDS: dict[Language, MailWords] = {
     "ar": MailWords(
         "الإشعارات",

@@ -13,10 +13,10 @@ from chalicelib import deadlines
 from chalicelib.deadlines import Outage
 from chalicelib.observability import logs
 
-# The reserve after a deadline: to answer, and to log.
+# Seconds reserved after the deadline, to answer and log.
 MARGIN_SECONDS = 2.0
-# In a longer function, each operation has its own time-out (`chalicelib.database`): a deadline of
-# minutes would let a dead connection hang for minutes.
+# With more time left, no deadline bounds the database, and each operation has its own time-out
+# (`chalicelib.database`): a deadline of minutes would let a dead connection hang for minutes.
 LONGEST_DEADLINE_SECONDS = 60.0
 
 
@@ -37,7 +37,10 @@ def install(app: Chalice, outage: Outage) -> None:
 
 
 def _deadline(context: Any, *, is_request: bool) -> contextlib.AbstractContextManager[None]:
-    """Bound an invocation by its time, and a request by the gateway's patience too."""
+    """Bound an invocation by its remaining time, and a request by `REQUEST_SECONDS`, too.
+
+    Subtract `MARGIN_SECONDS` from the remaining time. Without a context, set no bound.
+    """
     if context is None:
         return contextlib.nullcontext()
     seconds = context.get_remaining_time_in_millis() / 1000 - MARGIN_SECONDS
@@ -46,7 +49,10 @@ def _deadline(context: Any, *, is_request: bool) -> contextlib.AbstractContextMa
 
 
 def _database_deadline(most: float) -> contextlib.AbstractContextManager[Any]:
-    """Bound all database operations by the invocation's remaining time and by `most` seconds."""
+    """Bound all database operations by the invocation's remaining time and by `most` seconds.
+
+    With more than `LONGEST_DEADLINE_SECONDS` left, set no bound.
+    """
     seconds = deadlines.remaining()
     if seconds > LONGEST_DEADLINE_SECONDS:
         return contextlib.nullcontext()

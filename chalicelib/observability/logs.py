@@ -1,8 +1,8 @@
 """Structured logs: one JSON line a request or batch, with ids and durations, never texts.
 
 A line has the ids of its work:
-- `correlation_id`: the request that began it; its messages pass the id on;
-- `invocation_id`: Lambda's own, as in its REPORT line;
+- `correlation_id`: the id of the request that began the work; its messages carry the id on;
+- `invocation_id`: Lambda's request id, as in its REPORT line;
 - `trace_id`: X-Ray's.
 A record's `metrics` put its line into CloudWatch's embedded metric format
 (`chalicelib.observability.metrics`).
@@ -31,7 +31,7 @@ _ids: ContextVar[Mapping[str, str]] = ContextVar("ids", default=_NONE)
 
 @contextlib.contextmanager
 def bind(**ids: str | None) -> Iterator[None]:
-    """Put ids on every line that this thread writes within the block; None omits an id."""
+    """Add ids to every line of this context within the block; None removes an id."""
     known = {**_ids.get(), **ids}
     token = _ids.set({name: value for name, value in known.items() if value is not None})
     try:
@@ -46,7 +46,7 @@ def correlation_id() -> str | None:
 
 
 def _trace_id() -> dict[str, str]:
-    """Return the invocation's X-Ray trace id, which Lambda puts only into the environment."""
+    """Return the X-Ray trace id as a field, read from the environment; {} without an id."""
     header = os.environ.get("_X_AMZN_TRACE_ID")
     if not header:
         return {}
@@ -57,8 +57,8 @@ def _trace_id() -> dict[str, str]:
 class JsonFormatter(logging.Formatter):
     """Formats a record as a line of JSON.
 
-    `extra={"fields": {...}}` adds members. `extra={"metrics": Metrics(...)}` makes some of them
-    metrics in this formatter's namespace.
+    `extra={"fields": {...}}` adds members. `extra={"metrics": Metrics(...)}` marks some of
+    these members as CloudWatch metrics in this formatter's namespace.
     """
 
     def __init__(self, metrics_namespace: str = "Plaza") -> None:
@@ -83,7 +83,7 @@ class JsonFormatter(logging.Formatter):
         return orjson.dumps(line, default=str, option=orjson.OPT_UTC_Z).decode()
 
     def _metadata(self, metrics: Metrics, record: logging.LogRecord) -> dict[str, Any]:
-        """Return the metadata of the embedded metric format's specification."""
+        """Return the member `_aws` of a line, as the embedded metric format specifies it."""
         directive = {
             "Namespace": self._namespace,
             "Dimensions": metrics.dimensions,
@@ -95,7 +95,7 @@ class JsonFormatter(logging.Formatter):
 def _failure(error: BaseException) -> dict[str, Any]:
     """Return the type, the traceback and the causes of an exception.
 
-    It omits messages, since they may quote a text.
+    Omit the messages: a message may quote a person's text.
     """
     failure: dict[str, Any] = {"exception": type(error).__name__, "traceback": _frames(error)}
     if error.__cause__ is not None:

@@ -14,11 +14,11 @@ Unit = Literal["Count", "Milliseconds", "Seconds", "Bytes"]
 
 @dataclass(frozen=True)
 class Metrics:
-    """Fields of a line that are metrics, and the fields that separate their series.
+    """The metric fields of a line, and the dimensions of their series.
 
-    `units` are the units of the metrics. `dimensions` are sets of fields: each set makes its own
-    series, and the empty set a series over everything. CloudWatch charges by the series, so a
-    dimension has tens of values and is never an id.
+    `units` has the unit of each metric. Each set of fields in `dimensions` makes a series for each
+    combination of their values; the empty set makes a series of all lines. CloudWatch charges by
+    the series, so a dimension has tens of values and is never an id.
     """
 
     units: Mapping[str, Unit]
@@ -34,7 +34,7 @@ BATCH = Metrics(
 )
 # Messages that SQS did not accept: a schedule sends them again, or their sender did the work.
 UNSENT = Metrics({"unsent_messages": "Count"}, dimensions=(("queue",), ()))
-# Owed work by its collection: overdue documents that a sweep found, and the longest wait of one.
+# Overdue work by collection: the documents that a sweep found, and their longest wait.
 OWED = Metrics({"owed": "Count", "owed_seconds": "Seconds"}, dimensions=(("work",), ()))
 SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("schedule",),))
 FAN_OUTS_FAILED = Metrics({"fan_outs_failed": "Count"})
@@ -56,16 +56,18 @@ LATE_PAYMENTS = Metrics({"late_payments": "Count"})
 REFUNDS_FAILED = Metrics({"refunds_failed": "Count"})
 # Payments that a buyer's bank has taken back.
 DISPUTES = Metrics({"disputes": "Count"})
-# Letters by their ends. Given up: SES may have it or not, or SES took it at no time.
+# Letters by outcome. Refused: SES rejected the letter, or its receiver takes no mail. Given up: no
+# answer shows whether SES has the letter, or the letter waited too long.
 LETTERS = Metrics(
     {"letters_sent": "Count", "letters_refused": "Count", "letters_given_up": "Count"}
 )
 # Webhooks that Plaza has switched off.
 HOOKS_STOPPED = Metrics({"webhooks_stopped": "Count"})
-# Letters that came back, and that readers called spam.
+# Letters that bounced, and letters that readers reported as spam.
 MAIL_EVENTS = Metrics({"letters_bounced": "Count", "letters_complained_of": "Count"})
-# Push messages by their ends. Refused: as a rule, the deployment's keys are wrong. Gone: the reader
-# has left. Given up: the service may have it or not, or took it at no time.
+# Push messages by outcome. Refused: as a rule, the deployment's keys are wrong. Gone: the browser
+# has ended its subscription. Given up: no answer shows whether the service has the message, or the
+# service never accepted the message.
 PUSHES = Metrics(
     {
         "pushes_sent": "Count",

@@ -1,7 +1,8 @@
 """Blocks between people: one list a person, for all features and all sites.
 
-A person's document has both directions. So a block and the first write of either person in a
-feature that copies the document meet in one document, and neither can miss the other.
+A person's document has the blocks by the person and the blocks of the person. A block writes both
+people's documents, and a feature that copies a person's blocks writes the document, too (`copy`).
+So a block and a first copy conflict, and neither misses the other.
 """
 
 from collections.abc import Sequence
@@ -22,9 +23,9 @@ from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 
-# A bound of the document, hardly ever reached.
+# Bounds the size of a document; people hardly ever reach it.
 MAX_BLOCKED_BY = 100_000
-# A person's list, and the list of a site from before there was one list.
+# A person's list, and a site's list from before all features shared a list.
 MAX_SHOWN = BOUNDS.social.blocked + BOUNDS.people.blocked
 
 
@@ -32,7 +33,8 @@ class Blocks(TypedDict):
     """A person's blocks; `_id` is the person's id.
 
     `blocked` has more than `BOUNDS.people.blocked` ids only if an earlier release stored them.
-    `since` is the time of its first block, and `copied` of the last copy by a feature.
+    `since` is the time of the document's first block, by or of the person, or of its first copy;
+    `copied` is the time of the last copy by a feature.
     """
 
     _id: str
@@ -64,7 +66,7 @@ class BlockedAnswer(AnswerDict):
 
 
 class Apart(Protocol):
-    """The feature whose ties a block ends: it stores blocks of every feature, with its own."""
+    """The feature that stores the blocks of all features, and ends its own ties at a block."""
 
     def keep_apart(self, runtime: Runtime, owner_id: str, other_id: str) -> None:
         """Block a person, whether or not the two use the feature; raises TooManyBlocked."""
@@ -88,7 +90,7 @@ def answer(user_ids: Sequence[str]) -> BlockedAnswer:
 
 
 def list_of(database: Database[Document], user_id: str) -> list[str]:
-    """Return the ids that a person blocks, in their order."""
+    """Return the ids that a person blocks, sorted."""
     found = BLOCKS.of(database).find_one({"_id": user_id}, {"blocked": 1})
     return sorted(found["blocked"]) if found else []
 
@@ -100,7 +102,10 @@ def find(database: Database[Document], user_id: str) -> BothWays:
 
 
 def add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> None:
-    """Add a block in a transaction; a second call changes nothing. Raises TooManyBlocked."""
+    """Add a block to both people's documents in a transaction; raises TooManyBlocked.
+
+    A second call changes nothing.
+    """
     rows = BLOCKS.of(runtime.database)
     sides = (
         (owner_id, "blocked", "blocked_by", other_id, runtime.bounds.people.blocked),
@@ -116,7 +121,7 @@ def add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) 
 
 
 def remove(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> None:
-    """Remove a block in a transaction, and documents that are empty then."""
+    """Remove a block from both people's documents in a transaction; delete empty documents."""
     rows = BLOCKS.of(runtime.database)
     sides = ((owner_id, "blocked", other_id), (other_id, "blocked_by", owner_id))
     for user_id, field, them in sides:
@@ -128,7 +133,7 @@ def remove(runtime: Runtime, session: ClientSession, owner_id: str, other_id: st
 def copy(runtime: Runtime, session: ClientSession, user_id: str) -> BothWays:
     """Return a person's blocks for a copy that the same transaction makes.
 
-    The write to the document conflicts with a block of the same moment.
+    The call writes the document, so that a concurrent block conflicts.
     """
     now = runtime.now()
     new = {"blocked": [], "blocked_by": [], "since": now}
@@ -144,9 +149,10 @@ def copy(runtime: Runtime, session: ClientSession, user_id: str) -> BothWays:
 
 
 def take_in(runtime: Runtime, session: ClientSession, user_id: str, blocked: Sequence[str]) -> None:
-    """Add the blocks that a feature stored before there was one list.
+    """Add a person's blocks that a feature stored before all features shared a list.
 
-    The blocked people's own documents do not name the person: they have been in the feature since.
+    The blocked people's documents do not change: the feature has stored those blocks in its own
+    copies all along.
     """
     had: Document = {"$ifNull": ["$blocked", []]}
     fields = {
@@ -162,7 +168,7 @@ def take_in(runtime: Runtime, session: ClientSession, user_id: str, blocked: Seq
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the documents of blocks that are a person's or name the person."""
+    """Return the traces of the blocks by a person, and of the blocks of the person."""
 
     def show(own: Blocks) -> list[ExportEntry]:
         return [entry("blocked_person", user_id=each) for each in own["blocked"]]
@@ -181,9 +187,9 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a person's blocks and the blocks of the person.
+    """Delete the blocks by a person and the blocks of the person.
 
-    With `until`, only if the person has made none since, and so has not begun anew.
+    `until`: delete nothing if the person's document began after this time: the person is back.
     """
     rows = BLOCKS.of(runtime.database)
     while True:
@@ -197,6 +203,6 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
             return Step.DONE
         alone: Document = {"blocked": [], "blocked_by": []}
         rows.delete_many({"_id": {"$in": [*others, *own["blocked_by"]]}, **alone})
-        # A block of this moment has changed a list: the next round removes it.
+        # After a concurrent block the lists differ: the next round removes that block.
         unchanged = {"blocked": own["blocked"], "blocked_by": own["blocked_by"]}
         rows.delete_one({"_id": user_id, **unchanged})

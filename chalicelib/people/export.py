@@ -18,7 +18,7 @@ from chalicelib.people.follows import ExportEntry, KeptText, People, Trace
 from chalicelib.people.jobs import traces_of
 from chalicelib.runtime import Runtime
 
-# The kinds of texts that an erasure leaves.
+# The most kinds of texts that an erasure leaves.
 MAX_KEPT = 20
 
 
@@ -50,12 +50,12 @@ class ExportAnswer(TypedDict):
     next: Next
 
 
-# A node of comments has up to some megabytes, and MongoDB sorts this many in memory.
+# A node of comments can have several megabytes, and MongoDB sorts this many nodes in memory.
 _DOCUMENTS_AT_ONCE = 20
 
 
 class ExportPosition(NamedTuple):
-    """A place in an export: the trace, the document, and the number of its entries so far."""
+    """A place in an export; `given` counts the entries of the document up to this place."""
 
     trace: str
     document_id: Any
@@ -95,7 +95,7 @@ def _entries(
 
 
 def _documents(trace: Trace, begun: ExportPosition | None) -> Iterator[Any]:
-    """Yield the documents of a trace by id, from the document that `begun` is in."""
+    """Yield the documents of a trace in the order of their ids; `begun`: from its document on."""
     if trace.not_shown:
         return
     since: Document = {"_id": {"$gte": begun.document_id}} if begun else {}

@@ -17,7 +17,7 @@ from chalicelib.jobs.outbox import StoredJob
 from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine, ShownName
 
-# Raises Unauthenticated for a caller whose past an account has.
+# Raises Unauthenticated for a guest after an account has claimed the guest's past.
 CheckToken = Callable[[Runtime, Principal], None]
 
 
@@ -50,9 +50,9 @@ class ExportEntry(TypedDict):
 class Trace(NamedTuple):
     """The documents of a collection that are a person's or name the person.
 
-    `show` returns a document's entries of an export, without other people's private data. A trace
-    without entries gives the reason in `not_shown`. `name` is unique, and part of cursors: it
-    never changes.
+    `where` is the filter in `rows`. `show` returns the export's entries of a document, without
+    other people's private data. `not_shown` is the reason for a trace without entries. `name` is
+    unique and never changes, since cursors contain it.
     """
 
     name: str
@@ -75,7 +75,7 @@ def entry(kind: str, /, **data: Any) -> ExportEntry:
 
 
 def job_entries(job: StoredJob) -> list[ExportEntry]:
-    """Return the entries of a job."""
+    """Return the export's entry of a stored job: its type and the time of its note."""
     return [entry("job", type=job["errand"]["type"], noted_at=job["noted"])]
 
 
@@ -87,14 +87,14 @@ class PersonFeature(Protocol):
         ...
 
     def erase(self, runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-        """Delete documents that are a person's or name the person, at most a step of them.
+        """Delete documents that are a person's or name the person; one call is a bounded step.
 
-        With `until`, only documents written by then.
+        `until`: only documents written up to this time.
         """
         ...
 
     def traces(self, database: Database[Document], user_id: str) -> list[Trace]:
-        """Return the places of documents that are a person's or name the person."""
+        """Return the traces of a person in this feature, also without documents."""
         ...
 
 
@@ -103,8 +103,9 @@ class People:
     """Every feature with personal data, in the order of an erasure.
 
     `name_of` returns a person's present name; None: Plaza stores none. `join` carries the past of a
-    claimed person of a site to its account. `check_token` raises Unauthenticated for a caller
-    whose past an account has. `kept` are the places that no search by a person's id finds.
+    claimed person (site, id) to the claiming account. `check_token` raises Unauthenticated for a
+    guest after an account has claimed the guest's past. `kept` lists the texts that no search by a
+    person's id finds.
     """
 
     name_of: Callable[[Database[Document], str], str | None]

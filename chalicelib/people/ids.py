@@ -1,4 +1,4 @@
-"""Ids of people: the `sub` of their tokens, its hash, or of the people of one site, Plaza's own."""
+"""Ids of people: a token's `sub`, its hash, or an id that Plaza makes for a person of one site."""
 
 import re
 from typing import Annotated
@@ -13,9 +13,9 @@ GUEST_ID = re.compile(GUEST_PATTERN)
 # A person of another system, whose comments were imported (`chalicelib.comments.importing`).
 IMPORTED = "i_"
 IMPORTED_ID = re.compile(r"i_[A-Za-z0-9_-]{22}")
-# A person whose past an account may take.
+# A guest or an imported person: an account may claim the past of either.
 CLAIMED_PATTERN = r"^[gi]_[A-Za-z0-9_-]{22}$"
-# A person of one site alone: a guest, a person of the site's own issuer (`s_`), or of a provider
-# there (`p_`).
+# A person of a site's own issuer (`s_`). `ONE_SITE_ID` also matches guests (`g_`) and people of a
+# site's providers (`p_`).
 ISSUED_ID = re.compile(r"s_[A-Za-z0-9_-]{22}")
 ONE_SITE_ID = re.compile(r"[gsp]_[A-Za-z0-9_-]{22}")

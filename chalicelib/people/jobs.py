@@ -35,7 +35,7 @@ class Erase(Job):
 
 
 class EraseLate(Job):
-    """Erase documents that requests from before an erasure wrote after it, up to a time."""
+    """Erase documents that requests from before an erasure's end wrote after it, up to `until`."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["erase-late"] = "erase-late"
@@ -44,7 +44,7 @@ class EraseLate(Job):
 
 
 class Join(Job):
-    """Carry the past of a claimed person of a site to the account that has it."""
+    """Carry the past of a claimed person of a site to the claiming account."""
 
     queue: ClassVar[str] = "social-errands"
     runs_twice: ClassVar[bool] = True
@@ -68,7 +68,7 @@ def rename(runtime: Runtime, people: People, user_id: str) -> None:
 
 
 def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
-    """Begin the erasure of a person; return `told_remaining`."""
+    """Note and send the job of a person's erasure; return `told_remaining`."""
     job = Erase(user_id=user_id)
     outbox.note(runtime, job)
     runtime.queues.send(job)
@@ -76,12 +76,11 @@ def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
 
 
 def erase(runtime: Runtime, people: People, user_id: str) -> None:
-    """Erase a person; every step is repeatable, so that a second run repairs a crash.
+    """Run a step of a person's erasure in each feature; a second run repairs a crash.
 
-    It also runs again if requests wrote documents of the person meanwhile, and continues in another
-    message if a feature has more steps. `EraseLate` deletes documents that requests from before the
-    end write after it, once no such request can be running. A feature that fails keeps none from
-    its erasure.
+    If documents are left, note the job again: a sweep repeats it, or a message at once if a feature
+    has more steps. Else note `EraseLate`: it deletes late writes of running requests, once all
+    requests from before the end are over. The failure of a feature stops no other feature.
     """
     steps = _in_each(people, lambda feature: feature.erase(runtime, user_id))
     outbox.JOBS.of(runtime.database).delete_many(_renaming(user_id))
@@ -132,17 +131,17 @@ def count_remaining(
 
 
 def told_remaining(database: Database[Document], people: People, user_id: str) -> int:
-    """Count what is left of a person as the person may know it; 0: the erasure has ended.
+    """Count the documents that a person's export shows, plus 1 for a noted erasure; 0: erased.
 
-    Other documents would tell what others do about the person, such as a moderator's act or a
-    block, by a number that rises. The erasure itself counts as 1 until it has deleted those, too.
+    Other documents do not count: a rising number would reveal an act of another person, such as a
+    block or a moderator's act. The erasure stays noted until those documents are gone, too.
     """
     running = outbox.JOBS.of(database).count_documents(outbox.filter_of(Erase(user_id=user_id)))
     return count_remaining(database, people, user_id, is_told=True) + running
 
 
 def traces_of(database: Database[Document], people: People, user_id: str) -> list[Trace]:
-    """Return the traces of a person in all features."""
+    """Return the traces of a person in all features, and of a noted renaming."""
     found = [trace for feature in people.features for trace in feature.traces(database, user_id)]
     return [*found, Trace("renaming", outbox.JOBS.of(database), _renaming(user_id), job_entries)]
 

@@ -1,4 +1,4 @@
-"""Reserved names of staff and of the deployment, in any spelling."""
+"""Names of people: reserved names in any spelling, and keys to find and compare names."""
 
 import re
 import unicodedata
@@ -100,8 +100,8 @@ _TITLES = (
     "administrador moderador administrateur moderateur amministratore moderatore moderatorin",
     "администратор модератор админ 管理员 管理者 管理人 モデレーター 모더레이터 관리자",
 )
-# Refused only as a whole name, alone or with the words of `_BESIDE`. The titles and the
-# deployment's own names are refused so, too.
+# Refused only as a whole name, alone or with words of `_BESIDE`. The same holds for the titles and
+# for the deployment's own names.
 _OFFICES = ("plaza staff support system root official security helpdesk postmaster",)
 _BESIDE = ("the of and real your our my site team mod mods account user",)
 
@@ -122,11 +122,11 @@ _SIGNS = {
 _FOLDED = str.maketrans(
     _SIGNS | {each: letter for letter, alike in LOOKALIKES.items() for each in alike}
 )
-# Scripts whose marks are accents, as in `words`, which no worker of ads has to load for this.
+# Scripts with accents as marks. A copy of the list in `words`: workers of ads need not load it.
 _ACCENTED = ("LATIN", "GREEK", "CYRILLIC")
 # The names of marks that are accents in any script.
 _ACCENTS = ("HEBREW", "ARABIC", "SYRIAC", "VARIATION", "COMBINING")
-# They make other letters of Kana: `パ` of `ハ`.
+# Marks that make another letter of kana: `ハ` becomes `パ`.
 _VOICED = "\u3099\u309a"
 _WORD = re.compile(r"(?:[^\W_]|[@$!|])+")
 _ENDS = "0123456789@$!|"
@@ -156,7 +156,7 @@ def name_key(name: str) -> str:
 
 
 def lookalike_key(name: str) -> str:
-    """Return a key that names share if a reader may take one for the other.
+    """Return a key that two names share if a reader may confuse them.
 
     It folds case, accents, signs for letters, and similar letters of other scripts (Unicode
     Technical Standard #39); "" for a name without letters.
@@ -208,7 +208,7 @@ def _plain_letters(name: str) -> str:
 def _letters(name: str) -> Iterator[str]:
     """Yield the letters of a name in lower case, without accents.
 
-    In other scripts than `_ACCENTED` a mark is a vowel, or makes another letter.
+    Marks of scripts outside `_ACCENTED` stay: such a mark is a vowel, or makes another letter.
     """
     is_accented = True
     for each in unicodedata.normalize("NFKD", without_blanks(name)).casefold():
@@ -232,8 +232,8 @@ def _alike(word: str) -> str:
 
 def _is_made_of(joined: str, words: dict[str, bool]) -> bool:
     """Return whether a text is a sequence of the words, including a reserved word."""
-    # For each position: True, if words up to it can include a reserved word; False, if they can
-    # include none.
+    # For each position that whole words can reach: True, if some such words include a reserved
+    # word; False, if some include none.
     found: list[set[bool]] = [{False}, *(set() for _ in joined)]
     for start, before in enumerate(found):
         for word, counts in words.items() if before else ():

@@ -37,7 +37,7 @@ def is_on(runtime: Runtime) -> bool:
 
 
 def is_served(runtime: Runtime, endpoint: str) -> bool:
-    """Return whether Plaza sends to an endpoint; on a machine of its own, to any."""
+    """Return whether Plaza sends to an endpoint: a host of `SERVICES`, or any in development."""
     is_local = runtime.settings.is_local
     try:
         host = outgoing.split_destination(endpoint, is_near=is_local).hostname or ""

@@ -1,7 +1,7 @@
 """Encryption of a push message (RFC 8291): `aes128gcm` of RFC 8188, in one record.
 
-The only library of it that Python has, http_ece, ships no wheel, and Plaza's packages are built
-without running foreign code (docs/decisions/0256). The primitives are those of `cryptography`.
+The only Python library for it, http_ece, ships no wheel, and the build of Plaza's packages runs no
+foreign code (docs/decisions/0256). The primitives come from `cryptography`.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _LAST_RECORD = b"\x02"
 def encrypt(message: bytes, browser: Browser, rng: random.Random) -> bytes:
     """Return the body of a request; raises ValueError for a long message or keys of a wrong form.
 
-    The key of the sender and the salt are drawn anew for each message.
+    Each message has a new sender's key and a new salt, drawn from `rng`.
     """
     if len(message) > MAX_MESSAGE_BYTES:
         raise ValueError("the message is too long")

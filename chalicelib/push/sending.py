@@ -1,4 +1,4 @@
-"""One message to a push service (RFC 8030), whose answer is bounded in size and time.
+"""The sending of a message to a push service (RFC 8030), with an answer bounded in size and time.
 
 Only the function that sends imports this module, and the libraries of encryption with it.
 """
@@ -22,7 +22,7 @@ from chalicelib.runtime import Runtime
 
 SECONDS = 10.0
 MOST_BYTES = 16 * 1024
-# The most that a service can have a message wait.
+# The longest wait that a service can ask for.
 MOST_WAIT = timedelta(days=1)
 # - `sent`: the service has it;
 # - `gone`: the browser has left the subscription;
@@ -34,10 +34,10 @@ Urgency = Literal["very-low", "low", "normal", "high"]
 
 
 class PushMessage(NamedTuple):
-    """A message to encrypt.
+    """A message before its encryption.
 
     `topic`: up to 32 characters of base64url; a service replaces a waiting message of the same
-    topic. `ttl`: how long it waits for a browser that is off.
+    topic. `ttl`: the time that the service stores a message for a browser that is off.
     """
 
     body: bytes
@@ -47,7 +47,11 @@ class PushMessage(NamedTuple):
 
 
 class PushAnswer(NamedTuple):
-    """The outcome of a message; `wait` as a service asks for, `status` 0 without an answer."""
+    """The outcome of a message.
+
+    `status`: of HTTP; 0 without an answer. `wait`: until the service takes the next attempt; None:
+    the service named no time.
+    """
 
     outcome: Outcome
     status: int
@@ -55,9 +59,10 @@ class PushAnswer(NamedTuple):
 
 
 def send(runtime: Runtime, browser: Browser, message: PushMessage) -> PushAnswer:
-    """Encrypt a message, and hand it to the browser's service.
+    """Encrypt a message, post it to the browser's service, and return the outcome.
 
-    Raises ValueError for a long message. Without its keys a deployment is `refused`, too.
+    Without a matching pair of keys in the settings, the outcome is `refused`. Raises ValueError for
+    a long message, or for a browser's keys of a wrong form.
     """
     try:
         signed = vapid.authorization(runtime.settings, browser.endpoint, runtime.now())
@@ -97,10 +102,10 @@ def _outcome(status: int) -> Outcome:
 
 
 def _wait(answer: HttpAnswer, now: datetime) -> timedelta | None:
-    """Return the wait of `Retry-After`, in seconds or until a time; None: none, or nonsense."""
+    """Return the wait of `Retry-After`, in seconds or until a time; None: missing or invalid."""
     text = answer.headers.get("Retry-After", "")
     if text.isascii() and text.isdigit():
-        # A number of more digits is no timedelta.
+        # More digits would overflow a timedelta.
         return min(timedelta(seconds=int(text[:9])), MOST_WAIT)
     try:
         until = parsedate_to_datetime(text)
@@ -113,6 +118,6 @@ def _wait(answer: HttpAnswer, now: datetime) -> timedelta | None:
 
 @lru_cache(maxsize=64)
 def _way_of(host: str) -> outgoing.Way:
-    """Return the way to a host: a slow service holds up no other."""
+    """Return a host's own way, so that a slow service blocks no other."""
     del host
     return outgoing.Way()

@@ -1,7 +1,7 @@
 """The signature of a sender to a push service: VAPID (RFC 8292).
 
-A browser subscribes for one public key, and its service takes messages of that key alone. All
-functions know the public key, the sender alone the private one.
+A browser subscribes with a public key, and its service accepts only messages signed with the
+matching private key. All Lambda functions have the public key; only the sender has the private key.
 """
 
 from datetime import datetime, timedelta
@@ -17,14 +17,14 @@ from chalicelib import signing
 from chalicelib.errors import Misconfigured
 from chalicelib.settings import Settings
 
-# A service refuses more than a day.
+# The lifetime of a signature; a service refuses more than a day.
 LIFETIME = timedelta(hours=12)
 
 
 def authorization(settings: Settings, endpoint: str, now: datetime) -> str:
     """Return the header `Authorization` of a message to an endpoint.
 
-    Raises Misconfigured without the private key of the public one.
+    Raises Misconfigured if the private key is missing or does not match the public key.
     """
     secret, public_key = settings.vapid_private_key, settings.vapid_public_key
     if secret is None or _public_key(secret) != public_key:

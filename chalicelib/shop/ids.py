@@ -12,7 +12,7 @@ ProductId = Annotated[
 CategoryId = Annotated[
     str, _NAME, Field(description="A category's id within its shop.", examples=["novels"])
 ]
-# No dots and no dollars: carts use a SKU in paths of fields.
+# Without dots and dollars: carts use a SKU as the name of a field.
 SkuId = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"),

@@ -1,4 +1,4 @@
-"""Schedules and commands of shops; each may run twice at once, or miss a run."""
+"""Schedules and commands of shops; two runs may overlap, and a run may be missing."""
 
 from chalicelib.jobs import outbox
 from chalicelib.jobs.schedules import run_steps
@@ -14,11 +14,14 @@ def resend_overdue(runtime: Runtime) -> None:
 
 
 def tend_catalogue(runtime: Runtime) -> None:
-    """Send the messages of overdue jobs again, and make the search words of older rules anew."""
+    """Send the messages of overdue jobs again, and refresh search words made by older rules."""
     run_steps(runtime, {"jobs": resend_overdue, "words": indexing.refresh})
 
 
 def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:
-    """Return the units that a stock lacks or has too many: by its entries, and by its books."""
+    """Return the differences of a stock's counters, in units: from its entries, and from its books.
+
+    Both are 0 if the stock is sound.
+    """
     differences = books.verify(runtime, site, sku)
     return {"held": differences["held"], "moved": differences["moved"]}

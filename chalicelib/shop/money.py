@@ -39,7 +39,7 @@ PriceMicros = Annotated[
 
 
 def step_micros(currency: str, payments: Literal["fake", "stripe"]) -> int:
-    """Return the step, in micros, of the amounts that a provider charges."""
+    """Return a provider's step in micros: it charges multiples of the step."""
     tens = payments == "stripe" and currency in _STRIPE_TENS
     return smallest_micros(currency) * (10 if tens else 1)
 

@@ -1,7 +1,7 @@
 """Pricing: a registered pure function adds shipping, taxes and discounts to an order.
 
-The function is a deployment's own code. This module rounds and checks its result before a checkout
-freezes the cart, which stores the result.
+The function is the deployment's own code. This module rounds and checks the adjustments that the
+function returns. The checkout then stores them in the frozen cart.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -59,10 +59,10 @@ _registered: list[Pricing] = [no_adjustments]
 
 
 def register(pricing: Pricing) -> None:
-    """Set the deployment's pricing, a function of its arguments alone.
+    """Set the deployment's pricing: a pure function.
 
-    It returns at most 20 adjustments: `kind`, `label`, `amount_micros` (an int, a float or a
-    Decimal) and, if it likes, the shop's `currency`.
+    The function returns at most 20 adjustments, each with `kind`, `label`, `amount_micros` (an int,
+    a float or a Decimal) and optionally the shop's `currency`.
     """
     _registered[0] = pricing
 
@@ -72,8 +72,8 @@ def adjustments(
 ) -> list[Adjustment]:
     """Return the adjustments of an order, each rounded to the shop's step.
 
-    Raises PricingFailed if the function fails, if its result has another form or currency, or if it
-    makes a total below 0 or beyond the greatest.
+    Raises PricingFailed if the function fails, if its result has another form or currency, or if
+    the total is below 0 or above MAX_TOTAL_MICROS.
     """
     given: list[PricedLine] = [{**each} for each in lines]
     try:
@@ -99,7 +99,7 @@ def total_micros(lines: Sequence[PricedLine], adjusted: Sequence[Adjustment]) ->
 
 
 def _to_number(found: Any) -> Any:
-    """Return an int or a Decimal as it is, and a float as a Decimal; anything else is no number."""
+    """Return an int, a float or a Decimal as a Decimal; raises ValueError for anything else."""
     if isinstance(found, bool) or not isinstance(found, int | float | Decimal):
         raise ValueError("an amount is an int, a float or a Decimal")  # noqa: TRY004 - pydantic's
     return Decimal(found)

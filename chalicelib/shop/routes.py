@@ -1,4 +1,4 @@
-"""One blueprint for the routes of all rooms of the shop."""
+"""The blueprint with all routes of shops: settings, products, categories, stock, carts, orders."""
 
 from chalice.app import Blueprint
 

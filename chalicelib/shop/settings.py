@@ -68,7 +68,8 @@ LayoutName = Literal["details", "attributes"]
 class ShopSite(TypedDict):
     """A shop's settings as stored; `layout` is the layout of its products' details.
 
-    `is_rewriting`: some products may have the former layout since `layout_chosen`.
+    `is_rewriting`: some products may still have the former layout. `layout_chosen`: the time of the
+    change to the current layout.
     """
 
     _id: str
@@ -113,12 +114,15 @@ def find(database: Database[Document], site: str, session: ClientSession | None 
 
 @remember(seconds=5)
 def recall(runtime: Runtime, site: str) -> ShopSite:
-    """Return a shop's settings of the last seconds; raises UnknownShop."""
+    """Return a shop's settings, up to five seconds old; raises UnknownShop."""
     return find(runtime.database, site)
 
 
 def hold_percent(shop: ShopSite) -> int:
-    """Return the percentage of a SKU that carts may hold; shops of earlier releases have 50."""
+    """Return the percentage of a SKU's units that carts may hold without an order.
+
+    50 for a shop that an earlier release stored.
+    """
     return shop.get("hold_percent", HOLD_PERCENT)
 
 

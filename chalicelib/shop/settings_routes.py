@@ -48,7 +48,10 @@ def shop_answer(settings: ShopSite) -> ShopAnswer:
 
 
 def _check_account(request: Request, site: str) -> None:
-    """Check that the deployment's account takes a site's money, or has taken it so far."""
+    """Raise OtherAccount unless the deployment's Stripe account may take a site's payments.
+
+    The setting `stripe_sites` names the sites (`*`: all). A shop on Stripe already passes.
+    """
     named = request.runtime.settings.stripe_sites
     if not {"*", site} & {*named}:
         shop = settings.SITES.of(request.runtime.database).find_one({"_id": site})

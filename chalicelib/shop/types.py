@@ -1,7 +1,7 @@
 """Types of products, each with a model of its details; an application registers its own.
 
-Details are flat: texts, numbers and booleans, or lists of them. Customers narrow lists down by the
-details that `facets` names.
+Details are flat: texts, numbers and booleans, or lists of them. Buyers filter lists of products by
+the details in `facets`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ MAX_VALUES = 50
 MAX_VALUE_CHARACTERS = 100
 MAX_FACETS = 8
 MAX_FACETS_SHOWN = 20
-# MongoDB's integers.
+# The range of MongoDB's 64-bit integers.
 _STORED_INTEGERS = range(-(2**63), 2**63)
 
 Value = str | int | float | bool
@@ -126,7 +126,10 @@ TypeName = Annotated[
 
 
 def check_details(name: str, details: Any) -> dict[str, Any]:
-    """Return details as stored, by the model of their type; raises InvalidRequest."""
+    """Return the stored form of details, by the model of their type; raises InvalidRequest.
+
+    The stored form has no nulls, no empty lists, and each value of a list once.
+    """
     read = parse_part(details, PRODUCT_TYPES[name], "details")
     stored = read.model_dump(mode="json", exclude_none=True)
     kept = {key: _distinct(value) for key, value in stored.items() if value != []}
@@ -139,7 +142,7 @@ def _distinct(value: Any) -> Any:
 
 
 def _check_flat(details: dict[str, Any]) -> None:
-    """Raise InvalidRequest for details that no layout can store, although their model may."""
+    """Raise InvalidRequest for details beyond the storage's bounds, whatever their model allows."""
     values = list(values_of(details))
     if len(values) > MAX_VALUES:
         detail = f"a product must have at most {MAX_VALUES} values"
@@ -167,16 +170,16 @@ def values_of(details: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
 
 
 def facets_of(kind: str | None) -> list[str]:
-    """Return the facets of a type. None: the first 20 of all types, each once."""
+    """Return the facets of a type, at most 8. None: of all types, each once, at most 20."""
     models = PRODUCT_TYPES.values() if kind is None else [PRODUCT_TYPES[kind]]
     names = dict.fromkeys(name for each in models for name in each.facets[:MAX_FACETS])
     return list(names)[:MAX_FACETS_SHOWN]
 
 
 def facet_values(kind: str | None, facet: str, text: str) -> list[Value]:
-    """Return the meanings of a text as a facet's value, such as a number; one a type at most.
+    """Return a text parsed as a facet's value, once for each type that has the facet.
 
-    Empty: no type accepts the text.
+    A type that refuses the text adds no value. `kind` None: all types.
     """
     names = PRODUCT_TYPES if kind is None else (kind,)
     found: list[Value] = []
@@ -195,7 +198,7 @@ def facet_values(kind: str | None, facet: str, text: str) -> list[Value]:
 def _adapter(kind: str, facet: str) -> TypeAdapter[Any]:
     """Return the adapter that parses one value of a facet, with the bounds of its field.
 
-    The bounds of a list do not hold for its values.
+    For a list, the adapter parses one element, without the bounds of the list itself.
     """
     field = PRODUCT_TYPES[kind].model_fields[facet]
     annotation: Any = field.annotation

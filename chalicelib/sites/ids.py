@@ -1,4 +1,4 @@
-"""The grammar of site ids: one for pages of comments, zones of ads, tokens and campaigns."""
+"""The grammar of site ids, the same for comment pages, ad zones, tokens and campaigns."""
 
 import re
 from typing import Annotated
@@ -23,5 +23,5 @@ _SITE = re.compile(SITE)
 
 
 def is_site_id(text: str) -> bool:
-    """Return whether a new site may have this id."""
+    """Return whether a text is a valid site id."""
     return _SITE.fullmatch(text) is not None

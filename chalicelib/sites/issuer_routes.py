@@ -78,7 +78,7 @@ class NewIssuer(Input):
         return self
 
     def to_store(self, key: str) -> StoredIssuer:
-        """Return the issuer as it is stored under a key."""
+        """Return the stored form of the issuer, under the publisher's key."""
         return {
             "key": key,
             "iss": self.iss,

@@ -1,4 +1,4 @@
-"""A site's own issuers: whose tokens it accepts, remembered by each container for some seconds."""
+"""A site's own issuers of tokens; each container caches them for five seconds."""
 
 from typing import Annotated, TypedDict
 
@@ -46,7 +46,7 @@ ISSUERS = Collection("site.issuers", IssuingSite)
 
 @remember(seconds=5)
 def of(runtime: Runtime, site: str) -> list[SiteIssuer]:
-    """Return the issuers of a site as of the last seconds."""
+    """Return the issuers of a site, cached for five seconds."""
     return [_issuer(each) for each in read(runtime, site)]
 
 
@@ -57,7 +57,7 @@ def read(runtime: Runtime, site: str) -> list[StoredIssuer]:
 
 
 def put(runtime: Runtime, site: str, issuer: StoredIssuer) -> None:
-    """Store an issuer in the place of the issuer with its key; raises TooManyIssuers."""
+    """Store an issuer, or replace the issuer with the same key; raises TooManyIssuers."""
     had: Document = {"$ifNull": ["$issuers", []]}
     is_other = {"$ne": ["$$each.key", issuer["key"]]}
     others = {"$filter": {"input": had, "as": "each", "cond": is_other}}

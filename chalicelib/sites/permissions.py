@@ -6,7 +6,10 @@ from chalicelib.sites.ids import DEFAULT_SITE
 
 
 def owns(caller: Principal, site: str) -> bool:
-    """Return whether the caller is the site's publisher; an admin owns every site."""
+    """Return whether the caller is the site's publisher; an admin owns every site.
+
+    A publisher's token without `sites` has the site `default` alone.
+    """
     own_sites = {DEFAULT_SITE} if caller.sites is None else caller.sites
     return "admin" in caller.roles or ("publisher" in caller.roles and site in own_sites)
 
@@ -26,7 +29,7 @@ def moderates(caller: Principal, site: str) -> bool:
 def moderated_sites(caller: Principal) -> frozenset[str] | None:
     """Return the sites that the caller moderates; None: every site.
 
-    A moderator's token without `sites` has every site, a publisher's the site `default`.
+    Without `sites`, a moderator's token has every site, and a publisher's token only `default`.
     """
     if "admin" in caller.roles:
         return None

@@ -1,4 +1,4 @@
-"""A site's share of its ad revenue over HTTP."""
+"""Routes of a site: its share of its ad revenue, and its own issuers of tokens."""
 
 import math
 from typing import Annotated
@@ -48,7 +48,7 @@ class SiteAnswer(TypedDict):
 
 
 def site_answer(site_id: str, share_bp: int) -> SiteAnswer:
-    """Return the public form of a site."""
+    """Return a site as the API shows it, with its share as a fraction of 1."""
     return {"id": site_id, "revenue_share": share_bp / WHOLE_BP}
 
 

@@ -22,18 +22,18 @@ DEFAULT_SHARE_BP = 7_000
 
 
 def put_share(database: Database[Document], site_id: str, share_bp: int) -> None:
-    """Set a site's share of future billing."""
+    """Store a site's share, in basis points, of the revenue from now on."""
     change = {"$set": {"revenue_share_bp": share_bp}}
     SITES.of(database).update_one({"_id": site_id}, change, upsert=True)
 
 
 def get_share(database: Database[Document], site_id: str) -> int:
-    """Return a site's share in basis points."""
+    """Return a site's share in basis points, or the default."""
     return shares_bp(database, [site_id])[site_id]
 
 
 def shares_bp(database: Database[Document], site_ids: Names[str]) -> dict[str, int]:
-    """Return each site's share, or the default if it has none."""
+    """Return each site's share in basis points, or the default for a site without a share."""
     found = SITES.of(database).find({"_id": {"$in": list(site_ids)}})
     stored = {site["_id"]: site["revenue_share_bp"] for site in found}
     return {site_id: stored.get(site_id, DEFAULT_SHARE_BP) for site_id in site_ids}

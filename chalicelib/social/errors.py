@@ -36,7 +36,7 @@ class UnknownPost(Problem):
 
 
 class PostTypeNotAllowed(Problem):
-    """The deployment accepts no new posts of this type, or knows it no more."""
+    """The deployment accepts no new posts of this type, or no longer registers the type."""
 
     status = 422
     code = "post_type_not_allowed"
@@ -60,7 +60,7 @@ class UnknownOption(Problem):
 
 
 class PollHasVotes(Problem):
-    """A poll with votes stays as the voters read it."""
+    """The poll has votes, so its author cannot change it."""
 
     status = 409
     code = "poll_has_votes"
@@ -68,7 +68,7 @@ class PollHasVotes(Problem):
 
 
 class NotFollowed(Problem):
-    """A reader watches only authors whom they follow."""
+    """The reader does not follow the author, so cannot watch the author."""
 
     status = 409
     code = "not_followed"
@@ -84,7 +84,7 @@ class CannotCircleSelf(Problem):
 
 
 class TooManyCircles(Problem):
-    """The user already has the largest number of circles."""
+    """The user already has the maximum number of circles."""
 
     status = 409
     code = "too_many_circles"
@@ -148,7 +148,7 @@ class CannotMuteSelf(Problem):
 
 
 class TooManyMuted(Problem):
-    """The user already mutes as many people as a document holds."""
+    """The user already mutes the maximum number of people."""
 
     status = 409
     code = "too_many_muted"
@@ -172,7 +172,10 @@ class UnknownPerson(Problem):
 
 
 class NobodyToTell(Problem):
-    """Each name in the audience is unknown, is blocked or blocks, or has no tie to the actor."""
+    """The audience has no user who can receive the action.
+
+    Each name is unknown, has a block with the actor, or has no tie to the actor.
+    """
 
     status = 422
     code = "nobody_to_tell"

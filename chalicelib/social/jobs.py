@@ -75,17 +75,17 @@ SocialMessage = Deliver | DeliverChunk | Propagate | DeliverAction | DeliverActi
 
 
 def fan_out(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
-    """Deliver posts to the news of their readers."""
+    """Handle messages of the queue `fan-out`: deliver posts to the news of their readers."""
     return consume(event, messages.FAN_OUT, partial(handle, runtime))
 
 
 def comment_spread(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
-    """Propagate changes of posts to their copies."""
+    """Handle messages of the queue `comment-spread`: propagate changes of posts to their copies."""
     return consume(event, messages.PROPAGATE, partial(handle, runtime))
 
 
 def activity_feed(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
-    """Deliver and rank actions."""
+    """Handle messages of the queue `activity`: deliver actions, and rank them again."""
     return consume(event, messages.ACTIVITY, partial(handle, runtime))
 
 
@@ -110,7 +110,7 @@ def handle(runtime: Runtime, message: SocialMessage) -> None:
 
 
 def _back_fill(runtime: Runtime, job: BackFill) -> None:
-    # Owed by the new tie until it is done.
+    # First: the job stays in the outbox until both steps end, so neither gets lost.
     if job.tells:
         notifications.agree_follow(runtime, job.reader_id, job.author_id)
     repair.back_fill(runtime, job.reader_id, job.author_id)

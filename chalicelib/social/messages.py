@@ -1,4 +1,4 @@
-"""Messages of the social feed's queues, where an earlier release's may still wait."""
+"""Messages of the social feed's queues; the queues may still have messages of earlier releases."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -39,7 +39,7 @@ class Propagate(Message):
 class BackFill(Job):
     """Add an author's newest posts to the news of a reader with a new tie to the author.
 
-    `tells`: it also notifies the author, whom the reader follows from now on.
+    `follow` as `tells`: the job also notifies the author of the new follower.
     """
 
     queue: ClassVar[str] = "social-errands"
@@ -66,15 +66,16 @@ class Trim(Job):
 
 
 class Refill(Job):
-    """Refill a reader's activity feed by their present place and mutes.
+    """Refill a reader's activity feed by the reader's present place and mutes.
 
-    With `after`, only the removal of actions that are not due goes on, after that action's id.
+    With `after`, the job adds nothing: it continues to remove actions that are not due, behind
+    that action's id.
     """
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["refill"] = "refill"
     user_id: str
-    # A whole refill has no such field: jobs of earlier releases have the same key in the outbox.
+    # Left out if empty, so that the key in the outbox equals the key of earlier releases.
     after: str = Field(default="", exclude_if=lambda after: not after)
 
 
@@ -105,7 +106,7 @@ class DeliverActionChunk(Message):
 
 
 class Rerank(Job):
-    """Re-rank an action after an event, for the readers that follow the id `after`."""
+    """Rank an action again after an event, for the readers with ids greater than `after`."""
 
     queue: ClassVar[str] = "activity"
     type: Literal["rank"] = "rank"
@@ -115,7 +116,7 @@ class Rerank(Job):
 
 
 class Cascade(Job):
-    """Hide, show or delete the items of an action as the action itself."""
+    """Hide, show or delete the feed items of an action, to agree with the action."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["cascade"] = "cascade"
@@ -128,8 +129,8 @@ FeedKind = Literal["follow", "post.comment", "post.reaction", "post.wall"]
 class NotifyFeed(Job):
     """Make notifications agree with an act of a person in the social feed.
 
-    `thing` is a post, or `{post}/{comment}`; of `follow`, which means all people whom the person
-    follows, it is empty. It runs again when no request from before can still be running.
+    `thing` is `{post}` or `{post}/{comment}`. For `follow`, `thing` is empty, and the job covers
+    all people whom the person follows. The job runs again once no earlier request can be running.
     """
 
     queue: ClassVar[str] = "social-errands"
@@ -141,9 +142,9 @@ class NotifyFeed(Job):
 
 
 class NotifyWatchers(Job):
-    """Notify readers who watch the author of a new post.
+    """Notify readers who watch the author `by` of a new post.
 
-    `thing` is `{post}`, or `{post}/{reader}` for the readers after that id.
+    `thing` is `{post}`, or `{post}/{reader}` for the readers with greater ids.
     """
 
     queue: ClassVar[str] = "social-errands"
@@ -157,13 +158,13 @@ SocialJob = (
 )
 ActivityMessage = DeliverAction | DeliverActionChunk | Rerank
 
-# Built for the first message: a worker reads one adapter, and most containers read none.
+# Pydantic builds an adapter at its first message: a worker uses one, most containers none.
 _DEFERRED = ConfigDict(defer_build=True)
 FAN_OUT: TypeAdapter[Deliver | DeliverChunk] = TypeAdapter(
     Annotated[Deliver | DeliverChunk, Field(discriminator="type")], config=_DEFERRED
 )
 PROPAGATE: TypeAdapter[Propagate] = TypeAdapter(Propagate)
-# The queue of the outbox has the jobs of people, of happenings and of notifications, too.
+# The outbox also has the jobs of people, of happenings and of notifications.
 JOB: TypeAdapter[SocialJob | PersonJob | Happened | Notify] = TypeAdapter(
     Annotated[SocialJob | PersonJob | Happened | Notify, Field(discriminator="type")],
     config=_DEFERRED,

@@ -1,6 +1,6 @@
 """Causes of notifications in the social feed: followers, posts, and acts on posts.
 
-A worker compares items with the stored acts; a page asks again, as its reader sees them then.
+A worker makes stored items agree with the acts. Each page checks again what its reader may see.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,10 @@ _PEOPLE_AT_ONCE = 1_000
 
 
 def agree(runtime: Runtime, act: NotifyFeed) -> None:
-    """Make the notifications of an act agree with it; a repeat changes nothing."""
+    """Make the notifications of an act agree with the stored act; a repeat changes nothing.
+
+    `follow` also ends the person's watches of authors whom the person no longer follows.
+    """
     read_at = runtime.now()
     if act.kind == "follow":
         _correct_follows(runtime, act.by)
@@ -70,7 +73,7 @@ def agree(runtime: Runtime, act: NotifyFeed) -> None:
 
 
 def _time_of(runtime: Runtime, act: NotifyFeed, post: ReadPost) -> datetime | None:
-    """Return the time of an act on a post; None: it is not there, or no longer."""
+    """Return the time of an act on a post. None: no such act, or no longer."""
     database, post_id = runtime.database, post["id"]
     if act.kind == "post.reaction":
         return reading.find_reactions(database, KIND, [(post_id, act.by)]).get((post_id, act.by))
@@ -82,7 +85,11 @@ def _time_of(runtime: Runtime, act: NotifyFeed, post: ReadPost) -> datetime | No
 
 
 def agree_follow(runtime: Runtime, owner_id: str, member_id: str) -> None:
-    """Notify a member whom an owner of circles follows; `member_id` may be no member at all."""
+    """Notify a member that an owner of circles follows them.
+
+    Does nothing if the owner no longer follows the member, if the member mutes the owner, or if
+    one blocks the other.
+    """
     if not runtime.settings.social_notifications:
         return
     read_at = runtime.now()
@@ -93,10 +100,10 @@ def agree_follow(runtime: Runtime, owner_id: str, member_id: str) -> None:
 
 
 def _correct_follows(runtime: Runtime, owner_id: str) -> None:
-    """Take back the notifications of people whom a person follows no longer."""
+    """Withdraw the notifications of people whom a person no longer follows; restore the others."""
     after = ""
     while told := events.find_people(runtime, f"follow/{owner_id}", after, _PEOPLE_AT_ONCE):
-        # Read again for each step, which may take long.
+        # Read again in each step: the steps may take long.
         followed = set(following.following(runtime.database, owner_id))
         kept: dict[str, Kind] = {who: "follow" for who in told if who in followed}
         events.correct(runtime, _follow(runtime, owner_id, tuple(told), kept))
@@ -121,7 +128,10 @@ def _follow(
 
 
 def _may_tell(runtime: Runtime, who: str, by: str, about: Sequence[ReadPost]) -> bool:
-    """Return whether a person hears of another's act: no block, no mute, and they see the post."""
+    """Return whether an act of `by` may notify `who`.
+
+    False if either blocks the other, if `who` mutes `by`, or if `who` may not see a post.
+    """
     reader = _reader(runtime.database, who, {by}, about)
     if by in reader.blocked or by in people.find(runtime.database, who)["muted"]:
         return False
@@ -131,7 +141,7 @@ def _may_tell(runtime: Runtime, who: str, by: str, about: Sequence[ReadPost]) ->
 def _reader(
     database: Database[Document], who: str, others: set[str], about: Sequence[ReadPost]
 ) -> Reader:
-    """Return a reader's relations to people, and to the authors of posts."""
+    """Return a reader's relations to people and to the authors of posts, with `kept`."""
     reader = following.reader(database, who, others | {post["by"]["id"] for post in about})
     fixed = [post["id"] for post in about if post["audience"] == AT_POST]
     return replace(reader, kept=audiences.kept_for(database, who, fixed))
@@ -140,7 +150,10 @@ def _reader(
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return the acts of notifications that a reader sees now, by the ids of the items."""
+    """Return, by item id, the acts that a reader may see now.
+
+    Omits deleted and hidden acts, and acts of blocked or muted people.
+    """
     if not items:
         return {}
     database, actors = runtime.database, {each["by"] for each in items}
@@ -190,7 +203,7 @@ class _Acts:
         self._reacted = reading.find_reactions(database, KIND, given)
 
     def text_of(self, item: NotificationItem) -> str | None:
-        """Return the text of an act, which may be empty; None: it is gone, or hidden."""
+        """Return the text of an act, even an empty text. None: the act is gone or hidden."""
         if item["kind"] == "follow":
             return "" if self._reader.circled_by.get(item["by"]) else None
         post = self._posts.get(_post_of(item))
@@ -214,6 +227,6 @@ def _named(item: NotificationItem) -> tuple[str, str]:
 
 
 def _text_of(post: ReadPost) -> str:
-    """Return the text of a post of any type: its author's words, or its title or question."""
+    """Return the text of a post: its `text`, else its question, title or place, else nothing."""
     given = (post["detail"].get(name) for name in ("text", "question", "title", "place"))
     return next((each for each in given if isinstance(each, str)), "")

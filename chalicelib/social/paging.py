@@ -42,24 +42,23 @@ Listed_co = TypeVar("Listed_co", bound=Mapping[str, Any], covariant=True)
 
 
 class ListPosition(NamedTuple):
-    """A place in a listing: of a post, a comment or an action, by time and id."""
+    """A place in a listing: the time and the id of a post, a comment or an action."""
 
     ts: datetime
     post_id: str
 
 
 class ListEntry(NamedTuple, Generic[Listed_co]):
-    """A place in a listing. None: its document is gone."""
+    """A place in a listing, and its document. None: the document is gone."""
 
     position: ListPosition
     post: Listed_co | None
 
 
 def older_than(position: ListPosition | None, ts: str, post_id: str) -> Document:
-    """Return the filter for documents after a position, newest first.
+    """Return the filter for documents after a position, newest first. None: all documents.
 
-    `ts` and `post_id` name the two fields. The range on `ts` is a separate condition, so that it
-    bounds an index.
+    `ts` and `post_id` name the two fields. The separate range on `ts` bounds the scan of an index.
     """
     if position is None:
         return {}
@@ -68,13 +67,13 @@ def older_than(position: ListPosition | None, ts: str, post_id: str) -> Document
 
 
 def newer_than(position: ListPosition, ts: str, post_id: str) -> Document:
-    """Return the filter for documents after a position, oldest first."""
+    """Return the filter for documents after a position, oldest first; fields as in `older_than`."""
     later, same = {ts: {"$gt": position.ts}}, {post_id: {"$gt": position.post_id}}
     return {ts: {"$gte": position.ts}, "$or": [later, same]}
 
 
 def merge(count: int, *lists: Sequence[ListEntry[Listed]]) -> list[ListEntry[Listed]]:
-    """Return the newest entries of several lists; a post in two lists counts once."""
+    """Return the `count` newest entries of several lists, each position once."""
     entries: dict[ListPosition, ListEntry[Listed]] = {}
     for entry in (entry for each in lists for entry in each):
         if entry.post or entry.position not in entries:
@@ -100,8 +99,8 @@ class PageSource(Generic[Listed, Shown]):
     """The parts of a page; a cursor is valid in its own `scope` alone.
 
     `fetch(after, count)` returns the entries after a position, fewer than `count` only at the
-    listing's end. `show(documents)` returns each document as the reader sees it, or None.
-    `answer` converts a document to the API's form.
+    listing's end. `show(documents)` returns each document as the reader sees it. None: the reader
+    may not see the document. `answer` converts a document to the API's form.
     """
 
     scope: str
@@ -113,9 +112,9 @@ class PageSource(Generic[Listed, Shown]):
 def read_page(
     runtime: Runtime, query: PageQuery, view: PageSource[Listed, Shown]
 ) -> tuple[list[Shown], str | None]:
-    """Return the answers of a page, and the cursor of the next page.
+    """Return the answers of a page, and the cursor of the next page. None: no next page.
 
-    If the check removes too many documents, the page ends early.
+    If the check removes too many documents, the page ends early. Raises InvalidCursor.
     """
     return read_page_after(runtime, position_of(runtime, query, view.scope), query.limit, view)
 
@@ -142,7 +141,10 @@ def first_count(limit: int) -> int:
 
 
 def fetch_in_turn(first: Fetch[Listed], times: int, then: Fetch[Listed]) -> Fetch[Listed]:
-    """Return a fetch of one page that asks `first` some times, and `then` from there on."""
+    """Return a fetch that calls `first` for its first `times` calls, and `then` afterwards.
+
+    The fetch counts its calls, so it serves one page alone.
+    """
     calls = itertools.count()
 
     def fetch(after: ListPosition | None, count: int) -> Sequence[ListEntry[Listed]]:
@@ -160,9 +162,10 @@ def fill_page(
 ) -> tuple[list[tuple[ListPosition, Listed]], ListPosition | None]:
     """Return a page's documents with their positions, and the position before the next page.
 
-    None: there is no next page. `fetch` and `show` are as in `PageSource`. If the check thins a
-    page, the page refills until it has examined `page_examined` documents. The position is then
-    the last examined document's. The reader may not see this document, only its id and time.
+    None: there is no next page. `fetch` and `show` are as in `PageSource`. If the check removes
+    documents, the page refills until it has examined `page_examined` documents. The page then
+    ends at the last examined document. Even if the reader may not see this document, the cursor
+    has its id and time.
     """
     bounds = runtime.bounds.social
     shown: list[tuple[ListPosition, Listed]] = []

@@ -36,7 +36,7 @@ from chalicelib.social.timelines import propagation, repair
 # Erasure: everything that belongs to a user or names the user.
 
 
-# The part of an invocation's remaining time for one step: the features behind have theirs.
+# The share of an invocation's remaining time for one step; later features need the rest.
 _PART_OF_TIME = 0.5
 _Each = TypeVar("_Each")
 # Whether the step's time is not yet used.
@@ -44,13 +44,14 @@ _Check = Callable[[], bool]
 
 
 class _TimeUsed(Exception):
-    """The time of a step of an erasure is used; another step goes on."""
+    """A step of an erasure has used its time; the next step continues."""
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Erase a user from the social feed, in steps: a user may have a million followers and posts.
+    """Erase a user from the social feed, one step a call; `Step.MORE`: call again.
 
-    With `until`, only their texts and votes up to then, and copies of posts up to then.
+    A user may have a million followers and posts, so a step ends after half of the remaining time.
+    With `until`, erase only the user's texts, votes, watches and copies of posts up to then.
     """
     is_time = deadlines.share(_PART_OF_TIME)
     try:
@@ -122,7 +123,8 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 def _jobs_for(user_id: str) -> Document:
     """Return the filter of the jobs for one user.
 
-    A run deletes a job for a pair, and a job that continues after a reader's id.
+    It omits jobs for two users, and jobs of others that continue after the user's id: the runs of
+    such jobs delete them.
     """
     acts: list[NotifyFeed | NotifyWatchers] = [NotifyWatchers(by=user_id, thing="")]
     acts += [NotifyFeed(by=user_id, kind=kind) for kind in get_args(FeedKind)]
@@ -147,7 +149,7 @@ def _delete_user(runtime: Runtime, user_id: str, is_time: _Check) -> None:
 def _end_late_ties(runtime: Runtime, user_id: str, is_time: _Check) -> None:
     """End ties that others made during the deletion of a promoted user.
 
-    The document of a promoted user names no followers, so nothing kept it until their end.
+    The document of a promoted user names no followers, so `_delete_user` did not wait for them.
     """
     for page in following.pages(partial(EdgeGraph(runtime.database).followers, user_id)):
         for owner in _in_time(page, is_time):
@@ -170,11 +172,12 @@ def _leave_graph(runtime: Runtime, user_id: str, is_time: _Check) -> None:
 
 
 def _erase_late_copies(runtime: Runtime, user_id: str, until: datetime) -> None:
-    """Erase posts up to a time that a delivery or a repair in progress brought to an erased user.
+    """Erase copies of posts up to a time from the views of an erased user.
 
-    The news of a user who has returned may have such posts again, so they are rebuilt.
+    A delivery or a repair in progress may have stored them after the erasure. If the user has
+    returned, such posts may belong to the new news, so a rebuild follows.
     """
-    # First, so that pages read the posts themselves until then.
+    # First, so that pages read the posts themselves until the rebuild ends.
     users.USERS.of(runtime.database).update_one({"_id": user_id}, {"$set": {"stale": True}})
     for view in propagation.stored_views(runtime.database):
         view.erase(user_id, until)
@@ -198,14 +201,14 @@ def _erase_posts(
     for post in _in_time(on_wall, is_time):
         moved = posts.mark_behind(runtime, {"$set": {"wall": post["by"]["id"]}})
         rows.update_one({"_id": post["_id"]}, moved)
-        # At once, so that nothing remains at the end. After a crash, a sweep does it.
+        # Propagate here, so that no copy outlives the erasure. After a crash, a sweep does it.
         propagation.propagate(runtime, post["_id"])
 
 
 def _erase_comments(
     runtime: Runtime, user_id: str, is_time: _Check, until: datetime | None = None
 ) -> None:
-    # Comments move from the post to the older ones, and back.
+    # Repeat until none remain: comments move between the post and the older comments.
     while written := _comments_of(runtime.database, user_id, until):
         for post_id, comment_id in _in_time(written, is_time):
             if comment_changes.take_out(runtime, post_id, comment_id):
@@ -245,7 +248,7 @@ Listing = Callable[[IdRange], list[GraphPerson]]
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Write a user's name to every copy, unless the user has another name meanwhile."""
+    """Write a user's name to every copy; stop changing posts if the user takes another name."""
     person = GraphPerson(user_id, name)
     _in_graph(runtime.database, person)
     other = {"by.id": user_id, "by.name": {"$ne": person.name}}
@@ -263,11 +266,11 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def _in_graph(database: Database[Document], person: GraphPerson) -> None:
-    """Rename a person in the documents of their followers and of their members.
+    """Rename a person in the ties to their followers and to their members.
 
     The embedded store comes first, as a promotion moves ties from it to the edges. There may be a
-    million edges. Edges that already have the name are skipped: if a worker runs out of time, its
-    work still counts.
+    million edges. The listings omit edges that already have the name, so a worker that ran out of
+    time does not begin anew.
     """
     embedded, edges = EmbeddedGraph(database), EdgeGraph(database)
     listings: tuple[tuple[End, Listing], ...] = (
@@ -284,9 +287,9 @@ def _in_graph(database: Database[Document], person: GraphPerson) -> None:
 def _on_ties(
     database: Database[Document], person: GraphPerson, side: End, others: list[str]
 ) -> None:
-    """Rename a person at one end of the ties to others, in both stores or in neither.
+    """Rename a person at one end of the ties to others, in one transaction for both stores.
 
-    Otherwise an edge could have a name that the user's document lacks.
+    Otherwise an edge could have a name that a user's document lacks.
     """
     owners, members = ([], others) if side == "owner" else (others, [])
 
@@ -304,7 +307,10 @@ def _on_posts(
     change: Document,
     filters: list[Document],
 ) -> None:
-    """Change posts, some at a time, and propagate each to its copies."""
+    """Change the posts that match `where`, some at a time, and send their propagation.
+
+    Stops if the person has another name by now.
+    """
     rows, most = posts.POSTS.of(runtime.database), runtime.bounds.social.posts_renamed_at_once
     while found := [post["_id"] for post in rows.find(where, {"_id": 1}).limit(most)]:
         if not _is_called(runtime.database, person):
@@ -315,7 +321,7 @@ def _on_posts(
 
 
 def _is_called(database: Database[Document], person: GraphPerson) -> bool:
-    """Return whether the name is current; otherwise two workers undo each other's work."""
+    """Return whether the user still has this name; two workers could undo each other's work."""
     now = {"_id": person.id, "name": person.name}
     return users.USERS.of(database).find_one(now, {"_id": 1}) is not None
 

@@ -20,9 +20,9 @@ class OfUser:
     user_id: str
 
     def user(self, user: User) -> list[ExportEntry]:
-        """Return a user with their circles, followers and blocks.
+        """Return a user with their circles, followers and blocks, as far as the document has them.
 
-        The circles of a follower that the user is in are the follower's data.
+        Omits the followers' circles, even those with the user: they are the followers' data.
         """
         own = {"id": user["_id"], "name": user["name"], "profile": user["profile"]}
         fields = user.get("profile_circles", {})
@@ -66,7 +66,7 @@ class OfUser:
         ]
 
     def wall_post(self, post: Post) -> list[ExportEntry]:
-        """Return the post on the user's wall and its author, by id."""
+        """Return the ids of a post on the user's wall and of its author."""
         fields = {"post_id": post["_id"], "author_id": post["by"]["id"]}
         return [entry("wall_post", **fields, posted_at=post["ts"])]
 
@@ -85,7 +85,7 @@ class OfUser:
         return [entry("vote", **fields, voted_at=vote["ts"])]
 
     def watch(self, watch: AuthorWatch) -> list[ExportEntry]:
-        """Return an author whom the user watches, by id."""
+        """Return the id of an author whom the user watches."""
         return [entry("author_watch", user_id=watch["author_id"], since=watch["since"])]
 
     def addressed_post(self, audience: Audience) -> list[ExportEntry]:

@@ -1,4 +1,4 @@
-"""One blueprint for the rooms of the social feed."""
+"""The blueprint of the social feed."""
 
 from chalice.app import Blueprint
 
@@ -14,9 +14,9 @@ from chalicelib.social.timelines import routes as timelines
 def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of people, posts, walls, news and the activity feed.
 
-    Raises InvalidSettings.
+    Raises InvalidSettings for an unknown type in PLAZA_POST_TYPES.
     """
-    # The application has registered its own types by now.
+    # By now, the application has registered its own post types.
     check_allowed(runtime.settings.post_types)
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Social")

@@ -1,7 +1,7 @@
-"""Acts of the social feed that owe a notification, where a deployment has them switched on.
+"""Jobs for the notifications of social acts, if the deployment sends social notifications.
 
-A job notes the act before it is stored, or in its transaction. A worker then compares notifications
-with the stored acts, so that neither the order of two requests matters, nor a crash of either.
+The outbox stores the job before the act, or in the act's transaction. A worker later makes the
+notifications agree with the stored acts. So neither a crash nor the order of two requests matters.
 """
 
 from collections.abc import Iterator
@@ -17,25 +17,28 @@ _Act = NotifyFeed | NotifyWatchers
 
 
 def note(runtime: Runtime, act: _Act, session: ClientSession | None = None) -> None:
-    """Note an act; the caller sends it afterwards."""
+    """Store the job of an act in the outbox; the caller sends its message after the act."""
     if runtime.settings.social_notifications:
         outbox.note(runtime, act, session)
 
 
 def send(runtime: Runtime, *acts: _Act) -> None:
-    """Send noted acts to the worker; if a message is lost, the sweep sends another."""
+    """Send the messages of noted acts; the sweep replaces a lost message."""
     if runtime.settings.social_notifications and acts:
         runtime.queues.send(*acts)
 
 
 @contextmanager
 def telling(runtime: Runtime, act: _Act) -> Iterator[None]:
-    """Note an act before the block that stores it, and send it afterwards."""
+    """Note an act, run the block that stores the act, and send the message.
+
+    If the block raises, only the sweep sends the message.
+    """
     note(runtime, act)
     yield
     send(runtime, act)
 
 
 def keys_of(post_id: str) -> str:
-    """Return the beginning of the keys of all events of a post."""
+    """Return the prefix of the keys of a post's notification events."""
     return f"post/{post_id}/"

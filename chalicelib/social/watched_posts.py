@@ -1,7 +1,7 @@
 """Notifications of a new post for readers who watch its author.
 
-An author may have a million of them: a job notifies some thousands, and notes a job for the rest.
-A repeat of any job changes nothing.
+An author may have a million watchers: a job notifies some thousands, and notes a job for the rest.
+Each job is idempotent.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from chalicelib.social.telling import keys_of
 
 
 def notify(runtime: Runtime, job: NotifyWatchers) -> None:
-    """Notify readers of a post from where the job begins, and note a job for the rest.
+    """Notify readers of a post after the reader in the job, and note a job for the rest.
 
-    If the post is gone, take its notifications back.
+    `job.thing` is `{post}` or `{post}/{reader}`. If the post is gone, withdraw its notifications.
     """
     post_id, _, after = job.thing.partition("/")
     is_end = False
@@ -40,7 +40,7 @@ def notify(runtime: Runtime, job: NotifyWatchers) -> None:
         if is_end:
             break
     if not posts.find_all(runtime.database, [post_id]):
-        # Its deletion may have withdrawn them before this job made some.
+        # The deletion may have withdrawn notifications before this job made further ones.
         events.withdraw(runtime, _key(post_id))
     elif not is_end:
         rest = NotifyWatchers(by=job.by, thing=f"{post_id}/{after}")
@@ -51,7 +51,10 @@ def notify(runtime: Runtime, job: NotifyWatchers) -> None:
 def _notify_some(
     runtime: Runtime, post: ReadPost, after: str, read_at: datetime
 ) -> tuple[str, bool]:
-    """Notify some readers after an id; return the last, and whether these are the last of all."""
+    """Notify a page of readers after an id.
+
+    Returns the last id of the page, and whether no reader follows.
+    """
     database, author = runtime.database, post["by"]["id"]
     ids = IdRange(after, limit=runtime.bounds.social.watchers_at_once)
     if post["circles"] == [PUBLIC]:

@@ -1,8 +1,8 @@
-"""The rows of all words of a query, newest first.
+"""Search for the rows that have all words of a query, newest first.
 
-The index reads all rows of one word, the entry word, in the order of the answer. So the entry is
-the rarest word, and a part of a search reads at most `MOST_READ` rows of it: a search of two
-frequent words that seldom meet has short pages.
+A query walks the index entries of one word, the entry word, in the order of the answer, and checks
+the other words on each row. The entry is the rarest word. A part of a search walks at most
+`MOST_READ` rows, so two frequent words that seldom meet have short pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,8 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document
 from chalicelib.http.paging import Position
 
-# A check of a word's frequency reads at most so many keys, and a page so many rows.
+# The most keys that a count of a word reads, and the most rows that a page of two or more words
+# reads.
 MOST_READ = 1_000
 NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
 # The index that each collection of such rows has.
@@ -29,7 +30,7 @@ class TermsQuery(NamedTuple):
     rows: documents with `_id`, `site`, `posted`, `revision` and `terms`, and the index `BY_TERM`.
     words: folded words, each once, one or more.
     after: the position before the part; None: the beginning.
-    own: the beginning of terms that the reader alone finds, beside others; empty: none.
+    own: the prefix of terms that only this reader finds, beside the plain terms; empty: none.
     """
 
     rows: Collection[Any]
@@ -41,16 +42,16 @@ class TermsQuery(NamedTuple):
 
 
 class FoundTerms(NamedTuple):
-    """Rows with `_id`, `posted` and `revision`; `last`: the position before the next part."""
+    """Rows with `_id`, `posted` and `revision`; `last`: where to continue; None: the end."""
 
     rows: Sequence[Mapping[str, Any]]
     last: Position | None
 
 
 def find(database: Database[Document], query: TermsQuery) -> FoundTerms:
-    """Return a part of the rows that have all words: two queries, or one for a single word.
+    """Return a part of the rows that have all words; costs two queries, or one for a single word.
 
-    There may be fewer rows than `limit` although others follow.
+    A part may have fewer rows than `limit`, or none, although others follow: see `last`.
     """
     if len(query.words) == 1:
         return _find_one_word(database, query)
@@ -113,7 +114,8 @@ def _forms(query: TermsQuery, word: str) -> list[str]:
 def _filter(query: TermsQuery, entry: str) -> Document:
     """Return the filter of the rows of a word after the position of a query.
 
-    Each branch is one range of the index in its order, so that the server merges them unsorted.
+    Each branch is one range of the index in the order of the answer: the server merges the
+    branches without a sort.
     """
     forms = _forms(query, entry)
     ranges: list[Document] = [{}]
@@ -129,7 +131,7 @@ def _read_stages(query: TermsQuery, entry: str, most: int) -> list[Document]:
 
 
 def _has_all(query: TermsQuery, words: Sequence[str]) -> Document:
-    """Return the filter of rows with all words, in one form or the other."""
+    """Return the filter of rows with all words, either all plain or all with the prefix `own`."""
     forms = [list(words)]
     if query.own:
         forms.append([query.own + word for word in words])

@@ -4,13 +4,13 @@ import html
 from collections.abc import Sequence
 
 EXCERPT_CHARACTERS = 280
-# The part of an excerpt before the first word that was searched for.
+# The most characters of an excerpt before the first searched word.
 _BEFORE = 60
 _CUT = "…"
 
 
 def plain_text(marked_up: str) -> str:
-    """Return the text of sanitised HTML in one line."""
+    """Return the text of HTML in one line, without tags."""
     # A late import: the sanitiser is a part of a cold start, and most calls need none.
     import nh3
 
@@ -18,14 +18,15 @@ def plain_text(marked_up: str) -> str:
 
 
 def excerpt(text: str, words: Sequence[str]) -> str:
-    """Return the part of a text around the first of some folded words.
+    """Return the part of a text around the first occurrence of a word; `words` are folded.
 
-    At most `EXCERPT_CHARACTERS` characters, and an ellipsis where the text goes on.
+    It has at most `EXCERPT_CHARACTERS` characters, ellipses at cut ends included. If no word
+    occurs, the part is the beginning.
     """
     if len(text) <= EXCERPT_CHARACTERS:
         return text
     compared = text.casefold()
-    # A word with accents may be elsewhere in the folded text, or absent: then it is the beginning.
+    # `casefold` leaves accents and may change lengths: a place may be off, or not found.
     places = [place for word in words if (place := compared.find(word)) >= 0]
     first = _begin(text, min(places, default=0))
     end = first + EXCERPT_CHARACTERS - 2 * len(_CUT)
@@ -37,7 +38,7 @@ def excerpt(text: str, words: Sequence[str]) -> str:
 
 
 def _begin(text: str, place: int) -> int:
-    """Return where the excerpt around a place of a text begins: after a space, if near."""
+    """Return the first index of the excerpt around a place, after the next space if one is near."""
     last = max(0, len(text) - EXCERPT_CHARACTERS + 2 * len(_CUT))
     first = min(max(0, place - _BEFORE), last)
     if first == 0:
@@ -47,6 +48,6 @@ def _begin(text: str, place: int) -> int:
 
 
 def _whole_words(text: str) -> str:
-    """Return a text that is cut at its end without the cut word, unless a word is very long."""
+    """Return a cut text without its last, cut word; with it, if that word is very long."""
     space = text.rfind(" ", len(text) - _BEFORE // 2)
     return text if space < 0 else text[:space]

@@ -1,4 +1,4 @@
-"""Queries of readers, and their words as rows store them."""
+"""Search queries, and their words in the folded form that rows store."""
 
 from typing import Annotated
 
@@ -8,10 +8,10 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import PageQuery
 from chalicelib.words import tokens
 
-# Each result may need a document of its own.
+# The most results of a page: each may need the read of a document.
 MOST = 50
 MOST_WORDS = 5
-# A word without spaces, as in Chinese, has a token for each pair of neighbours.
+# A run without spaces, as in Chinese, has a token for each pair of neighbouring characters.
 MOST_TOKENS = 20
 MAX_CHARACTERS = 200
 
@@ -30,7 +30,10 @@ class WordsQuery(PageQuery):
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a query as rows store them; raises InvalidRequest."""
+    """Return the tokens of a query, each once, folded.
+
+    Raises InvalidRequest without a word, above `MOST_WORDS` words, and above `MOST_TOKENS` tokens.
+    """
     words = tokens(text)
     number = sum(1 for part in text.split() if tokens(part))
     if not words or number > MOST_WORDS or len(words) > MOST_TOKENS:

@@ -19,15 +19,18 @@ _POLICY = (
 
 
 def policy_of(bucket: str) -> str:
-    """Return the page's policy: it calls this API, and the bucket that takes files, if any."""
+    """Return the page's Content-Security-Policy.
+
+    The page may call this API, and the bucket for uploads; an empty `bucket`: this API alone.
+    """
     store = f" {origin_of(bucket)}" if bucket else ""
     return _POLICY.format(calls=f"'self'{store}")
 
 
 def origin_of(bucket: str) -> str:
-    """Return the origin of S3's signed addresses: each names the bucket's region.
+    """Return the origin of a bucket's signed S3 addresses, with the region of this function.
 
-    The global address leads to no bucket in the regions that opened since 2019.
+    The global S3 address does not reach buckets in regions that opened since 2019.
     """
     region = os.environ.get("AWS_REGION", "us-east-1")
     place = "s3" if region == "us-east-1" else f"s3.{region}"

@@ -1,4 +1,4 @@
-"""The API's reference: a page to read about and try every operation."""
+"""The API's reference: a page that describes every operation and can call it."""
 
 from typing import Annotated
 

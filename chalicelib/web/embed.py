@@ -1,9 +1,9 @@
 """The files of the elements for a site's pages, at addresses with their release.
 
-A page names the loader, whose address stays. The loader names the files of its own release, which
-never change: a page mixes no releases. A page from days ago, or from the time of a deployment, may
-have the loader of another release. Under that release's addresses it receives the files of this
-release, and each file is whole: docs/decisions/0122.
+A page names the loader, and the loader's address never changes. The loader names the files of its
+own release, which never change, so a page does not mix releases. A cached loader may be of another
+release: its addresses then answer with the files of this release, each complete in itself
+(docs/decisions/0122).
 """
 
 from typing import Annotated
@@ -33,7 +33,7 @@ Version = Annotated[
 ]
 STABLE, STABLE_FILES = "v1", {LOADER, PAGE_STYLES, WORKER}
 _SHORTLY = "public, max-age=300, stale-while-revalidate=86400"
-# Short: the release of the address may soon answer again.
+# Short: after a deployment or a rollback, the address may soon have the files of its own release.
 _AS_ANOTHER = "public, max-age=300"
 _FOREVER = "public, max-age=31536000, immutable"
 # Any page may load them: they have no personal data.

@@ -18,21 +18,21 @@ EMBED = Path(__file__).with_name("embed")
 # `script/web` builds it from web/console.
 CONSOLE = Path(__file__).with_name("console")
 LOADER, MANIFEST = "plaza.js", "manifest.json"
-# What a site's own service worker imports.
+# The script that a site's own service worker imports.
 WORKER = "worker.js"
 # The style sheet of pages that the server writes.
 PAGE_STYLES = "page.css"
 
 
 class StaticFile(NamedTuple):
-    """A text, and its entity tag."""
+    """The text of a file, and its entity tag with quotation marks."""
 
     text: str
     tag: str
 
 
 def static_file(path: Path) -> StaticFile:
-    """Read a file; a container caches it until the file changes."""
+    """Return a file's text and tag; the process caches them until the file changes."""
     return _read(path, path.stat().st_mtime_ns)
 
 
@@ -42,7 +42,8 @@ def _read(path: Path, _written_at_ns: int) -> StaticFile:
     return StaticFile(text, f'"{hashlib.sha256(text.encode()).hexdigest()[:20]}"')
 
 
-# Of files of the package, and of pages of at most a megabyte of HTML: three for each of its bytes.
+# The bound of files of the package, and of pages with up to a megabyte of HTML, at three bytes for
+# each byte of HTML.
 MAX_BYTES = 3_500_000
 
 
@@ -94,7 +95,10 @@ def file_answer(
     path: Path,
     headers: Mapping[str, str],
 ) -> Kind | NotModified:
-    """Answer with a file, or with 304 if the caller has it; `headers` have its Cache-Control."""
+    """Return the answer with a file, or 304 if the caller's `If-None-Match` has its tag.
+
+    `headers`: further headers, such as Cache-Control.
+    """
     file = static_file(path)
     tagged = {"ETag": file.tag, **headers}
     if file.tag in conditional.held_tags(request):

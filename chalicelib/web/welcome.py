@@ -1,4 +1,4 @@
-"""The API's root: a welcome with further addresses."""
+"""The API's root: a welcome with links to the reference, the loader and the console."""
 
 from chalicelib import __version__
 from chalicelib.http import NotModified, Ok, Request, Route

@@ -1,4 +1,4 @@
-"""Deliveries: made with their event, sent by a worker under a lease, and listed for replay."""
+"""Deliveries of events to hooks: a worker sends each under a lease; publishers replay them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -20,22 +20,22 @@ from chalicelib.webhooks.kinds import TRIAL, EventKindName, body_of
 from chalicelib.webhooks.messages import SendEvent
 from chalicelib.webhooks.rows import DELIVERIES, HOOKS, KEPT, OWED, Delivery, Hook
 
-# The pauses between the tries of a delivery.
+# The pauses between the tries of a delivery: ten tries in about three days.
 PAUSES = (
     timedelta(seconds=5),
     timedelta(minutes=5),
     timedelta(minutes=30),
     *(timedelta(hours=hours) for hours in (2, 5, 10, 14, 20, 24)),
 )
-# After so long without a success, the hook ends.
+# After this time of failures without a success, Plaza switches a hook off.
 GIVEN_UP = timedelta(days=5)
-# A receiver that does not answer gets nothing for so long: its time-outs hold up no other site.
+# The pause after a try without an answer: time-outs of one receiver do not occupy the workers.
 QUIET = timedelta(minutes=1)
-# Its deliveries wait for an eighth of the time of its failures, so long at most, or until its first
-# answer: then so many come at once.
+# Meanwhile, its deliveries wait for an eighth of the time of its failures, at most `LONGEST_WAIT`.
+# Its first success makes the oldest `_WOKEN_AT_ONCE` due at once.
 LONGEST_WAIT = timedelta(hours=2)
 _WOKEN_AT_ONCE = 1_000
-# The schedule sends a lost or early message again after this.
+# The time after which the schedule replaces a lost or early message.
 _RESENT = timedelta(minutes=1)
 
 WORK = Work(
@@ -47,7 +47,7 @@ WORK = Work(
 
 
 class NewEvent(NamedTuple):
-    """An event to deliver: its id, the same in every repeat, and its body."""
+    """An event to deliver; a repeat has the same id and body."""
 
     id: str
     kind: EventKindName
@@ -55,7 +55,10 @@ class NewEvent(NamedTuple):
 
 
 def make(runtime: Runtime, site: str, events: Iterable[NewEvent]) -> None:
-    """Make the deliveries of events and send their messages; existing deliveries stay."""
+    """Store a delivery of each event for each hook that chose its kind, and send their messages.
+
+    Existing deliveries stay.
+    """
     rows = [
         _new(runtime, site, each.id, event)
         for event in events
@@ -66,7 +69,7 @@ def make(runtime: Runtime, site: str, events: Iterable[NewEvent]) -> None:
 
 
 def try_hook(runtime: Runtime, hook: Hook) -> str:
-    """Make a delivery that only says that the hook works; return its id."""
+    """Store a delivery of a trial event for a hook, and send its message; return its id."""
     data = {"hook": hook["_id"], "site": hook["site"]}
     event = f"trial-{new_id(runtime.now(), runtime.random)}"
     body = body_of(TRIAL, runtime.now(), data)
@@ -103,7 +106,10 @@ def _new(runtime: Runtime, site: str, hook_id: str, event: NewEvent) -> Delivery
 def page(
     runtime: Runtime, hook_id: str, after: Position | None, limit: int
 ) -> tuple[list[Delivery], Position | None]:
-    """Return deliveries of a hook, the newest first, and the position of the next page."""
+    """Return a page of a hook's deliveries, newest first, and the position before the next page.
+
+    None: there is no next page.
+    """
     where: Document = {"hook": hook_id}
     if after is not None:
         made, last_id = after
@@ -115,7 +121,7 @@ def page(
 
 
 def replay(runtime: Runtime, hook_id: str, delivery_id: str) -> None:
-    """Send a delivery again from its first try on; raises UnknownDelivery."""
+    """Restart a delivery with all its tries, whatever its state; raises UnknownDelivery."""
     now = runtime.now()
     fresh = {"state": "due", "tries": 0, "next": now, "due": now + _RESENT, "expires": now + KEPT}
     gone = {name: "" for name in WHILE_OWED if name != "due"}
@@ -127,7 +133,11 @@ def replay(runtime: Runtime, hook_id: str, delivery_id: str) -> None:
 
 
 def run(runtime: Runtime, delivery_id: str) -> None:
-    """Try a delivery that is due, unless another worker does."""
+    """Try a due delivery, unless another worker has its lease.
+
+    A delivery to a busy or silent receiver waits. A delivery to a hook that is off fails, except a
+    trial.
+    """
     hook_id = delivery_id.rpartition(":")[2]
     key: Document = {"hook": hook_id, "_id": delivery_id, "next": {"$lte": runtime.now()}}
     row = WORK.take(runtime, key)
@@ -151,33 +161,36 @@ def run(runtime: Runtime, delivery_id: str) -> None:
 
 
 def _wait(runtime: Runtime, hook: Hook, row: Delivery) -> None:
-    """Postpone a delivery to a receiver that does not answer, unless it has answered meanwhile."""
+    """Postpone a delivery to a silent receiver; make it due if the receiver has answered."""
     until = runtime.now() + _wait_of(runtime, hook, row)
     _postpone(runtime, row, until, {})
     present = HOOKS.of(runtime.database).find_one({"site": hook["site"], "_id": hook["_id"]})
     if present is not None and present["quiet_until"] is None:
-        # The worker with the answer may have looked for waiting deliveries before.
+        # The `wake` after that answer may have come before this postponement.
         key = {"hook": hook["_id"], "_id": row["_id"], **OWED, "next": until}
         DELIVERIES.of(runtime.database).update_one(key, _be_due(runtime.now()))
 
 
 def _wait_of(runtime: Runtime, hook: Hook, row: Delivery) -> timedelta:
-    """Return how long a delivery waits for a receiver that does not answer."""
+    """Return the wait of a delivery for a silent receiver."""
     if row["kind"] == TRIAL or hook["failing_since"] is None:
         return QUIET
-    # A waiting delivery costs a worker a turn each time: the longer the silence, the rarer.
+    # Each wait ends with a turn of a worker: a longer silence means rarer turns.
     return QUIET + min((runtime.now() - hook["failing_since"]) / 8, LONGEST_WAIT)
 
 
 def _wait_behind_others(runtime: Runtime, row: Delivery) -> timedelta:
-    """Return the further wait of a delivery to a busy site: the longer it waits, the rarer."""
+    """Return the further wait of a delivery of a busy site, an eighth of its age.
+
+    It has a bound, `LONGEST_WAIT`; a trial has no further wait.
+    """
     if row["kind"] == TRIAL:
         return timedelta()
     return min((runtime.now() - row["made"]) / 8, LONGEST_WAIT)
 
 
 def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> None:
-    """Note the outcome of a try at its delivery and its hook."""
+    """Store the outcome of a try in its delivery and its hook; `status` None: no answer."""
     now, tries = runtime.now(), row["tries"] + 1
     tried = {"tries": tries, "tried": now, "status": status}
     is_sent = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
@@ -185,7 +198,8 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
     log.info("webhook", extra={"fields": fields})
     if is_sent:
         WORK.finish(runtime, row, {**tried, "state": "sent"})
-        # Before the failures are forgotten, for a crash; after, for deliveries that wait by then.
+        # First, because a crash after `note_success` would leave deliveries waiting; and once more,
+        # for deliveries that began to wait in between.
         wake(runtime, hook)
         hooks.note_success(runtime, hook)
         wake(runtime, hook)
@@ -198,11 +212,14 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
 
 
 def wake(runtime: Runtime, hook: Hook) -> None:
-    """Make deliveries due that wait for a failing receiver, the oldest first."""
+    """Make the deliveries due that wait for a failing receiver: the oldest `_WOKEN_AT_ONCE`.
+
+    `hook`: as read before the success. Without failures, nothing changes.
+    """
     since, now = hook["failing_since"], runtime.now()
     if since is None:
         return
-    # One that was tried has its own pauses. Events came while the first try hung.
+    # A tried delivery has its own pauses. `QUIET` earlier: events came while the first try hung.
     waits: Document = {"hook": hook["_id"], **OWED, "tries": 0, "next": {"$gt": now}}
     rows = DELIVERIES.of(runtime.database)
     found = rows.find({**waits, "made": {"$gte": since - QUIET}}, {"_id": 1})

@@ -1,7 +1,7 @@
-"""Events that a thing stores with their cause, until a schedule has told of them.
+"""Due events: a thing stores each event with its cause, until a schedule makes its deliveries.
 
-The write of the cause notes the event, so that a crash loses none, and costs no trip of its own. An
-event has its id and its body from that write on: a repeat makes the same deliveries.
+The write of the cause also stores the event: a crash loses no event, and the event costs no round
+trip. This write fixes the id and the data of the event, so a repeat makes the same deliveries.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,16 +18,16 @@ from chalicelib.webhooks.hooks import REMEMBERED
 from chalicelib.webhooks.kinds import body_of
 from chalicelib.webhooks.rows import MAX_DUE, DueEvent
 
-# Notifies people of due events; a repeat must change nothing.
+# Notifies users of due events; has to be idempotent.
 Notify = Callable[[Runtime, Sequence[DueEvent]], None]
-# Things of one run; the next run goes on.
+# The most things of one run; the next run continues.
 MOST_AT_ONCE = 500
-# Things of a step: its end stores the progress, and a run ends between two steps.
+# The things of a step: each step ends with a write of its progress, and a run may end after it.
 _STEP = 5
 
 
 def push(event: DueEvent) -> Document:
-    """Return the `$push` of a write that causes an event."""
+    """Return the argument of `$push` that stores an event; beyond `MAX_DUE`, the oldest go."""
     return {"due_events": {"$each": [event], "$slice": -MAX_DUE}}
 
 
@@ -37,12 +37,13 @@ def deliver(
     notify: Notify | None = None,
     key: Sequence[str] = ("_id",),
 ) -> int:
-    """Tell webhooks and people of due events; return the number of events.
+    """Make the deliveries of due events, notify users, and remove the events; return their number.
 
-    `key`: fields of the shard key. Without hooks an event just goes. A crash leaves events of one
-    step that have deliveries: the next run makes no second ones. A run ends in half of its time.
+    `key`: the fields that find a thing, with its shard key. Without hooks, an event goes without a
+    delivery. After a crash, the next run repeats one step, without duplicates. A run ends after
+    half of its time limit.
     """
-    # By then each container knows the hooks that were there at the event.
+    # An event waits until every container remembers the hooks of its time.
     until = runtime.now() - REMEMBERED
     rows = things.of(runtime.database)
     due = rows.find({"due_events.at": {"$lte": until}}, dict.fromkeys((*key, "due_events"), 1))

@@ -1,9 +1,8 @@
-"""Events of things: each difference between a thing and its reported state, once.
+"""Events of things: one event for each difference between a thing and its reported state.
 
-The reported state has a version. A worker reads it, then the thing, and notes the new state with
-the events that it owes by one write under that version. So workers at once, and messages that come
-twice, late or in any order, note each difference once; a repeat makes the deliveries that a crash
-left out.
+A worker reads the reported state, and then the thing. One write, on condition of the state's
+version, stores the new state with the events that it owes. So concurrent workers, and repeated or
+late messages, report each difference once. After a crash, a repeat makes the missing deliveries.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,15 +38,16 @@ class SeenThing(NamedTuple):
     differences: Sequence[OwedEvent]
 
 
-# Returns a thing with its differences from its reported facts, by the time since which the site
-# has hooks; None: no such thing.
+# Returns a thing and its differences from the reported facts; None: no such thing. Arguments: these
+# facts (None: no report yet), and the time of the site's oldest hook.
 Look = Callable[[Document | None, datetime], SeenThing | None]
 
 
 def tell(runtime: Runtime, site: str, thing_id: str, look: Look) -> None:
-    """Send a site's hooks the differences of a thing from its reported state.
+    """Make deliveries for the differences of a thing from its reported state, and store its state.
 
-    `thing_id` outlives each move of the thing. Raises Unavailable if other workers keep on.
+    `thing_id` has to stay the same when the thing moves. Without hooks, nothing happens. Raises
+    Unavailable if other workers store a report at each attempt.
     """
     listening = hooks.listening(runtime, site)
     if not listening:
@@ -57,7 +57,7 @@ def tell(runtime: Runtime, site: str, thing_id: str, look: Look) -> None:
         told = _told(runtime, site, thing_id)
         if told["owed"]:
             _deliver(runtime, told)
-        # After the report: an earlier reading could be older than the report.
+        # The thing after its report: an earlier read of the thing could be older than the report.
         seen = look(told["facts"], since)
         if seen is None or seen.facts == told["facts"]:
             return
@@ -69,7 +69,7 @@ def tell(runtime: Runtime, site: str, thing_id: str, look: Look) -> None:
 
 
 def _told(runtime: Runtime, site: str, thing_id: str) -> ToldThing:
-    """Return the reported state of a thing; of a new thing, an empty one."""
+    """Return the reported state of a thing; for a new thing, store an empty state."""
     rows, now = TOLD.of(runtime.database), runtime.now()
     found = rows.find_one({"_id": thing_id})
     if found is not None:
@@ -77,7 +77,7 @@ def _told(runtime: Runtime, site: str, thing_id: str) -> ToldThing:
     new: ToldThing = {
         "_id": thing_id,
         "site": site,
-        # No id of an event returns after the row has expired.
+        # Not from 0: event ids have the version, and stay unique after the row has expired.
         "version": milliseconds(now),
         "facts": None,
         "owed": [],
@@ -88,10 +88,10 @@ def _told(runtime: Runtime, site: str, thing_id: str) -> ToldThing:
 
 
 def _note(runtime: Runtime, site: str, told: ToldThing, seen: SeenThing) -> ToldThing | None:
-    """Note a thing with the events that it owes; None: another worker was faster."""
+    """Store a new reported state with the events that it owes; None: another worker was faster."""
     owed = [{"kind": each.kind, "body": body_of(*each)} for each in seen.differences]
     fields: Document = {"facts": seen.facts, "owed": owed, "expires": runtime.now() + KEPT}
-    # A thing may have moved to another site, whose hooks hear of it from now on.
+    # A thing may have moved to another site: from now on, the hooks of this site get its events.
     fields["site"] = site
     return TOLD.of(runtime.database).find_one_and_update(
         {"_id": told["_id"], "version": told["version"], "owed": []},
@@ -101,7 +101,7 @@ def _note(runtime: Runtime, site: str, told: ToldThing, seen: SeenThing) -> Told
 
 
 def _deliver(runtime: Runtime, told: ToldThing) -> None:
-    """Make the deliveries of the events that a thing owes; a repeat makes none."""
+    """Make the deliveries of the owed events, and clear the events; idempotent."""
     deliveries.make(
         runtime, told["site"], [_event(told, each["kind"], each["body"]) for each in told["owed"]]
     )

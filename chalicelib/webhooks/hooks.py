@@ -1,4 +1,4 @@
-"""A site's hooks: registering, changing and removing them, and which hooks an event goes to."""
+"""Hooks of a site: registration, changes, removal, and the state of their receivers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,17 +18,18 @@ from chalicelib.webhooks.errors import AddressRefused, TooManyHooks, UnknownHook
 from chalicelib.webhooks.kinds import Kind
 from chalicelib.webhooks.rows import DELIVERIES, HOOKS, MAX_HOOKS, Hook
 
-# The greatest age of the hooks that an event uses.
+# The greatest age of the remembered hooks of a site.
 REMEMBERED = timedelta(seconds=5)
 _ATTEMPTS = 5
-# Slower answers are slow. Once those of a site have used up `MOST_BUSY`, they have one worker.
+# A call of more than `_QUICK_SECONDS` is slow. Once the slow calls of a site add up to `MOST_BUSY`,
+# the site gets about one worker.
 _QUICK_SECONDS, MOST_BUSY = 1.0, timedelta(minutes=1)
 # The fields in which a hook has the failures of its receiver.
 _FAILURES = ("failing_since", "quiet_until")
 
 
 class Listener(NamedTuple):
-    """A hook that gets events of these kinds."""
+    """A hook that is on, with the kinds of events that it gets."""
 
     id: str
     kinds: Sequence[Kind]
@@ -37,7 +38,7 @@ class Listener(NamedTuple):
 
 @remember(seconds=REMEMBERED.seconds)
 def listening(runtime: Runtime, site: str) -> list[Listener]:
-    """Return the hooks of a site that are on, as of the last seconds."""
+    """Return the hooks of a site that are on, at most `REMEMBERED` old."""
     rows = HOOKS.of(runtime.database).find({"site": site, "state": "on"}, {"kinds": 1, "made": 1})
     return [Listener(each["_id"], each["kinds"], each["made"]) for each in rows]
 
@@ -56,9 +57,9 @@ def find(runtime: Runtime, site: str, hook_id: str) -> Hook:
 
 
 def register(runtime: Runtime, site: str, url: str, kinds: list[Kind], by: str) -> tuple[Hook, str]:
-    """Store a hook of a publisher; return it with its secret, which no other call returns.
+    """Store a new hook of a site; return it with its secret, which no other call returns.
 
-    Raises AddressRefused, TooManyHooks and Misconfigured.
+    Raises AddressRefused, TooManyHooks, and Misconfigured without PLAZA_SIGNING_KEYS.
     """
     check_address(runtime, url)
     secret, now = signatures.new_secret(runtime), runtime.now()
@@ -92,7 +93,7 @@ def register(runtime: Runtime, site: str, url: str, kinds: list[Kind], by: str) 
 
 
 def check_address(runtime: Runtime, url: str) -> None:
-    """Raise AddressRefused for an address that gets no events, as far as it shows."""
+    """Raise AddressRefused for an address that is not public, without a look at the DNS."""
     try:
         outgoing.split_destination(url, is_near=runtime.settings.is_local)
     except ValueError:
@@ -100,7 +101,7 @@ def check_address(runtime: Runtime, url: str) -> None:
 
 
 def change(runtime: Runtime, site: str, hook_id: str, fields: Mapping[str, Any]) -> Hook:
-    """Set fields of a hook; another address, and `state` `on`, forget its failures.
+    """Set fields of a hook and return it; a new address, or the state `on`, clears its failures.
 
     Raises UnknownHook, and AddressRefused.
     """
@@ -119,7 +120,7 @@ def change(runtime: Runtime, site: str, hook_id: str, fields: Mapping[str, Any])
 
 
 def _failures_after(fields: Mapping[str, Any]) -> Document:
-    """Return the failures of a hook after a change, as fields of an update's pipeline."""
+    """Return the fields of an update's pipeline that set a hook's failures after a change."""
     if fields.get("state") == "on":
         return dict.fromkeys(_FAILURES)
     if "url" not in fields:
@@ -130,15 +131,15 @@ def _failures_after(fields: Mapping[str, Any]) -> Document:
 
 
 def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
-    """Give a hook a new secret; the former secret signs beside it for a day.
+    """Store a new secret of a hook, and return both; the former secret also signs for a day.
 
-    Raises UnknownHook, Misconfigured, and Unavailable if other calls keep changing it.
+    Raises UnknownHook, Misconfigured, and Unavailable if other calls replace it at each attempt.
     """
     secret = signatures.new_secret(runtime)
     sealed, now = signatures.seal(runtime, secret), runtime.now()
     for _ in range(_ATTEMPTS):
         before = find(runtime, site, hook_id)["secrets"]
-        # Of two calls at once, one follows the other: either secret signs.
+        # The condition puts concurrent rotations in an order: the secret of each call signs.
         changed = HOOKS.of(runtime.database).find_one_and_update(
             {"site": site, "_id": hook_id, "secrets": before},
             {"$set": {"secrets": signatures.rotate(before, sealed, now)}},
@@ -152,7 +153,7 @@ def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
 def remove(runtime: Runtime, site: str, hook_id: str) -> None:
     """Remove a hook with its deliveries; without such a hook, nothing changes."""
     if HOOKS.of(runtime.database).delete_one({"site": site, "_id": hook_id}).deleted_count:
-        # A worker removes later deliveries.
+        # A worker deletes the deliveries that a concurrent event still makes.
         DELIVERIES.of(runtime.database).delete_many({"hook": hook_id})
     listening.forget(runtime, site)
 
@@ -163,9 +164,10 @@ def is_hooked(runtime: Runtime, site: str) -> bool:
 
 
 def may_try(runtime: Runtime, hook: Hook, quiet: timedelta) -> bool:
-    """Return whether a worker tries a receiver now.
+    """Return whether this worker may call a hook's receiver now.
 
-    One that did not answer gets a single try after each quiet: the next quiet begins with it.
+    A silent receiver gets one call after each pause `quiet`. The worker that gets True begins the
+    next pause.
     """
     until, now = hook["quiet_until"], runtime.now()
     if until is None:
@@ -176,16 +178,16 @@ def may_try(runtime: Runtime, hook: Hook, quiet: timedelta) -> bool:
 
 
 def busy_until(hook: Hook, now: datetime) -> datetime | None:
-    """Return when a hook's site has a worker again; None: it has one now."""
+    """Return the end of the slow calls of a hook's site; None: a worker may call now."""
     until = hook.get("busy_until")
     return until if until is not None and until > now + MOST_BUSY else None
 
 
 def note_call(runtime: Runtime, hook: Hook, seconds: float) -> None:
-    """Count the seconds of a slow call against all hooks of its site.
+    """Add the seconds of a slow call to `busy_until` of all hooks of its site.
 
-    A worker waits for each answer: without a bound, the slow receivers of one site, 20 of them at
-    most, would have all workers.
+    A worker waits for each answer: without this bound, the slow receivers of one site, up to 20,
+    could occupy all workers.
     """
     if seconds <= _QUICK_SECONDS:
         return
@@ -195,16 +197,17 @@ def note_call(runtime: Runtime, hook: Hook, seconds: float) -> None:
 
 
 def note_success(runtime: Runtime, hook: Hook) -> None:
-    """Forget the failures of a hook."""
+    """Clear the failures of a hook, unless its publisher changed the address or switched it off."""
     if hook["failing_since"] is not None or hook["quiet_until"] is not None:
         well = {"$set": dict.fromkeys(_FAILURES)}
         HOOKS.of(runtime.database).update_one(_match_attempt(hook), well)
 
 
 def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> None:
-    """Note a failure, with further fields, at a hook that the publisher left as it was.
+    """Store a failed try, with further fields, in a hook with the tried address that is on.
 
-    A failure whose try began before another's success says nothing, unless the receiver is gone.
+    A success or first failure of another try since the read of `hook` makes this failure void,
+    unless the receiver is gone.
     """
     where, since = _match_attempt(hook), hook["failing_since"] or runtime.now()
     if fields.get("state") != "gone":
@@ -218,5 +221,5 @@ def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> Non
 
 
 def _match_attempt(hook: Hook) -> Document:
-    """Return the filter of a hook with the address that a worker tried."""
+    """Return the filter of a hook that is on and still has the address that a worker tried."""
     return {"site": hook["site"], "_id": hook["_id"], "url": hook["url"], "state": "on"}

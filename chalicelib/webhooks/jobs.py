@@ -6,6 +6,6 @@ from chalicelib.webhooks import deliveries, notifications
 
 
 def resend_overdue(runtime: Runtime) -> None:
-    """Send the messages of due deliveries, and tell of hooks that Plaza has switched off."""
+    """Send messages again for overdue deliveries, and report the hooks that Plaza switched off."""
     steps = {"deliveries": deliveries.WORK.sweep, "ends": notifications.report_ends}
     run_steps(runtime, steps)

@@ -1,4 +1,4 @@
-"""The kinds of events in one table, for the choice of a hook and the API's document."""
+"""The table of event kinds: hooks choose from it, and the API's document lists it."""
 
 import json
 from collections.abc import Mapping
@@ -109,7 +109,7 @@ class TrialEvent(TypedDict):
 
 
 class EventKind(NamedTuple):
-    """A kind of events: a sentence, and the shape of its body."""
+    """A kind of events: a sentence for the API's document, and the type of the body."""
 
     summary: str
     payload: type
@@ -132,7 +132,7 @@ KINDS: Mapping[str, EventKind] = {
 
 
 def body_of(kind: str, at: datetime, data: Mapping[str, Any]) -> str:
-    """Return the body of an event in ASCII; a repeat has the same bytes."""
+    """Return the JSON body of an event in ASCII; equal arguments give equal bytes."""
     stamp = _text_of(at)
     plain = {name: _text_of(x) if isinstance(x, datetime) else x for name, x in data.items()}
     return json.dumps({"type": kind, "timestamp": stamp, "data": plain}, separators=(",", ":"))

@@ -6,7 +6,7 @@ from chalicelib.messaging import Message
 
 
 class SendEvent(Message):
-    """Send an event to a hook, by the delivery `{event}:{hook}`."""
+    """Try a delivery; `delivery` is its id, `{event}:{hook}`."""
 
     queue: ClassVar[str] = "webhooks"
     type: Literal["send-event"] = "send-event"

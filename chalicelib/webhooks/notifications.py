@@ -1,6 +1,7 @@
 """Hooks that Plaza has switched off: an alarm, and a notification of the hook's publisher.
 
-The write that ends a hook notes it (`stopped`), so that a crash afterwards loses neither.
+The write that switches a hook off also sets `stopped`: a crash loses neither the alarm nor the
+notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,12 +17,12 @@ from chalicelib.observability.metrics import HOOKS_STOPPED
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks.rows import HOOKS, STOPPED, Hook
 
-# Hooks of one run; the next run goes on.
+# The most hooks of one run; the next run continues.
 MOST_AT_ONCE = 100
 
 
 def report_ends(runtime: Runtime) -> None:
-    """Tell of hooks that Plaza has switched off; a repeat notifies nobody twice."""
+    """Log each hook that Plaza has switched off, for the alarm, and notify its publisher once."""
     rows, read_at = HOOKS.of(runtime.database), runtime.now()
     for hook in list(rows.find(STOPPED).limit(MOST_AT_ONCE)):
         fields = {"hook": hook["_id"], "site": hook["site"], "state": hook["state"]}
@@ -29,7 +30,7 @@ def report_ends(runtime: Runtime) -> None:
         log.warning("webhook stopped", extra={"fields": counted, "metrics": HOOKS_STOPPED})
         if publisher := hook.get("by"):
             events.agree(runtime, _notification(hook, publisher), read_at)
-        # A hook that was switched on and has ended again has another time.
+        # If the publisher switched it on and Plaza ended it again, `stopped` has a later time.
         this = {"site": hook["site"], "_id": hook["_id"], "stopped": hook["stopped"]}
         rows.update_one(this, {"$unset": {"stopped": ""}})
 
@@ -50,9 +51,9 @@ def _notification(hook: Hook, publisher: str) -> NotificationEvent:
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return the hooks of notifications that are off, by the ids of the items: the host alone.
+    """Return the reader's hooks that are still off, by the ids of the items, each as its host.
 
-    The rest of an address may be a secret.
+    The rest of an address may have a secret.
     """
     keys = [{"site": each["site"], "_id": each["thing"]} for each in items]
     own = {"by": reader.id, "state": {"$in": ["gone", "failing"]}}

@@ -1,4 +1,4 @@
-"""Hooks as personal data: the publisher who registered each (`chalicelib.people.follows`)."""
+"""Personal data of hooks: the id of the publisher who registered the hook."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ from chalicelib.webhooks.rows import HOOKS
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the hooks that a person registered."""
+    """Return the trace of the hooks that a publisher registered."""
     return [Trace("webhooks", HOOKS.of(database), {"by": user_id}, _show)]
 
 
@@ -28,7 +28,10 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Remove a person from the hooks of their sites, which stay; `until`: from earlier hooks."""
+    """Delete a publisher's id from hooks; the hooks stay, because they belong to their sites.
+
+    `until`: only from hooks made up to this instant.
+    """
     own: Document = {"by": user_id, **({"made": {"$lte": until}} if until else {})}
     HOOKS.of(runtime.database).update_many(own, {"$set": {"by": None}})
     return Step.DONE

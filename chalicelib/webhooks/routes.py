@@ -45,10 +45,10 @@ from chalicelib.webhooks.forms import (
 
 
 class NoteHooks(Protocol):
-    """Notes whether a site has hooks, where features ask."""
+    """Stores whether a site has hooks, so that features skip sites without hooks."""
 
     def __call__(self, runtime: Runtime, site: str, *, are_there: bool) -> None:
-        """Note it."""
+        """Store `are_there` for a site."""
 
 
 class DeliveriesQuery(PageQuery):
@@ -85,7 +85,7 @@ def _declare_hooks(route: Route, note: NoteHooks) -> None:
         call shows.
         """
         check_publisher(publisher, site)
-        # Before the hook, for a crash between; after it, for a call that removes the last one.
+        # Before the hook, in case of a crash; after it, in case another call removes the last.
         note(request.runtime, site, are_there=True)
         hook, secret = hooks.register(request.runtime, site, body.url, body.kinds, publisher.id)
         note(request.runtime, site, are_there=True)
@@ -102,7 +102,7 @@ def _declare_hooks(route: Route, note: NoteHooks) -> None:
         if not hooks.is_hooked(request.runtime, site):
             note(request.runtime, site, are_there=False)
             if hooks.is_hooked(request.runtime, site):
-                # Another call has registered one meanwhile.
+                # A concurrent call has registered a hook.
                 note(request.runtime, site, are_there=True)
         return NoContent()
 
@@ -126,7 +126,7 @@ def _declare_changes(route: Route) -> None:
         before = hooks.find(here, site, webhook)
         changed = hooks.change(here, site, webhook, given)
         if changed["failing_since"] is None:
-            # Deliveries that wait for the receiver of before do not wait for this one.
+            # The failures are clear: deliveries need not wait any longer.
             deliveries.wake(here, before)
         return Ok(hook_answer(changed))
 

@@ -10,11 +10,11 @@ from chalicelib.database.validators import AtMost
 from chalicelib.webhooks.kinds import KINDS, EventKindName, Kind
 
 MAX_HOOKS = 20
-# Two while one replaces the other.
+# The new secret, and the former secret for a day.
 MAX_SECRETS = 2
-# Events that a thing owes at once.
+# The most events that a thing owes at once.
 MAX_OWED = 5
-# Events that a thing keeps for the schedule; beyond them, the oldest go.
+# The most due events of a thing; beyond them, the oldest go.
 MAX_DUE = 100
 # Longer than the retries of a delivery.
 KEPT = timedelta(days=30)
@@ -27,19 +27,21 @@ DeliveryState = Literal["due", "sent", "failed"]
 
 
 class HookSecret(TypedDict):
-    """A sealed secret; `until`: the end of its time, None for the newest."""
+    """A sealed secret; `until`: it signs up to this instant; None: the newest secret."""
 
     sealed: str
     until: datetime | None
 
 
 class Hook(TypedDict):
-    """A hook of a site. `slot` numbers the hooks of a site, so that no call adds one too many.
+    """A hook of a site.
 
-    failing_since: the first failure after the last success.
-    quiet_until: the receiver did not answer, and gets nothing before.
-    busy_until: the end of the slow calls of the site's hooks, one after another.
-    by: the publisher who registered it. stopped: Plaza switched it off, and has not told yet.
+    slot: its number in the site, unique, so that concurrent calls cannot exceed `MAX_HOOKS`.
+    failing_since: the first failure after the last success; None: no failure.
+    quiet_until: the receiver did not answer, and gets no call before this instant.
+    busy_until: the end of the site's slow calls, if they came one after another.
+    by: the publisher who registered the hook; None: erased.
+    stopped: the time when Plaza switched the hook off, until the report of this.
     """
 
     _id: str
@@ -73,10 +75,12 @@ HOOKS = Collection(
 
 
 class Delivery(TypedDict):
-    """An event for a hook; `_id` is `{event}:{hook}`, so that a repeat makes no second.
+    """An event for a hook; `_id` is `{event}:{hook}`, so that a repeat makes no duplicate.
 
-    next: no try comes before. due: the time of its next message, while it is `due`.
-    status: of the last answer; None: none came.
+    tries: the number of tries; tried: the time of the last try.
+    next: no try comes before this instant.
+    due: the time when the schedule sends its message again, while the state is `due`.
+    status: the HTTP status of the last try; None: no try, or no answer.
     """
 
     _id: str
@@ -114,11 +118,11 @@ DELIVERIES = Collection(
 
 
 class ToldThing(TypedDict):
-    """The state of a thing as a site's hooks know it, by the thing's id.
+    """The state of a thing that a site's hooks know; `_id` is the thing's id.
 
-    version: grows with each change, and never returns.
-    facts: of the feature; None: no report yet.
-    owed: events that have no deliveries yet.
+    version: grows with each report, and no later row of the thing repeats it.
+    facts: the fields that the feature compares; None: no report yet.
+    owed: the events (`kind`, `body`) without deliveries yet.
     """
 
     _id: str
@@ -140,8 +144,9 @@ TOLD = Collection(
 class DueEvent(TypedDict):
     """An event in the document of its thing, until it has deliveries.
 
-    id: the same in every repeat. at: its time, maybe to come. by_author: the author of the thing
-    caused it, and hears nothing of it.
+    id: the same in every repeat.
+    at: the time of the event; it may be in the future.
+    by_author: the author of the thing caused the event, and gets no notification.
     """
 
     id: str

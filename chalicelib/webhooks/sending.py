@@ -1,4 +1,4 @@
-"""One signed POST to a receiver, whose answer is a stranger's: bounded in size and time."""
+"""One signed POST to a receiver, with bounds for the time and the size of the answer."""
 
 import http.client
 from functools import lru_cache
@@ -12,7 +12,7 @@ from chalicelib.webhooks import signatures
 from chalicelib.webhooks.rows import Delivery, Hook
 
 SECONDS = 10.0
-# A receiver says all in its status.
+# The bound of an answer: only its status matters.
 MOST_BYTES = 16 * 1024
 _AGENT = "Plaza"
 
@@ -20,8 +20,8 @@ _AGENT = "Plaza"
 def send(runtime: Runtime, hook: Hook, delivery: Delivery) -> int | None:
     """Return the status of the receiver's answer; None: no answer came.
 
-    None also for an address that leads to no public host, and an answer that is too long, so that
-    answers show nothing of the network around this process.
+    None also if the address leads to no public host, or the answer is too long: the result must
+    not disclose the network around this process. None also if no key opens the hook's secrets.
     """
     event, seconds = event_of(delivery), int(runtime.now().timestamp())
     signature = signatures.sign(runtime, hook, event, seconds, delivery["body"])
@@ -55,6 +55,6 @@ def event_of(delivery: Delivery) -> str:
 
 @lru_cache(maxsize=256)
 def _way_of(host: str) -> outgoing.Way:
-    """Return the way to a host: a slow receiver holds up no other."""
+    """Return the way to a host; each host has its own, so that a slow receiver delays no other."""
     del host
     return outgoing.Way()

@@ -11,7 +11,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.webhooks.rows import MAX_SECRETS, Hook, HookSecret
 
 PREFIX = "whsec_"
-# The standard admits 24 to 64.
+# The standard allows 24 to 64 bytes.
 SECRET_BYTES = 32
 # How long a replaced secret signs beside its successor.
 BOTH_SIGN = timedelta(days=1)
@@ -19,12 +19,12 @@ _PURPOSE = "webhook"
 
 
 def new_secret(runtime: Runtime) -> str:
-    """Return a secret as its receiver stores it."""
+    """Return a new random secret in the form for its receiver: `whsec_` and base64."""
     return PREFIX + base64.b64encode(runtime.random.randbytes(SECRET_BYTES)).decode()
 
 
 def seal(runtime: Runtime, secret: str) -> HookSecret:
-    """Return a secret for its row; raises Misconfigured without PLAZA_SIGNING_KEYS."""
+    """Return a sealed secret without an end; raises Misconfigured without PLAZA_SIGNING_KEYS."""
     keys, rng = runtime.settings.signing_keys, runtime.random
     return {"sealed": sealing.seal(secret, _PURPOSE, keys, rng), "until": None}
 
@@ -32,15 +32,15 @@ def seal(runtime: Runtime, secret: str) -> HookSecret:
 def rotate(
     secrets: Sequence[HookSecret], replacement: HookSecret, now: datetime
 ) -> list[HookSecret]:
-    """Return the secrets after a rotation: the newest of the former ones signs a day longer."""
+    """Return the secrets after a rotation: the replacement, and for a day its predecessor."""
     former: list[HookSecret] = [{**each, "until": now + BOTH_SIGN} for each in secrets[:1]]
     return [replacement, *former][:MAX_SECRETS]
 
 
 def sign(runtime: Runtime, hook: Hook, event: str, seconds: int, body: str) -> str:
-    """Return the header `webhook-signature`; empty if no key opens a secret.
+    """Return the header `webhook-signature`: a signature for each valid secret; may be empty.
 
-    `seconds`: the time of the attempt since 1970.
+    Omits each secret that no signing key opens. `seconds`: the Unix time of the try.
     """
     signed = f"{event}.{seconds}.{body}".encode()
     keys, now = runtime.settings.signing_keys, runtime.now()

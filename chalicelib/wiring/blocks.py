@@ -1,4 +1,4 @@
-"""Blocks of comments and of the social feed: one list for each person."""
+"""The command that joins the blocks of comments and of the social feed into one list a person."""
 
 from typing import Any
 
@@ -11,9 +11,10 @@ _AT_ONCE = 1_000
 
 
 def join(runtime: Runtime, after: str, most: int = _AT_ONCE) -> dict[str, Any]:
-    """Join lists of blocks of 0.3.0 into one list a person, some at a time.
+    """Join up to `most` lists of blocks of release 0.3.0 into one list for each person.
 
-    Returns the number of `lists`, and `next`, the place to continue after, or null.
+    First come the lists of the social feed, then the lists of sites. Returns the number of `lists`,
+    and `next`, the argument `after` of the next call; null at the end.
     """
     where, _, last = after.partition(":")
     if where != _SITES:

@@ -1,4 +1,4 @@
-"""The commands of all features."""
+"""The table of the commands of all features, and their dispatch."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The worker of background jobs of people, of the social feed and of happenings."""
+"""The worker of the queue `social-errands`: jobs of people, social feed, happenings, comments."""
 
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ def run_errands(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(runtime: Runtime, job: PersonJob | SocialJob | Happened | Notify) -> None:
-    """Do a job that is still noted, or tell of a comment; a failure leaves it for a sweep."""
+    """Run a job by its type; after a failure, a sweep sends its message again."""
     match job:
         case Rename() | Erase() | EraseLate() | Join():
             jobs.run(runtime, PEOPLE, job)

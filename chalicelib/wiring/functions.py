@@ -1,6 +1,6 @@
-"""Every Lambda function beside the API: the queues' workers, the clock's schedules, the commands.
+"""Every Lambda function beside the API: queue workers, schedules, and commands.
 
-A schedule shares its function with those that need its rights and no others: docs/decisions/0220.
+Schedules that need the same rights share a function (docs/decisions/0220).
 """
 
 from datetime import timedelta
@@ -19,8 +19,8 @@ def _worker(  # noqa: PLR0913, PLR0917 - a row of the table below
     return Worker(name, queue, Deferred(handle, adapter), batch_size, window_seconds)
 
 
-# Each has its queue, and the most messages of a call. Where a message may take the whole time of a
-# run, it comes alone.
+# Each worker has a queue, and a batch size: the most messages of a call. The size is 1 where a
+# message may take the whole time limit of a call.
 WORKERS = (
     _worker("move_nodes", "promotion", 1, "chalicelib.comments.jobs:move_nodes"),
     _worker("run_batches", "moderation", 1, "chalicelib.comments.jobs:run_batches"),
@@ -95,7 +95,7 @@ SCHEDULES: Functions = {
         _job("tend_catalogue", _MINUTE, "chalicelib.shop.jobs:tend_catalogue"),
         _job("tend_shop", _MINUTE, "chalicelib.shop.orders.sweep:sweep"),
     ),
-    # Each of these sends overdue messages again, every minute.
+    # Most of these send overdue messages again.
     "social_schedules": (
         _job("sweep", _MINUTE, "chalicelib.social.jobs:resend_overdue"),
         _job("tend_social", _HOUR, "chalicelib.social.jobs:tend"),
@@ -109,7 +109,7 @@ COMMANDS = Deferred("chalicelib.wiring.commands:run")
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare all functions; nothing of a feature is imported."""
+    """Declare all functions, without an import of their features."""
     for worker in WORKERS:
         declare_worker(app, runtime, worker)
     for name, jobs in SCHEDULES.items():
@@ -118,7 +118,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def declare_one(app: Chalice, runtime: Runtime, name: str) -> None:
-    """Declare one function, and import its feature; an unknown name declares nothing."""
+    """Declare the function of this name, and import its features; an unknown name does nothing."""
     for worker in WORKERS:
         if worker.name == name:
             declare_worker(app, runtime, worker)

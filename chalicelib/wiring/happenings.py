@@ -1,4 +1,4 @@
-"""The activity feed meets other features: each feature finds its own things for it."""
+"""The activity feed's adapters to other features, which find the things behind Plaza's actions."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ CAUSES: dict[str, Callable[[Runtime, str], Cause | None]] = {
     "page": content.find,
     "post": posts.find_cause,
 }
-# A page with all its comments: each of them is looked up again.
+# The kind of a job for a page with all its comments; the job settles each of them.
 DISCUSSION = "discussion"
 
 
@@ -32,10 +32,11 @@ def run(runtime: Runtime, job: Happened) -> None:
 
 
 def settle_again(runtime: Runtime, after: str = "", most_actions: int = 1_000) -> Document:
-    """Make Plaza's own actions agree with their things, in the order of their ids.
+    """Make Plaza's own actions agree with their things, in the order of the actions' ids.
 
-    Actions of sites that are not listed any more go, and do not come back. Returns `{settled,
-    next}`: the number of Plaza's own actions, and the action to continue after, or null.
+    Reads up to `most_actions` actions. Deletes actions of sites that `action_sites` no longer
+    lists; they never return. Returns `{settled, next}`: the number of Plaza's own actions, and the
+    id to continue after; null at the end.
     """
     fields = {"cause": 1, "deleted": 1}
     found = ACTIONS.of(runtime.database).find({"_id": {"$gt": after}}, fields)
@@ -59,9 +60,9 @@ def _run(runtime: Runtime, job: Happened) -> None:
 
 
 def _settle(runtime: Runtime, kind: str, thing: str) -> None:
-    """Make the feed agree with a thing; a site that was taken off since gets no new action.
+    """Make the feed agree with a thing; for a thing of an unlisted site, nothing changes.
 
-    A worker may still have former settings, so it removes no action because of them.
+    A worker may still have former settings, so it deletes no action because of the list.
     """
     cause = CAUSES[kind](runtime, thing)
     if cause is None or _is_of_listed_site(runtime, cause):

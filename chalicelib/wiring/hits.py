@@ -1,4 +1,4 @@
-"""Analytics meet content and comments: a site's real pages, which no stranger can make up."""
+"""Analytics' adapter to content and comments: which paths are real pages of their site."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,9 +16,9 @@ class PagesOfSites:
     """Published pages of content, and pages with a discussion; see `analytics.reports.names`."""
 
     def among(self, runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
-        """Return the places whose path is a page of content, or the page of any of their nodes.
+        """Return the places with the path of a content page, or of the page of one of their nodes.
 
-        At most three round trips: the sites' settings, addresses of content, and nodes.
+        `asked`: nodes by place. Takes at most three round trips: settings, addresses, nodes.
         """
         return _of_content(runtime, asked) | _of_nodes(runtime, asked)
 

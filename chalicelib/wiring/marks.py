@@ -1,4 +1,4 @@
-"""The kinds of things that people can vote on or react to, with their commands."""
+"""The kinds of things with marks (votes and reactions), and the commands for their counts."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ marks = PersonalData(KINDS)
 
 
 def verify(runtime: Runtime, kind: str, after: str = "", most: int = 1_000) -> dict[str, Any]:
-    """Recount some things of a kind; return the number of wrong counts and some ids.
+    """Recount the marks of up to `most` things; return the number of wrong counts, and some ids.
 
     `next` of the answer is the `after` of the next call; None: the end. Raises ValueError for an
     unknown kind.
@@ -24,7 +24,7 @@ def verify(runtime: Runtime, kind: str, after: str = "", most: int = 1_000) -> d
 
 
 def choose(runtime: Runtime, kind: str, thing_id: str, design: str) -> dict[str, bool]:
-    """Count the marks of a thing by batch (`folded`) or at once (`direct`) from now on.
+    """Choose the design that counts a thing's marks: in batches (`folded`) or at once (`direct`).
 
     Returns whether the thing exists. Raises ValueError for an unknown kind or design.
     """

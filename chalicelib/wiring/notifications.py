@@ -15,7 +15,7 @@ from chalicelib.shop.orders import notifications as orders
 from chalicelib.social import notifications as social
 from chalicelib.webhooks import notifications as webhooks
 
-# By the first word of a kind.
+# By the part of a notification's kind before the dot.
 _SHOWN_BY: Mapping[str, Show] = {
     "comment": comments.show,
     "follow": social.show,
@@ -31,9 +31,9 @@ _SHOWN_BY: Mapping[str, Show] = {
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return the things of notifications that a reader sees now, by the ids of the items.
+    """Return the things of notifications that the reader may see now, by the ids of the items.
 
-    The kinds of a later release, which was taken back, have none.
+    Omits items of unknown kinds: a later release, since rolled back, may have stored some.
     """
     parts: dict[Show, list[NotificationItem]] = {}
     for item in items:

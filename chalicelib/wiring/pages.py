@@ -1,4 +1,4 @@
-"""Content meets comments and analytics: a published page's discussion, and its views."""
+"""Content's adapters to comments and analytics: a published page's discussion and its views."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ class NodesOfPages:
     def begin(
         self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
     ) -> None:
-        """Make or adopt a discussion in the transaction that publishes its page."""
+        """Create or reuse a discussion's node in the transaction that publishes its page."""
         public = attached.PublicTime(page.public_from, page.public_until)
         named = attached.NamedPage(page.title, page.url, page.is_closed)
         attached.begin(runtime, discussion, named, public, session)
@@ -27,7 +27,10 @@ class NodesOfPages:
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
-        """Give a discussion its page's title and address; `close` None: leave it open or closed."""
+        """Update a discussion's public period; for a named page, also its title and address.
+
+        `close`: True closes the discussion, False opens it, None changes nothing.
+        """
         public = attached.PublicTime(page.public_from, page.public_until)
         named = attached.NamedPage(page.title, page.url) if page.is_named else None
         attached.update(runtime, discussion, named, public, close=close)
@@ -63,7 +66,7 @@ class NodesOfPages:
         return sitemap.files(runtime, site)
 
     def in_sitemaps(self, runtime: Runtime, site: str, urls: Sequence[str]) -> set[str]:
-        """Return the given addresses that the sitemaps of discussions have."""
+        """Return the addresses among `urls` that the sitemaps of discussions list."""
         return sitemap.find_listed_pages(runtime, site, urls)
 
 
@@ -71,7 +74,7 @@ class CountedPages:
     """Views by the counts of analytics; see `content.reading.views.Views`."""
 
     def counts(self, runtime: Runtime, site: str, paths: Sequence[str]) -> dict[str, int] | None:
-        """Return the views of each path; None: the site has no counts, or private counts."""
+        """Return the views of each path; None: the site has no counts or hides them."""
         found = analytics_settings.recall(runtime, site)
         if found is None or not found["public"]:
             return None

@@ -32,9 +32,10 @@ class _Comments:
 
     @staticmethod
     def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-        """Give the claimed people's pages to the account, and erase the account's comments.
+        """Transfer the pages of claimed people to the account, then erase the account's comments.
 
-        The erasure deletes the rows of the claimed people, and nothing else leads to the pages.
+        In this order: the erasure deletes the rows of the claimed people, the only link from the
+        account to these pages.
         """
         for past in carrying.pasts_of(runtime.database, user_id):
             _give_pages(runtime, past)
@@ -42,21 +43,21 @@ class _Comments:
 
 
 def _join(runtime: Runtime, site: str, person: str) -> None:
-    """Carry the past of a claimed person to its account, with pages by the same id."""
+    """Transfer the comments and pages of a claimed person to the account, if there is a claim."""
     if past := carrying.past_of(runtime.database, site, person):
         carrying.carry(runtime, past)
         _give_pages(runtime, past)
 
 
 def _give_pages(runtime: Runtime, past: ClaimedPast) -> None:
-    """Give the pages of an imported person to the account; a guest has none."""
+    """Set the account as the author of an imported person's pages; a guest has no pages."""
     if IMPORTED_ID.fullmatch(past.person):
         to: Writer = {"id": past.account, "name": past.name}
         content_personal_data.give(runtime.database, past.site, past.person, to)
 
 
-# The social feed comes last of the features: it deletes the document with the person's name. The
-# blocks come after it, since it copies them.
+# The social feed comes after the other features, since it deletes the document with the person's
+# name. Blocks come after the feed, since it copies them.
 PEOPLE = People(
     name_of=users.name_of,
     join=_join,

@@ -1,4 +1,4 @@
-"""The worker that calls strangers' servers: receivers of webhooks, and push services."""
+"""The worker that calls foreign servers: webhook receivers and push services."""
 
 from typing import Annotated, Any
 

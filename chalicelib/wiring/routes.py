@@ -1,4 +1,4 @@
-"""The routes of the API, each feature's with its adapters to the others."""
+"""The blueprints of the API's features, each with its adapters to other features."""
 
 from collections.abc import Callable
 

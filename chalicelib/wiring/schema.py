@@ -176,5 +176,5 @@ FAMILIES: tuple[Family[Any], ...] = analytics.FAMILIES
 
 
 def collections(settings: Settings) -> list[Collection[Any]]:
-    """Return the collections with the sizes of a deployment's settings."""
+    """Return all collections; the capped log has the size in the deployment's settings."""
     return [analytics.set_size(each, settings.hit_capped_bytes) for each in COLLECTIONS]

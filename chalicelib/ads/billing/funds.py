@@ -1,11 +1,11 @@
 """Funds: the part of an advertiser's balance and credit line that its campaigns may commit.
 
-    committed = the money that its campaigns have released, less the paid settlements
+    committed = the released money of its campaigns - the paid settlements
     committed <= balance + credit, at every release
 
 An account without a credit line has no bound and no commitment (docs/decisions/0085). One
-transaction releases and commits. Its write of the account makes two campaigns of one advertiser
-take turns.
+transaction releases and commits. Both campaigns of a concurrent pair write the account, so the
+transactions conflict and run one after the other.
 """
 
 from collections.abc import Iterable
@@ -51,14 +51,17 @@ def set_credit(
 
 
 def bound_to_funds(database: Database[Document], advertisers: Iterable[str], now: datetime) -> int:
-    """Set a credit line of 0 for each advertiser without a line; return their number."""
+    """Set a credit line of 0 for each advertiser without a line; return the number set.
+
+    Opens missing accounts.
+    """
     wanted = {accounts.of_advertiser(each) for each in advertisers}
     has_line = {"_id": {"$in": sorted(wanted)}, "credit_micros": {"$exists": True}}
     found = ACCOUNTS.of(database).find(has_line, {"_id": 1})
     bounded = 0
     for account_id in sorted(wanted - {each["_id"] for each in found}):
         accounts.open_account(database, account_id, now)
-        # Staff may give a line meanwhile: their line stays.
+        # An admin may set a line meanwhile: the filter leaves that line alone.
         without = {"_id": account_id, "credit_micros": {"$exists": False}}
         bounded += _set_line(database, without, account_id, 0)
     return bounded
@@ -67,7 +70,7 @@ def bound_to_funds(database: Database[Document], advertisers: Iterable[str], now
 def _set_line(
     database: Database[Document], this: Document, account_id: str, credit_micros: int | None
 ) -> bool:
-    """Set or remove the line of an account that a filter finds; return whether it finds it."""
+    """Set or remove an account's line if `this` matches the account; return whether it matched."""
 
     def work(session: ClientSession) -> bool:
         change: Document = {"$unset": {"credit_micros": "", "committed_micros": ""}}
@@ -89,7 +92,7 @@ def bound_spending(database: Database[Document], now: datetime) -> int:
 def recount(database: Database[Document], now: datetime) -> int:
     """Count the commitment of each bounded account again; return the number of accounts.
 
-    A container of a release without funds may have released money without a commitment.
+    Containers of a release before credit lines released money without a commitment.
     """
     bounded = list(ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1}))
     for account in bounded:
@@ -98,10 +101,10 @@ def recount(database: Database[Document], now: datetime) -> int:
 
 
 def take_back(database: Database[Document], now: datetime) -> int:
-    """Take back the available money of campaigns at rest; return their number.
+    """Take back the available money of campaigns at rest; return the number of campaigns.
 
-    Their advertiser may spend it on other campaigns. Money that leases return later waits for a
-    later run.
+    Only for advertisers with a credit line, so that their other campaigns may spend the money. A
+    later run takes back the money that leases return after this run.
     """
     bounded = ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1})
     ids = {each["_id"] for each in bounded}
@@ -148,7 +151,7 @@ def _recount(database: Database[Document], account_id: str, now: datetime) -> No
 
 
 def _count(database: Database[Document], session: ClientSession, account_id: str) -> int:
-    """Return the released money of an advertiser's campaigns, less its settlements."""
+    """Return the released money of an advertiser's campaigns minus its debited settlements."""
     advertiser = account_id.partition(":")[2]
     own: Document = {"_id": {"$gte": f"{advertiser}:", "$lt": f"{advertiser};"}}
     released = _total(database, session, CAMPAIGNS, own, "$balance.released_micros")

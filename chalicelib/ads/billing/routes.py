@@ -179,8 +179,8 @@ def _declare_accounts(route: Route) -> None:
     ) -> Created[TransferAnswer]:
         """Move money out of an account, once for each key.
 
-        For the account's owner. If an admin names an account that there is none of, it is opened.
-        A call that was refused for lack of money may be repeated with its key.
+        For the account's owner. An admin's transfer opens missing accounts. After a refusal for
+        lack of money, a call with the same key tries again.
         """
         check_account_owner(caller, account)
         return Created(transfer_answer(_transfer(request, account, caller, body)))
@@ -211,10 +211,10 @@ def _declare_credit(route: Route) -> None:
     def put_credit_line(
         request: Request, account: AdvertiserAccountId, admin: Admin, body: CreditLine
     ) -> Ok[AccountAnswer]:
-        """Give an advertiser's account a credit line, or none.
+        """Set or remove the credit line of an advertiser's account.
 
-        With a line, even of 0, its campaigns are bounded by its funds. A line below what is
-        committed stops further spending.
+        With a line, even of 0, the account's funds bound its campaigns. A line below the commitment
+        stops further releases to campaigns.
         """
         del admin
         credit = body.credit_micros

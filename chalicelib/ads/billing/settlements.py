@@ -1,8 +1,8 @@
 """Daily settlement: a day's earnings move from advertisers to sites and the network.
 
-`ad.settlement` holds a day's debt before its payment, so that a run may die, fail to start or
-come twice. A debt only grows. A payment's transfer id contains the amount already paid, so a
-repeat changes nothing.
+A run stores each debt in `ad.settlement` before it pays the debt, so a run may die, not start or
+run twice. A debt only grows. A payment's transfer id contains the amount paid before, so paying is
+idempotent.
 """
 
 import itertools
@@ -43,7 +43,7 @@ class _DaySum(TypedDict):
 
 
 class _Earning(NamedTuple):
-    """The amount that a day of a campaign on a site owes to an account."""
+    """The debt of a campaign to one payee, for a day on a site."""
 
     day: datetime
     campaign_id: str
@@ -53,9 +53,9 @@ class _Earning(NamedTuple):
 
 
 class Settlement(TypedDict):
-    """The debt for a day of a campaign on a site, and its paid part.
+    """A campaign's debt to one payee for a day on a site, and its paid part.
 
-    `tried_at`: the last payment that failed.
+    `_id`: day/campaign/site/payee. `tried_at`: the start of the last run that failed to pay it.
     """
 
     _id: str
@@ -72,7 +72,7 @@ SETTLEMENTS = Collection(
     Settlement,
     indexes=(IndexModel([("is_open", ASCENDING), ("tried_at", ASCENDING), ("_id", ASCENDING)]),),
 )
-# No funds, or another run at work, perhaps with an earlier sum: the next run pays.
+# The payer lacks funds, or another run is paying, perhaps an earlier sum: the next run pays.
 _WAITS = (
     InsufficientFunds,
     IdempotencyKeyReused,
@@ -80,19 +80,18 @@ _WAITS = (
     TransferInProgress,
     Unavailable,
 )
-# Their sums take a second or less, however many units and zones they have.
+# Campaigns of one aggregation: a second or less, however many ad units and zones they have.
 _SUMMED_AT_ONCE = 200
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-# A settlement that failed goes behind the others. Otherwise the settlements of an advertiser
-# without funds would block all others.
+# Failed settlements come last. Otherwise an advertiser without funds would block all others.
 _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 
 
 def settle(runtime: Runtime) -> dict[str, int]:
-    """Pay the debts of past days as far as funds go, then record the earnings since.
+    """Pay the recorded debts as far as funds go, then record new earnings as debts.
 
-    The payments come first and have half of the run: however many there are, and whatever fails,
-    neither keeps the other from its work. The next run pays the recorded debts.
+    Returns the numbers of payments (`paid`) and of debts (`owed`). Payments have at most half of
+    the time, and a failure of one step does not stop the other. The next run pays the new debts.
     """
     now = runtime.now()
     steps: dict[str, Step] = {
@@ -103,7 +102,7 @@ def settle(runtime: Runtime) -> dict[str, int]:
 
 
 def _pay_debts(runtime: Runtime, now: datetime) -> int:
-    """Pay open settlements while there is time; return the number of payments."""
+    """Pay open settlements for half of the remaining time; return the number of payments."""
     database, has_time, paid = runtime.database, deadlines.share(0.5), 0
     # A settlement that has failed in this run waits for the next one.
     due: Document = {"is_open": True, "tried_at": {"$not": {"$gte": now}}}
@@ -120,8 +119,8 @@ def _pay_debts(runtime: Runtime, now: datetime) -> int:
 def _record_debts(runtime: Runtime, now: datetime) -> int:
     """Raise each debt to the sum of the reports while there is time; return the number of debts.
 
-    A day may have more campaigns than a run records, so each batch notes its place. A day that
-    fails keeps no other from its record.
+    A day may have more campaigns than a run can record, so each batch stores its place. A day that
+    fails does not stop the other days.
     """
     has_time, recorded = deadlines.share(0.8), 0
     progress = _note_days(runtime.database, now)
@@ -140,7 +139,10 @@ def _record_debts(runtime: Runtime, now: datetime) -> int:
 
 
 def _record_day(runtime: Runtime, progress: Progress, day: datetime) -> Iterator[int]:
-    """Record a day batch by batch; yield the numbers of debts. Then the day is done."""
+    """Record a day's debts batch by batch; yield each batch's number of debts.
+
+    After the last batch, remove the day from `again`, unless its reports changed meanwhile.
+    """
     database, rows, at = runtime.database, PROGRESS.of(runtime.database), progress.get("at")
     after = (at["campaign_id"], at["site_id"]) if at and at["day"] == day else ("", "")
     earnings = _find_earnings(database, day, after)
@@ -151,7 +153,8 @@ def _record_day(runtime: Runtime, progress: Progress, day: datetime) -> Iterator
         place = {"at.day": day, "at.campaign_id": campaign_id, "at.site_id": site_id}
         rows.update_one(_same(progress), {"$set": place})
         yield len(operations)
-    # A run that found the day anew left another time; this run, or an earlier one, left a mark.
+    # A concurrent run has moved `until`, or a run found the day changed after its first batch and
+    # set `at.changed`: the day stays in `again` for another record.
     unchanged = {**_same(progress), "at.changed": {"$ne": True}}
     done: Document = {"$pull": {"again": day}, "$unset": {"at": ""}}
     if not rows.update_one(unchanged, done).matched_count:
@@ -179,7 +182,7 @@ def _note_days(database: Database[Document], now: datetime) -> Progress:
         "again": {"$setUnion": [{"$ifNull": ["$again", []]}, days]},
         "at": {"$cond": [{"$in": ["$at.day", days]}, marked, "$at"]},
     }
-    # Without a settlement there is no progress to keep.
+    # Before the first day to settle there is no progress to store.
     found = rows.find_one_and_update(
         {"_id": "settled"},
         [{"$set": noted}],
@@ -190,7 +193,7 @@ def _note_days(database: Database[Document], now: datetime) -> Progress:
 
 
 def _raise_debt(earning: _Earning) -> UpdateOne:
-    """Return the update that raises the debt of an earning to its amount."""
+    """Return the upsert that raises a debt to the earning's amount; it never lowers the debt."""
     day, campaign_id, site_id, payee, micros = earning
     raised = {
         "payer": accounts.of_campaign(campaign_id),
@@ -209,9 +212,10 @@ def _raise_debt(earning: _Earning) -> UpdateOne:
 def _find_earnings(
     database: Database[Document], day: datetime, after: tuple[str, str]
 ) -> Iterator[tuple[_Earning, _Earning]]:
-    """Yield the earnings of a day, of a site and of the network, after a campaign and a site.
+    """Yield a day's earnings of site and network for each campaign and site with spending.
 
-    Some campaigns at a time: the sums of a whole day may take longer than a run.
+    In the order of (campaign, site), from the first pair behind `after`. Each aggregation sums a
+    batch of campaigns, because the sums of a whole day may take longer than a run.
     """
     campaign, site = after
     wanted: Document = {"$gte": campaign}
@@ -235,7 +239,10 @@ def _find_earnings(
 
 
 def _next_campaigns(database: Database[Document], day: datetime, wanted: Document) -> list[str]:
-    """Return the first campaigns of a day, by their ids, from the index alone."""
+    """Return the first _SUMMED_AT_ONCE campaign ids of a day that match `wanted`, in order.
+
+    The index alone answers.
+    """
     of_day = {"period": day, "campaign_id": wanted}
     rows = DAYS.of(database).find(of_day, {"campaign_id": 1, "_id": 0}).hint(BY_CAMPAIGN)
     ids = (row["campaign_id"] for row in rows.sort("campaign_id", ASCENDING))
@@ -247,11 +254,11 @@ def _day_of(ts: datetime) -> datetime:
 
 
 def _pay(database: Database[Document], settlement: Settlement, now: datetime) -> bool:
-    """Pay the rest of a settlement; return whether it succeeded. Without funds it stays open."""
+    """Pay the rest of a settlement; return False if the payment must wait for the next run."""
     payer, payee, paid = settlement["payer"], settlement["payee"], settlement["paid_micros"]
     transfer_id = f"{accounts.SETTLEMENT}{settlement['_id']}/{paid}"
     started = TRANSFERS.of(database).find_one({"_id": transfer_id})
-    # A payment that an earlier run began ends with its amount; the rest comes next.
+    # Finish an earlier run's payment with its own amount; the next payment covers the rest.
     amount = started["amount_micros"] if started else settlement["owed_micros"] - paid
     for account_id in (payer, payee):
         accounts.open_account(database, account_id, now)

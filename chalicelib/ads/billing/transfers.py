@@ -1,14 +1,14 @@
-"""Moving money between two accounts without a transaction over both documents.
+"""Transfers of money between two accounts, without a transaction over both documents.
 
-A transfer goes through states. Each step is one write to one document, and may be repeated.
+A transfer goes through states. Each write changes one document and is idempotent.
 Source: "MongoDB Applied Design Patterns", ch. 3, compensation:
 
     new ──commit──▶ committed ──retire──▶ retired
      └──abandon──▶ rollback ──roll back──▶ rolled_back ──a new attempt──▶ new
 
-Only the caller who started an attempt prepares it, so no step prepares a committed attempt. If an
-attempt was abandoned meanwhile, its caller sees that at its commit and removes its marks. If the
-caller dies before that, `clean_up` finds the marks in the accounts.
+Only the caller that started an attempt prepares it, so no step prepares a committed attempt. If
+another caller abandons the attempt meanwhile, the starter notices at its commit and removes its
+marks. If the starter dies before its commit, `clean_up` finds the marks in the accounts.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ TRANSFERS = Collection(
         IndexModel([("source", ASCENDING), ("_id", ASCENDING)]),
     ),
 )
-# Longer than a function may run, so that an abandoned attempt rarely has a caller still at it.
+# Longer than a function may run: after it, an attempt's caller has rarely survived.
 PREPARE_TIMEOUT = timedelta(seconds=60)
 # Tries of a debit while others change the same account.
 _DEBITS = 5
@@ -63,13 +63,13 @@ class Payment:
 def transfer(
     database: Database[Document], transfer_id: str, payment: Payment, now: datetime
 ) -> Transfer:
-    """Move an amount, once for each id, and return the transfer in its last state.
+    """Move an amount once per id, and return the retired transfer.
 
     Raises:
         IdempotencyKeyReused: the id names another payment.
-        TransferInProgress: another call works on it.
+        TransferInProgress: another call works on this transfer.
         InsufficientFunds, TooManyTransfers: nothing has moved; the same id may try again.
-        Unavailable: it took so long that it was rolled back.
+        Unavailable: the transfer took longer than PREPARE_TIMEOUT, and another call rolled it back.
 
     """
     attempt = _start(database, transfer_id, payment, now)
@@ -98,8 +98,8 @@ def prepare(database: Database[Document], attempt: Attempt) -> None:
 def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
     """Debit the source; return the reason of a refusal, or None.
 
-    After a refusal it reads the account. If the account could pay by then, other transfers have
-    changed it in between, and the debit comes again.
+    After a failed debit, read the account. If the account can pay by now, another transfer has
+    changed it in between: try again, up to _DEBITS times.
     """
     for _ in range(_DEBITS):
         if accounts.debit(database, attempt):
@@ -109,12 +109,12 @@ def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
             break
         if len(source["pending"]) >= accounts.MAX_PENDING:
             return TooManyTransfers("Too many transfers of this account are under way")
-    # Every look found room for a transfer, so the account lacked money.
+    # The account lacks money now, or lacked money at each of the tries.
     return InsufficientFunds()
 
 
 def commit(database: Database[Document], attempt: Attempt) -> None:
-    """Make a prepared transfer final; raises Unavailable after a roll-back meanwhile."""
+    """Make a prepared transfer final; raises Unavailable if another call rolled it back."""
     _change_state(database, attempt, "new", "committed")
     if not _is_in(database, attempt, "committed", "retired"):
         accounts.undo(database, attempt)
@@ -135,9 +135,10 @@ def roll_back(database: Database[Document], attempt: Attempt) -> None:
 
 
 def clean_up(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Finish transfers whose caller is gone: retire the committed, roll back the timed-out.
+    """Finish the transfers of dead callers: retire the committed, roll back the timed-out.
 
-    Safe beside transfers under way and beside itself. Returns the number of each.
+    Handles up to MAX_CLEANED of each state. Safe beside transfers under way and other clean-ups.
+    Returns the numbers `retired`, `rolled_back` and `stray` (marks of finished attempts).
     """
     committed = _in_state(database, "committed")
     for attempt in committed:
@@ -152,7 +153,7 @@ def clean_up(database: Database[Document], now: datetime) -> dict[str, int]:
 
 
 def _undo_strays(database: Database[Document]) -> int:
-    """Undo the marks of finished attempts; return their number."""
+    """Undo the marks that rolled-back or earlier attempts left in accounts; return their number."""
     undone = 0
     for account in list(accounts.with_pending(database, MAX_CLEANED)):
         for mark in account["pending"]:
@@ -172,7 +173,11 @@ def _is_over(stored: Transfer, attempt: int) -> bool:
 def _start(
     database: Database[Document], transfer_id: str, payment: Payment, now: datetime
 ) -> Transfer:
-    """Return a new attempt for the caller to prepare, or the transfer if it is retired."""
+    """Return a new attempt for the caller to prepare, or the retired transfer.
+
+    Retires a committed transfer, and rolls back an attempt older than PREPARE_TIMEOUT. Raises
+    IdempotencyKeyReused and TransferInProgress.
+    """
     stored = TRANSFERS.of(database).find_one({"_id": transfer_id})
     if stored is None:
         fresh = _first_attempt(transfer_id, payment, now)
@@ -220,7 +225,7 @@ def _next_attempt(database: Database[Document], stored: Transfer, now: datetime)
 
 
 def _abandon(database: Database[Document], attempt: Attempt) -> None:
-    """Roll an attempt back, except after a commit meanwhile."""
+    """Roll an attempt back unless it is committed by now."""
     _change_state(database, attempt, "new", "rollback")
     if _is_in(database, attempt, "rollback"):
         roll_back(database, attempt)

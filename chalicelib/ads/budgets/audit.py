@@ -14,14 +14,15 @@ from chalicelib.database import Document
 def read(database: Database[Document], campaign_id: str) -> dict[str, int]:
     """Return `{total_micros, released_micros, available_micros, leased_micros, spent_micros}`.
 
-    All from one snapshot; the spending of open leases counts as spent. Raises UnknownCampaign.
+    One snapshot. The spending of open leases counts as spent, not as leased. Also for a deleted
+    campaign. Raises UnknownCampaign.
     """
     with database.client.start_session(snapshot=True) as session:
         return _read(database, session, campaign_id)
 
 
 def audit(database: Database[Document], campaign_id: str) -> dict[str, int]:
-    """Return each balance's difference from the sum of the ledger, in one snapshot.
+    """Return each balance minus its sum in the ledger, in one snapshot; 0: they agree.
 
     Raises UnknownCampaign.
     """

@@ -1,9 +1,9 @@
 """A campaign's balances: the released, available, leased and spent parts of its budget.
 
-`spent + leased + available = released <= total` at every committed instant. They are the
-campaign's `balance`; `leased_micros` is the sum of its open leases' amounts (`leases.py`).
-These functions run in a caller's transaction, after it has read the campaign. So the later of two
-simultaneous changes starts again from the result of the first.
+`spent + leased + available = released <= total` after every commit. The campaign's `balance`
+stores them; `leased_micros` is the sum of its open leases' amounts (`leases.py`). The caller reads
+the campaign in its transaction before it calls these functions, so the later of two concurrent
+changes conflicts and starts again from the result of the first.
 """
 
 from datetime import datetime
@@ -27,16 +27,16 @@ from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Balance, CampaignMoney, price_micros
 from chalicelib.database import Document
 
-# The campaigns that spend, or would spend with money.
+# An active campaign spends; an exhausted campaign would spend if it had money.
 SPENDING = ("active", "exhausted")
-# Events that a campaign may hold, when its advertiser's funds do not suffice for all campaigns.
+# Events that a campaign's available money may pay while its advertiser's funds are scarce.
 _TRANCHE = {"cpm": 100, "cpc": 10}
 
 
 def is_outdated(campaign: CampaignMoney, now: datetime) -> bool:
-    """Return whether the balances differ from the present dues.
+    """Return whether `bring_up_to_date` would change the balances if funds were unlimited.
 
-    True right after `bring_up_to_date`: the advertiser's funds did not suffice.
+    Still True after `bring_up_to_date`: the advertiser's funds did not suffice.
     """
     return _up_to_date(campaign, now) != campaign.get("balance")
 
@@ -48,15 +48,15 @@ def bring_up_to_date(
     now: datetime,
     owed_micros: int = 0,
 ) -> Balance:
-    """Release the money that the campaign's pacing has due by now, and return its balances.
+    """Release the money that is due by now under the campaign's pacing; return its balances.
 
-    With a credit line, only as far as the advertiser's funds go (`funds.py`).
+    A credit line limits the release to the advertiser's funds (`funds.py`). Available money beyond
+    the due amount goes back: at the end of a day, or after a cut of the budget.
 
-    `owed_micros`: the price of clicks to charge now. A campaign at rest has no even pace: it
-    releases that much, for ads that it showed before.
+    `owed_micros`: the price of the clicks to charge now. A campaign at rest releases this price
+    for ads shown before its pause, although even pacing releases nothing then.
 
-    Takes back available money beyond that: at the end of a day, or after a cut of the budget.
-    Raises BudgetCommitted if more than the total is spent or leased.
+    Raises BudgetCommitted if spent and leased money exceed the total.
     """
     old, new = campaign.get("balance"), _up_to_date(campaign, now, owed_micros)
     if new["released_micros"] > campaign["budget"]["total_micros"]:
@@ -69,7 +69,7 @@ def bring_up_to_date(
         new["available_micros"] -= lacking
         change -= lacking
         if lacking:
-            # The missing money stays due.
+            # The old pace leaves the missing money due.
             new = _with_pace(new, old.get("paced_at") if old else None)
     elif change:
         commit(database, session, campaign["_id"], change)
@@ -83,10 +83,10 @@ def bring_up_to_date(
 
 
 def day_in(campaign: CampaignMoney, time_zone: str, now: datetime) -> Document:
-    """Return the fields that keep a campaign's budget day when it moves to another time zone.
+    """Return the update that continues a campaign's budget day in a new time zone; {}: no need.
 
-    The day goes on, with its spending, until the next midnight of the new zone: otherwise a move
-    would release another daily budget at once.
+    The present day goes on, with its spending, until the next midnight of the new zone. Otherwise
+    a change of the time zone would release another daily budget at once.
     """
     balance, is_daily = campaign.get("balance"), campaign["budget"]["daily_micros"] is not None
     if not balance or not is_daily or balance["day_start"] < budget_day(campaign, now).start:
@@ -97,7 +97,10 @@ def day_in(campaign: CampaignMoney, time_zone: str, now: datetime) -> Document:
 def commit(
     database: Database[Document], session: ClientSession, campaign_id: str, micros: int
 ) -> None:
-    """Commit an advertiser's funds to a campaign; below 0: return them."""
+    """Commit an advertiser's funds to a campaign; a negative amount returns funds.
+
+    Does nothing for an account without a credit line.
+    """
     bounded = {"_id": accounts.of_campaign(campaign_id), "committed_micros": {"$exists": True}}
     change = {"$inc": {"committed_micros": micros}}
     ACCOUNTS.of(database).update_one(bounded, change, session=session)
@@ -110,10 +113,11 @@ def _grant(
     wanted_micros: int,
     scarce_micros: int,
 ) -> int:
-    """Commit the campaign's part of the advertiser's funds; return the amount.
+    """Commit funds of the advertiser to the campaign; return the granted amount.
 
-    At least four times the wanted amount is left: all of it. Else `scarce_micros` at most, so that
-    the advertiser's campaigns share the rest in proportion to their spending.
+    Grant the wanted amount if the account has no credit line, or at least four times that amount
+    uncommitted. Otherwise grant at most `scarce_micros`, so that the advertiser's campaigns share
+    the remaining funds in proportion to their spending.
     """
     this = {"_id": accounts.of_campaign(campaign["_id"])}
     account = ACCOUNTS.of(database).find_one(this, session=session)
@@ -129,7 +133,7 @@ def _grant(
 
 
 def _scarce_micros(campaign: CampaignMoney, owed_micros: int) -> int:
-    """Return what a campaign lacks of a tranche, or of the price of events that have happened."""
+    """Return a tranche, or the owed price if larger, minus the available money; may be negative."""
     pricing, balance = campaign["pricing"], campaign.get("balance")
     tranche = _TRANCHE[pricing["type"]] * price_micros(pricing)
     return max(tranche, owed_micros) - (balance["available_micros"] if balance else 0)
@@ -156,14 +160,14 @@ def _no_balance(campaign: CampaignMoney, now: datetime) -> Balance:
 
 def _up_to_date(campaign: CampaignMoney, now: datetime, owed_micros: int = 0) -> Balance:
     balance = campaign.get("balance") or _no_balance(campaign, now)
-    # One container's clock may be behind another's: a day that has begun does not end again. A
-    # flight that has yet to begin may still move.
+    # The clocks of containers differ: a day that has begun must not become the day before again.
+    # `_no_balance` takes `now` for a future flight, which may still move.
     now = max(now, balance["day_start"])
     day = budget_day(campaign, now)
     committed = balance["released_micros"] - balance["available_micros"]
     is_new_day = balance["day_start"] < day.start <= now
     before = committed if is_new_day else balance["committed_before_micros"]
-    # A deleted campaign releases nothing more, and returns its available money.
+    # A deleted campaign releases nothing: its target, `committed`, takes back available money.
     released = committed if is_new_day else balance["released_micros"]
     target, paced_at = committed, balance.get("paced_at")
     if campaign["status"] != "deleted":
@@ -187,24 +191,24 @@ def _up_to_date(campaign: CampaignMoney, now: datetime, owed_micros: int = 0) ->
 def _due(
     campaign: CampaignMoney, left_micros: int, paced_at: datetime | None, now: datetime
 ) -> Release:
-    """Return the release of the rest of the budget day's money: asap all, even a share.
+    """Return the release of the budget day's remaining money: all (asap), or a share (even).
 
-    A share is of the day's part within the flight. A paused campaign gets no share: its hours show
-    nothing.
+    Even pacing spreads the money over the part of the day within the flight, and releases nothing
+    to a campaign that is neither active nor exhausted.
     """
     if campaign["budget"]["pacing"] == "asap":
         return Release(left_micros, paced_at)
     if left_micros <= 0 or campaign["status"] not in SPENDING:
         return Release(0, paced_at)
     day, flight = budget_day(campaign, now), campaign["flight"]
-    # A flight that is over ends with the next run of a schedule.
+    # `lifecycle.end_flights` may end a flight late: until then the whole day counts.
     end = min(day.end, flight["end"]) if now < flight["end"] else day.end
     span = TimeSpan(max(day.start, flight["start"]), end)
     return next_release(span, left_micros, paced_at, now)
 
 
 def _with_pace(balance: Balance, paced_at: datetime | None) -> Balance:
-    """Return balances whose even pace continues at an instant; None: it has yet to begin."""
+    """Return the balances with this `paced_at`; None: without it, as no pace has begun."""
     balance = {**balance}
     balance.pop("paced_at", None)
     if paced_at is not None:

@@ -1,4 +1,4 @@
-"""Clicks are paid by a campaign's available budget, without leases."""
+"""Charging of clicks to a campaign's available budget, without leases."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,8 +21,8 @@ def charge(
 ) -> list[bool]:
     """Bill clicks to a campaign's available money, in order; return whether it paid each.
 
-    A CPC campaign has no leases: at a click rate of 1%, a lease for each impression would refuse
-    most decisions.
+    An unknown campaign pays none. A CPC campaign has no leases: at a click rate of 1%, reserving a
+    click's price for each impression would refuse most decisions.
     """
     campaign = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, session=session)
     available = 0

@@ -1,4 +1,4 @@
-"""The status of a campaign follows its money: active, or exhausted without it."""
+"""Exhaustion: a campaign without money is exhausted, and active again with money."""
 
 import random
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
 _SPENDING = {"status": {"$in": SPENDING}}
-# The fields that a campaign's money changes.
+# The fields that `follow` may change beside the balances.
 _STATE: tuple[Literal["status", "exhausted_by", "notes"], ...] = ("status", "exhausted_by", "notes")
 _KINDS: Mapping[Literal["budget", "funds"], NoteKind] = {
     "budget": "campaign.exhausted",
@@ -39,12 +39,12 @@ REFRESH_TIMEOUT_SECONDS = 2
 
 
 def refresh_all(database: Database[Document], now: datetime, rng: random.Random) -> int:
-    """Refresh every campaign that a refresh would change; return their number.
+    """Refresh every campaign that a refresh may change; return the number of campaigns tried.
 
-    A run skips a locked campaign, so that the other campaigns do not wait. Exhausted campaigns go
-    first: only this job reactivates them, while a lease or a click updates the balances of an
-    active campaign. Of one status they come in random order, so that a run that ends early
-    starves none: a campaign without funds stays due.
+    A locked campaign times out and waits for the next run. Exhausted campaigns come first: only
+    this job reactivates them, while leases and clicks also update the balances of active
+    campaigns. Within a status the order is random, so that a run that ends early starves none: a
+    campaign without funds stays due.
     """
     found = CAMPAIGNS.read_as(CampaignMoney, database).find(_SPENDING, MONEY)
     due = [campaign for campaign in found if _is_due(campaign, now)]
@@ -57,10 +57,10 @@ def refresh_all(database: Database[Document], now: datetime, rng: random.Random)
 
 
 def refresh(database: Database[Document], campaign_id: str, now: datetime) -> None:
-    """Release the money due; remove a campaign without money from its zones, or place it again.
+    """Release a campaign's due money, and clear or place its rows if its status changes.
 
-    Rows without a place wait, as after an activation. If the change fails, log the campaign and
-    leave it to the next run.
+    Does nothing for a campaign that is neither active nor exhausted. Rows without a place wait, as
+    after an activation. Logs a failed transaction and leaves it to the next run.
     """
 
     def work(session: ClientSession) -> None:
@@ -91,12 +91,12 @@ def follow(
     *,
     tells: bool = True,
 ) -> StoredCampaign:
-    """Update a campaign's balances and status to its budget; return the changed campaign.
+    """Bring a campaign's balances and status up to date; return the changed campaign.
 
     An active campaign without money becomes exhausted, and an exhausted campaign with money
-    active. `exhausted_by` names the missing money. `tells`: note for the campaign's maker that
-    money is out. The caller updates the zones. Raises BudgetCommitted for a total below the spent
-    and leased money.
+    becomes active. `exhausted_by` names the missing money. `tells`: add a note for the campaign's
+    maker if the money runs out. The caller updates the zones. Raises BudgetCommitted for a total
+    below the spent and leased money.
     """
     spends = campaign["status"] in SPENDING
     if not spends and "balance" not in campaign:
@@ -121,7 +121,10 @@ def follow(
 
 
 def _lack(campaign: StoredCampaign) -> Literal["budget", "funds"] | None:
-    """Return the money that a campaign lacks until a person acts; None: time brings more."""
+    """Return the money that only the advertiser can add; None: not exhausted, or more is due later.
+
+    "budget": the total is released. "funds": the advertiser's funds do not suffice.
+    """
     if campaign["status"] != "exhausted":
         return None
     if campaign.get("exhausted_by") == "funds":
@@ -137,7 +140,8 @@ def _is_due(campaign: CampaignMoney, now: datetime) -> bool:
 def _status(campaign: CampaignMoney, now: datetime) -> Status:
     """Return the due status of an active or exhausted campaign.
 
-    Active: it can pay one event now, or by leases or releases later.
+    With money for one event: active, or unchanged after the flight. Without: exhausted, except
+    that a CPM campaign stays unchanged while leases may return money or a release may come.
     """
     balance, pricing = campaign["balance"], campaign["pricing"]
     if balance["available_micros"] >= price_micros(pricing):

@@ -1,4 +1,4 @@
-"""The leases of a container: its decisions draw on them in memory."""
+"""The leases in a container's memory, which pay its decisions."""
 
 import threading
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# The time after a refusal without another try: releases come by the minute.
+# The pause after a refused lease; the schedule releases money once a minute.
 REFUSED_FOR = timedelta(seconds=1)
-# The longest wait for money. If another writer holds the campaign or its lease, the decision takes
-# the next ad.
+# The longest wait for a lease. If another writer holds the campaign or the lease for longer, the
+# decision takes the next ad.
 ACQUIRE_TIMEOUT_SECONDS = 0.5
-# Campaigns in memory; beyond that the container forgets the oldest, and their leases expire.
+# Campaigns in memory; the container drops the lease acquired first, which then expires.
 MAX_HELD = 10_000
 
 
 @dataclass
 class _Held:
-    """A lease in hand until it ends; without an id: a refusal, and the time of the next try."""
+    """A lease until its expiry; without an id: a refusal until the time of the next try."""
 
     until: datetime
     lease_id: str | None = None
@@ -32,7 +32,7 @@ class _Held:
 
 
 class HeldLeases:
-    """One app's leases; after the container's death a schedule returns their rest."""
+    """The leases of one app; if its container dies, `leases.end_expired` returns the rest."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -41,11 +41,11 @@ class HeldLeases:
             duration=timedelta(seconds=runtime.settings.budget_lease_seconds),
         )
         self._held: dict[str, _Held] = {}
-        # One lock for all: a lease is acquired once for many decisions.
+        # One lock for all campaigns: a lease lasts for many decisions, so the lock is rarely busy.
         self._lock = threading.Lock()
 
     def draw(self, campaign_id: str, price_micros: int) -> str | None:
-        """Reserve one impression; return the id of the lease that pays it, or None."""
+        """Reserve the price of one impression; return the paying lease's id, None without money."""
         now = self._runtime.now()
         with self._lock:
             held = self._held.get(campaign_id)
@@ -57,7 +57,7 @@ class HeldLeases:
             return held.lease_id
 
     def put_back(self, campaign_id: str, lease_id: str, price_micros: int) -> None:
-        """Undo a draw of a discarded decision."""
+        """Undo the draw of a discarded decision, if its lease is still in memory."""
         with self._lock:
             held = self._held.get(campaign_id)
             if held is not None and held.lease_id == lease_id:

@@ -1,11 +1,12 @@
 """Leases: parts of a campaign's budget that containers may promise from memory.
 
-A lease reserves money before a container promises it. Acquiring, settling and ending are one
-transaction each (settling runs in the event worker's). A condition on the state guards each, so
-that any of them may be repeated.
+A lease reserves money before a container promises it to a decision. Acquiring, settling and ending
+each run in one transaction (settling in the event worker's). Each checks the lease's state, so a
+repeat does no harm.
 
-A promise without an impression takes nothing from the lease. When a campaign has no money left to
-lease, its open leases promise their unspent money again (docs/decisions/0083).
+Only counted impressions spend a lease's money; a promise alone does not. When a campaign has no
+money left to lease, containers promise the unspent money of its open leases again
+(docs/decisions/0083).
 """
 
 import random
@@ -32,9 +33,10 @@ from chalicelib.observability.logs import log
 class StoredLease(TypedDict):
     """A stored lease; `amount = remaining + spent`.
 
-    promised_at: the last promise of its money.
-    promised_from_micros: its spending by then.
-    overbooked: the number of promises in a row with nearly no impressions.
+    promised_at: the time when a container last took the lease to promise its money.
+    promised_from_micros: the lease's spending at that time.
+    overbooked: how often in a row containers took it with nearly no impressions counted; at most
+        MAX_OVERBOOKED.
     """
 
     _id: str
@@ -61,14 +63,15 @@ LEASES = Collection(
     ),
     shard_key={"campaign_id": 1},
 )
-# A page shows an ad within seconds, and the worker counts it in two. If after this time less than
-# one in SEEN_ONE_IN of at least MIN_PROMISED promises has counted, no readers see the page.
+# A page shows an ad within seconds, and the worker counts it within two seconds. If after this time
+# less than one in SEEN_ONE_IN of at least MIN_PROMISED promises has counted, readers do not see
+# the page.
 UNSEEN_AFTER = timedelta(seconds=10)
 SEEN_ONE_IN = 4
 MIN_PROMISED = 10
 # After this time an uncounted promise is unlikely to count, however many other promises did.
 VIEW_WINDOW = timedelta(seconds=60)
-# Promises for each impression that the money pays: doubled up to this many times.
+# Doublings of the promises for each impression that the money pays: up to 2^5 promises.
 MAX_OVERBOOKED = 5
 
 
@@ -92,7 +95,7 @@ class LeaseKey(NamedTuple):
 
 
 class _Due(NamedTuple):
-    """The price and the times of a lease that an active campaign is due."""
+    """The price and the times of an active campaign's lease, new or promised again."""
 
     price_micros: int
     day_start: datetime
@@ -102,11 +105,12 @@ class _Due(NamedTuple):
 def acquire(
     database: Database[Document], campaign_id: str, terms: Terms, now: datetime, rng: random.Random
 ) -> StoredLease | None:
-    """Lease whole impressions of an active CPM campaign; None: it has money for none.
+    """Lease money for whole impressions of an active CPM campaign.
 
-    The lease holds at most `terms.impressions`, and ends with the campaign's budget day. If all
-    money is leased, return an open lease with unseen promises, to promise its unspent money
-    again.
+    None: the campaign is not an active CPM campaign, or has no money to promise. The
+    lease pays at most `terms.impressions`, and expires at the latest with the campaign's budget
+    day. If the available money pays no impression, return an open lease with unseen promises, to
+    promise its unspent money again.
     """
     lease_id = new_id(now, rng)
 
@@ -152,9 +156,9 @@ def _new_lease(key: LeaseKey, amount_micros: int, due: _Due, now: datetime) -> S
 
 
 def promisable_micros(lease: StoredLease) -> int:
-    """Return the money that a lease may promise: its rest, doubled for each overbooking.
+    """Return the money that a container may promise: the lease's rest x 2^overbooked.
 
-    Billing never exceeds the rest: an impression beyond it counts as unbilled.
+    Billing stops at the rest: further impressions count as unbilled.
     """
     return lease["remaining_micros"] << lease["overbooked"]
 
@@ -162,9 +166,9 @@ def promisable_micros(lease: StoredLease) -> int:
 def _promise_again(
     database: Database[Document], campaign_id: str, due: _Due, now: datetime
 ) -> StoredLease | None:
-    """Take over an open lease of the campaign's day with unseen promises.
+    """Return an open lease of the campaign's budget day with unseen promises; None: no such lease.
 
-    One write, guarded by `promised_at`: of two containers, one gets the lease. No money moves.
+    One write renews `promised_at`, so only one of two containers gets the lease. No money moves.
     """
     unseen = {"$subtract": ["$amount_micros", "$promised_from_micros"]}
     seen = {"$subtract": ["$spent_micros", "$promised_from_micros"]}
@@ -207,9 +211,9 @@ def settle(
     prices_micros: Sequence[int],
     now: datetime,
 ) -> list[bool]:
-    """Bill impressions to a lease, in order; return whether it covered each.
+    """Bill impressions to a lease, in order; return for each whether the lease paid it.
 
-    The campaign's document does not change: the end of the lease adds its spending there.
+    A closed or missing lease pays none. `end` adds the lease's spending to the campaign later.
     """
     this = {**key.query(), "state": "open"}
     lease = LEASES.of(database).find_one(this, session=session)
@@ -249,11 +253,11 @@ def end(
     now: datetime,
     expired_by: datetime | None = None,
 ) -> bool:
-    """Close a lease and return its rest to the campaign; return whether it was open.
+    """Close a lease and return its rest to the campaign; return whether this call closed it.
 
-    With `expired_by`, a lease with a later expiry meanwhile stays open. The rest of an earlier
-    day's lease lowers the campaign's `committed_before_micros`, so that the next release takes it
-    back.
+    `expired_by`: leave the lease open if it expires later, since `acquire` may have extended it.
+    The rest of an earlier day's lease lowers the campaign's `committed_before_micros`, so that the
+    next release takes the rest back.
     """
     over = {"expires_at": {"$lte": expired_by}} if expired_by else {}
 
@@ -272,10 +276,10 @@ def end(
 
 
 def end_expired(database: Database[Document], grace: timedelta, now: datetime) -> int:
-    """End the leases whose beacons can no longer come; return the number ended here.
+    """End the leases that expired at least `grace` ago; return the number that this run closed.
 
-    The leases of a campaign that another transaction holds wait for the next run, without holding
-    up the rest.
+    After the grace no beacon of a lease can come. If another transaction blocks a campaign, skip
+    its leases until the next run.
     """
     expired_by = now - grace
     expired = {"state": "open", "expires_at": {"$lte": expired_by}}
@@ -308,7 +312,7 @@ def _fold_in(
     before = {"_id": campaign_id, "balance.day_start": {"$gt": lease["day_start"]}}
     lower = {"$inc": {"balance.committed_before_micros": -left}}
     campaigns.update_one(before, lower, session=session)
-    # Settling has recorded these in the ledger already.
+    # Without a ledger entry: `settle` has recorded these amounts.
     folded = {"balance.leased_micros": -spent, "balance.spent_micros": spent}
     campaigns.update_one({"_id": campaign_id}, {"$inc": folded}, session=session)
     returned = Movement(campaign_id, "return", left, now, {"lease_id": lease["_id"]})

@@ -1,6 +1,6 @@
-"""The ledger: one entry for each movement of a campaign's money, never changed.
+"""The ledger: one immutable entry for each movement of a campaign's money.
 
-An entry holds the change of each balance, so the sum of all entries is the balances. In every
+An entry holds the change of each balance, so a campaign's entries add up to its balances. In every
 entry `released = available + leased + spent`, as in the balances.
 """
 
@@ -62,7 +62,7 @@ BALANCES: tuple[BalanceName, ...] = (
 
 @dataclass(frozen=True)
 class Movement:
-    """One movement of a campaign's money; a `release` below 0 takes unused money back."""
+    """One movement of a campaign's money; a negative `release` takes available money back."""
 
     campaign_id: str
     kind: Kind
@@ -71,7 +71,7 @@ class Movement:
     details: Details = field(default_factory=Details)
 
     def changes(self) -> Changes:
-        """Return the change of each balance that it touches."""
+        """Return the change of each balance that the movement touches."""
         micros = self.amount_micros
         match self.kind:
             case "release":
@@ -103,7 +103,7 @@ def record(database: Database[Document], session: ClientSession, movement: Movem
 def add_up(
     database: Database[Document], session: ClientSession, campaign_id: str
 ) -> dict[str, int]:
-    """Return the balances by the ledger: the sums of its entries."""
+    """Return the sum of each balance over the campaign's entries; 0 without entries."""
     sums = {name: {"$sum": f"${name}"} for name in BALANCES}
     pipeline: list[Document] = [
         {"$match": {"campaign_id": campaign_id}},

@@ -1,4 +1,4 @@
-"""Pacing: the part of a campaign's budget due by now; pure functions over time."""
+"""Pacing: pure functions for the part of a campaign's budget that is due by now."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -9,23 +9,23 @@ from zoneinfo import ZoneInfo
 from chalicelib.ads.inventory.campaigns import Schedule
 from chalicelib.time_zones import midnight
 
-# The schedule's interval: the first release of a flight, and after a pause or an outage, is the
-# share of a minute.
+# The schedule's interval. The first release of a flight, and of a time after a pause or an outage,
+# pays for one minute.
 FIRST = timedelta(minutes=1)
-# A longer time without a release is an outage: its hours showed nothing.
+# A longer time without a release is an outage without ads: it counts as FIRST.
 LONGEST_GAP = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
 class TimeSpan:
-    """A stretch of time, in UTC: from `start`, up to and without `end`."""
+    """A half-open span of time in UTC: `start` belongs to it, `end` does not."""
 
     start: datetime
     end: datetime
 
 
 class Release(NamedTuple):
-    """Money that becomes due, and the instant up to which it pays for the time."""
+    """Money that falls due; all releases until now pay for the time up to `paced_at`."""
 
     micros: int
     paced_at: datetime | None
@@ -34,14 +34,16 @@ class Release(NamedTuple):
 def next_release(
     span: TimeSpan, left_micros: int, paced_at: datetime | None, now: datetime
 ) -> Release:
-    """Spread the money left over the time left, from the last release; None: there was none.
+    """Return the release of an even share of the money left: elapsed / (elapsed + ahead).
 
-    The time since then takes its part of the rest of that time. Less than a micro waits.
+    elapsed: the time since `paced_at`; FIRST if `paced_at` is None (no release yet) or too long
+    ago. ahead: the time left in the span. A share below one micro waits for a later release. After
+    the span, return all money.
     """
     if now >= span.end:
         return Release(left_micros, now)
     ahead = span.end - now
-    # So long does one micro need, at most.
+    # At a slow pace one micro alone may take longer than LONGEST_GAP: that is no outage.
     gap = LONGEST_GAP + ahead / max(left_micros - 1, 1)
     is_gap = paced_at is None or now - paced_at > gap
     elapsed = FIRST if paced_at is None or is_gap else now - paced_at
@@ -50,7 +52,7 @@ def next_release(
     micros = left_micros * (elapsed // _STEP) // whole
     if not micros and not is_gap:
         return Release(0, paced_at)
-    # The next release pays for the rest of the time, less than a micro's.
+    # Advance only by the time that these whole micros pay; the next release pays for the rest.
     paid = -(-whole * micros // max(left_micros, 1)) * _STEP
     return Release(micros, now - elapsed + paid)
 
@@ -59,7 +61,7 @@ _STEP = timedelta(milliseconds=1)
 
 
 def day_of(now: datetime, time_zone: str) -> TimeSpan:
-    """Return the calendar day of a time zone that holds `now`: 23 to 25 hours long."""
+    """Return the time zone's calendar day around `now`; usually 23 to 25 hours long."""
     return _day(now.astimezone(ZoneInfo(time_zone)).date(), time_zone)
 
 
@@ -69,16 +71,17 @@ def _day(day: date, time_zone: str) -> TimeSpan:
 
 
 def budget_day(campaign: Schedule, now: datetime) -> TimeSpan:
-    """Return the span of one release of the campaign's money: its day, or its flight."""
+    """Return the span of a campaign's budget: the present day if daily, else the flight."""
     if campaign["budget"]["daily_micros"] is None:
         return TimeSpan(campaign["flight"]["start"], campaign["flight"]["end"])
     return day_of(now, campaign["time_zone"])
 
 
 def due_micros(campaign: Schedule, spent_before_micros: int) -> int:
-    """Return the money due by the end of the budget day, from the spending before it.
+    """Return the money due by the end of the budget day, given the commitment before that day.
 
-    On the last day it is more than the total, which ends the campaign in the middle of the day.
+    May exceed the total on the last day: that day runs at the full daily pace, and the total ends
+    the campaign before midnight.
     """
     budget = campaign["budget"]
     daily = budget["daily_micros"]

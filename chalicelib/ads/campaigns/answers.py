@@ -78,10 +78,10 @@ class TargetAnswer(TypedDict):
     zone_id: PartId
 
 
-# As Lambda sends them: three for each byte of the request, and six for each character by which
-# normalising may lengthen a keyword.
+# In Lambda's encoding: three bytes for each byte of the request, and six for each character that
+# normalising may add to a keyword.
 _AD_UNITS_BYTES = 3 * CAMPAIGN_BYTES + 6 * MAX_AD_UNITS * MAX_KEYWORDS * MAX_KEYWORD_CHARACTERS
-# Each row has one name; with ids of 64 characters, an entry of one row has 289.
+# An entry for one row has 289 bytes at most, with ids of 64 characters.
 _UNPLACED_BYTES = 300 * MAX_ROWS
 
 
@@ -94,7 +94,7 @@ class AdUnitAnswer(TypedDict):
 
 
 class UnplacedAnswer(TypedDict):
-    """Ad units that are not in a zone that the campaign targets."""
+    """A campaign's ad units without a place in a targeted zone, and the reason."""
 
     site_id: SiteId
     zone_id: PartId

@@ -1,7 +1,7 @@
-"""Assets as pictures of ad units: each in its current version at the write of the campaign.
+"""Assets as pictures of ad units.
 
-An ad has the address of a version, which never changes, so the advertiser's choice stays. A later
-version shows only after another write of the campaign.
+A write of a campaign replaces `asset:<id>` by the address of the asset's current version. A version
+never changes, so an ad shows a later version only after another write of the campaign.
 """
 
 import re
@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"(?P<base>.*)/assets/(?P<id>[A-Za-z0-9_-]{16})/(?P<number
 
 
 class ShownAsset(NamedTuple):
-    """An asset, and the address of its version in an ad."""
+    """An asset's id, and the address of the version that an ad shows."""
 
     asset_id: str
     url: str
@@ -29,9 +29,10 @@ class ShownAsset(NamedTuple):
 def find(
     runtime: Runtime, caller: Principal, campaign_id: str, campaign: Campaign
 ) -> dict[str, ShownAsset]:
-    """Return the assets among a campaign's pictures, by the URLs of the request.
+    """Return the assets among a campaign's pictures, by their URLs in the request.
 
-    Raises UnknownAsset for an asset that neither the caller may show nor the campaign shows.
+    Raises UnknownAsset for an unknown asset or version, and for an asset that the caller may not
+    show, unless the stored campaign shows that asset already.
     """
     base = runtime.settings.public_url
     images = [
@@ -52,16 +53,16 @@ def find(
 
 
 def _number(asked: int | None, current: int) -> int:
-    """Return the version to show: `asked` or the current; raises UnknownAsset if it is missing."""
+    """Return `asked`, or `current` if None; raises UnknownAsset beyond 1 to `current`."""
     if asked is not None and not 1 <= asked <= current:
         raise UnknownAsset
     return asked or current
 
 
 def _parse_url(base: str, url: str) -> tuple[str, int | None] | None:
-    """Return the asset and the version in a URL, (id, version); None: no asset.
+    """Return (asset id, version) of a URL; version None: the current one; None: no asset's URL.
 
-    Without a version: the current version. Raises UnknownAsset for another path.
+    Raises UnknownAsset for a relative URL that is not an asset's address here.
     """
     if asset_id := pictures.parse_reference(url):
         return asset_id, None
@@ -74,7 +75,7 @@ def _parse_url(base: str, url: str) -> tuple[str, int | None] | None:
 
 
 def put_into(ad_units: list[dict[str, Any]], assets: Mapping[str, ShownAsset]) -> None:
-    """Write the ids and addresses of assets into ad units before their storage."""
+    """Set `asset` and the picture's URL in each of `ad_units` that shows one of these assets."""
     for unit in ad_units:
         shown = assets.get(unit["creative"].get("url", ""))
         if shown is not None:

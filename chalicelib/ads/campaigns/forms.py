@@ -153,7 +153,7 @@ class AdUnit(Input):
 
 
 class Campaign(Input):
-    """A campaign as its advertiser wants it; what is left out is the default."""
+    """An advertiser's definition of a campaign; missing fields have their defaults."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 

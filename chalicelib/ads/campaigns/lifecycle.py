@@ -1,8 +1,8 @@
-"""Campaigns: the system of record. The zones follow their changes.
+"""Changes of campaigns and of their rows in zones; the campaigns are the system of record.
 
-A campaign and its zones change in one transaction, whose first write is the campaign. Two
-changes of one campaign conflict there; changes of two campaigns in one zone conflict at the zone.
-The later change starts again from the result of the first.
+One transaction changes a campaign and its zones, and writes the campaign first. Two changes of one
+campaign conflict at the campaign; changes of two campaigns in one zone conflict at the zone. The
+later change starts again from the result of the first.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from chalicelib.errors import FieldError, InvalidRequest, Problem
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# Many times the end of a campaign in a few zones.
+# The first try of each end: many times the usual time of a campaign in a few zones.
 _END_TIMEOUT_SECONDS = 2
 
 
@@ -40,10 +40,10 @@ def put(
 ) -> tuple[StoredCampaign, bool]:
     """Create a draft or change a campaign; return it, and whether it is new.
 
-    The zones of an active campaign follow. If the new flight is over, an active campaign ends. If
-    the new flight is not over, an ended campaign is paused until its activation. A raised budget
-    reactivates an exhausted campaign. `assets`: the assets among its pictures, by the URLs of the
-    request. `by`: the person, whom a new campaign keeps as its maker.
+    The zones of an active campaign change too. A flight in the past ends an active or exhausted
+    campaign; a flight in the future or present pauses an ended campaign. A raised budget
+    reactivates an exhausted campaign. `assets`: the assets among its pictures, by their URLs in
+    the request. `by`: the caller, stored as the maker of a new campaign.
 
     Raises InvalidRequest for targets without a zone, BudgetCommitted for a budget below the spent
     and leased money, and CampaignDeleted.
@@ -73,10 +73,10 @@ def put(
 
 
 def activate(database: Database[Document], campaign_id: str, now: datetime) -> StoredCampaign:
-    """Put the campaign's ads into its zones and return it; an active campaign stays as it is.
+    """Activate a campaign, put its ads into its zones, and return it. Idempotent.
 
-    A campaign active before its flight is served from the flight's start. A campaign without
-    budget for one event is exhausted at once. Rows without a place in a zone wait
+    Before the flight starts, the rows are in the zones but decisions skip them. A campaign without
+    money for one event becomes exhausted at once. Rows without a place in a zone wait
     (`waiting.list_unplaced_units`). Raises UnknownCampaign and FlightOver.
     """
 
@@ -86,10 +86,10 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> S
             raise FlightOver
         if before["status"] == "active":
             return before
-        # A campaign pays for no hours of a pause.
+        # Even pacing starts anew: the time of the pause releases no money.
         paced = {"balance.paced_at": now} if "balance" in before else {}
         stored = _update(database, session, campaign_id, {"status": "active", **paced})
-        # Its answer tells the caller.
+        # The answer shows the status, so the maker needs no note.
         after = exhaustion.follow(database, session, stored, now, tells=False)
         if after["status"] == "active":
             placing.place(database, session, after)
@@ -116,11 +116,11 @@ def deactivate(database: Database[Document], campaign_id: str) -> StoredCampaign
 
 
 def end_flights(runtime: Runtime) -> int:
-    """End the campaigns whose flights are over; return the number ended here.
+    """End the campaigns with flights in the past; return the number that this run ended.
 
     Decisions check the flight themselves, so a late run does no harm. Two runs at once end each
-    campaign once. A campaign in very many zones keeps no other from its end: all have seconds each,
-    in random order, before the rest have the time that is left.
+    campaign once. First each campaign has _END_TIMEOUT_SECONDS, in random order. Then the slow
+    campaigns, in very many zones, have a part of the remaining time.
     """
     database, now = runtime.database, runtime.now()
     over = {"status": {"$in": balances.SPENDING}, "flight.end": {"$lte": now}}
@@ -154,8 +154,8 @@ def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
     try:
         return in_transaction(database, work)
     except Problem:
-        # Other writers change the same zones, or the change is too large or takes too long. The
-        # remaining flights and the next run go on.
+        # Another writer holds the same zones, or the change is too large or slow: a later try or
+        # the next run ends this campaign.
         log.warning("flight not ended", exc_info=True, extra={"fields": {"campaign": campaign_id}})
         return False
 
@@ -207,7 +207,7 @@ def _place_or_clear(
     before: StoredCampaign | None,
     after: StoredCampaign,
 ) -> None:
-    """Update the zones to a changed campaign; zones with the same ads do not change."""
+    """Update the zones to a changed campaign; skip old targets if the rows stay the same."""
     was_active = before is not None and before["status"] == "active"
     if after["status"] == "active":
         same = was_active and before is not None and placing.rows(before) == placing.rows(after)

@@ -1,6 +1,6 @@
-"""Campaigns as causes of notifications: their makers hear of the end of money and of flights.
+"""Notifications to the makers of campaigns: money has run out, or a flight has ended.
 
-The write of the cause notes it (`notes`), so that a crash afterwards loses nothing.
+The write that changes a campaign also adds a note (`notes`), so that a crash loses no notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from chalicelib.sites.ids import DEFAULT_SITE
 
 # Campaigns of one run; the next run goes on.
 MOST_AT_ONCE = 500
-# A campaign that goes on is not shown as over.
+# The inbox shows a notification only while the campaign has this status.
 _TRUE_IN: Mapping[Kind, Status] = {
     "campaign.exhausted": "exhausted",
     "campaign.unfunded": "exhausted",
@@ -50,9 +50,9 @@ def _event(campaign_id: str, note: CampaignNote, maker: str) -> NotificationEven
         by="",
         at=at,
         recipients={maker: kind},
-        # A campaign that goes on is not shown.
+        # `show` hides the notification if the campaign goes on.
         is_new=True,
-        # Funds that come by drops run out by drops.
+        # Payments in small sums run out often: group these notifications.
         group=groups.group_of(kind, campaign_id, at),
     )
 
@@ -60,7 +60,7 @@ def _event(campaign_id: str, note: CampaignNote, maker: str) -> NotificationEven
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return the campaigns of notifications that still stand, by the ids of the items."""
+    """Return the reader's campaigns that still have the notified status, by item id."""
     ids = sorted({each["thing"] for each in items})
     own = {"by": reader.id}
     found = CAMPAIGNS.of(runtime.database).find({"_id": {"$in": ids}, **own}, {"status": 1})

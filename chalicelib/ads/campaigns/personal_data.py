@@ -1,4 +1,4 @@
-"""Campaigns as personal data: the person who made each (`chalicelib.people.follows`)."""
+"""Campaigns as personal data: the id of each campaign's maker (`chalicelib.people.follows`)."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,9 +27,9 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Remove a person from the campaigns of their advertisers, which stay.
+    """Remove a person as the maker of campaigns; the campaigns stay with their advertisers.
 
-    `until`: from campaigns of before.
+    `until`: only from campaigns made up to then.
     """
     own: Document = {"by": user_id, **({"made": {"$lte": until}} if until else {})}
     CAMPAIGNS.of(runtime.database).update_many(own, {"$set": {"by": None}})

@@ -1,13 +1,13 @@
-"""Deleting campaigns: out of their zones at once, finished after the last bill.
+"""Deletion of campaigns: out of the zones at once, finished after the last charge.
 
     any status --delete--> deleting --finish, after the grace and the last lease--> deleted
 
-The mark, the rows and the creatives change in one transaction. A `deleting` campaign still
-pays its promises, as if paused: impressions out of open leases, and clicks. The sweep finishes
-it once, however often it runs: it takes the rest of the budget back, and reduces the document to
-its money. That document stays for good, and so do ledger, reports, events and settlements: they
-say where money went. They have the campaign's id, so no later campaign gets it. Only a draft,
-which none of them knows, goes without a trace.
+`delete` changes the status, the rows and the creatives in one transaction. A `deleting` campaign
+still pays its promises like a paused campaign: impressions from open leases, and clicks. `finish`
+is idempotent: it takes back the available money, and empties the targets and ad units. The campaign
+document, ledger, reports, events and settlements stay for good as the record of its money. They
+contain the campaign's id, so no later campaign may have this id. Only a draft that was never active
+has no such record, and leaves no trace.
 """
 
 from datetime import datetime, timedelta
@@ -53,7 +53,7 @@ def delete(database: Database[Document], campaign_id: str, now: datetime) -> Non
 
 
 def finish(database: Database[Document], grace: timedelta, now: datetime) -> int:
-    """Finish the deletions without open leases after the grace; return the number finished here.
+    """Finish the deletions older than `grace` without open leases; return the number finished.
 
     A late run does no harm, and two runs at once finish each deletion once.
     """

@@ -52,8 +52,8 @@ def _declare_campaigns(route: Route, runtime: Runtime, on_change: Callable[[], N
     ) -> Ok[CampaignAnswer] | Created[CampaignAnswer]:
         """Make a campaign, as a draft, or change one.
 
-        The zones of an active campaign follow at once. A raised budget reactivates an exhausted
-        one.
+        The zones of an active campaign change at once. A raised budget reactivates an exhausted
+        campaign.
         """
         check_advertiser(caller, advertiser_of(campaign))
         request.details |= {
@@ -81,10 +81,10 @@ def _declare_removal(route: Route, runtime: Runtime, on_change: Callable[[], Non
 
     @route("DELETE", "/campaigns/{campaign}", raises=(ChangeTooLarge,))
     def delete_campaign(request: Request, campaign: CampaignId, caller: Advertiser) -> NoContent:
-        """Delete a campaign; one that is not there stays so.
+        """Delete a campaign; a missing campaign is no error.
 
-        Its ads are not shown any more. What they have promised is paid, its reports stay, and its
-        id is never given again, except that of a draft which was never activated.
+        Its ads leave their zones at once. The campaign still pays for the ads shown before, and its
+        reports stay. Only the id of a draft becomes free again.
         """
         del request
         check_advertiser(caller, advertiser_of(campaign))
@@ -140,7 +140,7 @@ def _declare_budgets(route: Route) -> None:
     def get_campaign_budget(
         request: Request, campaign: CampaignId, caller: Advertiser
     ) -> Ok[CampaignBudgetAnswer]:
-        """Read where a campaign's money is; also of a deleted one."""
+        """Read the parts of a campaign's budget, also after its deletion."""
         check_advertiser(caller, advertiser_of(campaign))
         amounts = audit.read(request.runtime.database, campaign)
         return Ok(budget_answer(campaign, amounts))

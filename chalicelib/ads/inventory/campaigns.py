@@ -39,9 +39,11 @@ class StoredBudget(TypedDict):
 
 
 class Balance(TypedDict):
-    """The whereabouts of a campaign's money; `day_start` is the day of the last release.
+    """The parts of a campaign's budget (`budgets.balances`).
 
-    `paced_at`: even pacing has released the shares up to this instant.
+    committed_before_micros: spent and leased before the present budget day.
+    day_start: the start of that budget day.
+    paced_at: even pacing has released the shares up to this instant; missing: none yet.
     """
 
     released_micros: int
@@ -54,7 +56,7 @@ class Balance(TypedDict):
 
 
 class StoredCap(TypedDict):
-    """A limit of one visitor's impressions or clicks within a window, for its scope."""
+    """A frequency cap: one visitor's impressions or clicks of the scope within a window."""
 
     scope: Literal["ad", "campaign", "advertiser"]
     event: Literal["impression", "click"]
@@ -70,7 +72,7 @@ class StoredTarget(TypedDict):
 
 
 class GroupedZone(TypedDict):
-    """A zone as the key of a pipeline's group."""
+    """A row of an aggregation grouped by zone."""
 
     _id: StoredTarget
 
@@ -81,7 +83,7 @@ MAX_NOTES = 10
 
 
 class CampaignNote(TypedDict):
-    """A change of a campaign that its maker has yet to hear of."""
+    """A change of a campaign, to be notified to its maker."""
 
     kind: NoteKind
     at: datetime
@@ -99,9 +101,9 @@ class Schedule(TypedDict):
 
 
 class CampaignMoney(Schedule):
-    """The fields of a campaign that decide on changes of its money.
+    """The fields of a campaign that a change of its money reads.
 
-    Before its first activation a campaign has no balance.
+    A campaign has no balance before its first activation.
     """
 
     _id: str
@@ -113,8 +115,9 @@ class CampaignMoney(Schedule):
 class StoredCampaign(CampaignMoney):
     """A stored campaign.
 
-    `exhausted_by`: an exhausted campaign lacks budget due by now, or its advertiser's funds.
-    `by`: the person who made it, at `made`; None after an erasure, missing in earlier releases.
+    `exhausted_by`: the money that an exhausted campaign lacks: due budget, or its advertiser's
+    funds. `by`, `made`: the maker's id and the time; `by` is None after the maker's erasure, and
+    both are missing in campaigns of earlier releases.
     """
 
     caps: Annotated[list[Annotated[StoredCap, OPAQUE]], AtMost(MAX_CAPS)]
@@ -141,7 +144,7 @@ CAMPAIGNS = Collection(
 )
 
 
-# The fields of `CampaignMoney`, beside the id.
+# The projection to `CampaignMoney`.
 MONEY = {"status": 1, "pricing": 1, "budget": 1, "flight": 1, "time_zone": 1, "balance": 1}
 # The states after a deletion: docs/decisions/0082.
 GONE = ("deleting", "deleted")
@@ -154,7 +157,7 @@ def price_micros(pricing: StoredPricing) -> int:
 
 
 def add_note(campaign: StoredCampaign, kind: NoteKind, at: datetime) -> list[CampaignNote]:
-    """Return a campaign's notes with one more, for the write of its cause."""
+    """Return a campaign's notes and a new one, at most MAX_NOTES; the caller stores them."""
     new: CampaignNote = {"kind": kind, "at": at}
     return [*campaign.get("notes", ()), new][-MAX_NOTES:]
 
@@ -170,7 +173,7 @@ def get(
 
 
 def time_zone_of(database: Database[Document], campaign_id: str) -> str:
-    """Return the time zone of a campaign's days, also after its deletion; UTC if it is unknown."""
+    """Return a campaign's time zone, also after its deletion; UTC for an unknown campaign."""
     found = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, {"time_zone": 1})
     return found["time_zone"] if found else "UTC"
 

@@ -1,8 +1,8 @@
 """Click-through rates: the counts behind their estimates.
 
 `ad.count` holds one document for each ad unit in each zone, {site_id, zone_id, campaign_id,
-ad_unit_id, impressions, clicks}. Its writer chooses the time of the totals and writes them
-whole (`$merge`). The zones follow at the next run of the schedule.
+ad_unit_id, impressions, clicks, first, last}. `estimate` writes the totals of its window with one
+`$merge`; `repricing` then updates the zones.
 """
 
 from collections import defaultdict
@@ -24,17 +24,17 @@ from chalicelib.database import Collection, Document
 
 # The days of counts behind an estimate.
 ESTIMATED_FROM = timedelta(days=30)
-# An ad without events today and the day before is paused; a run may come late.
+# An ad without events today and yesterday counts as paused; yesterday allows for a late run.
 PAUSED_AFTER = timedelta(days=1)
 _COUNTS = ("impressions", "clicks")
 
 
 def estimate(database: Database[Document], now: datetime) -> None:
-    """Write the impressions and clicks of each ad in each zone to `ad.count`.
+    """Store the impressions and clicks of each ad in each zone in `ad.count`.
 
-    The counts of a paused ad stay, although its days leave the window one by one: it would come
-    back as new. So they do after the pause, until its new days fill the window or are more. They
-    only rise, in case that no run has seen all its days.
+    The window's counts replace the stored counts if the ad is running and its events fill the
+    window, or if the impressions are at least as many. Otherwise the stored counts stay: a paused
+    ad's days leave the window one by one, and the ad would come back as new.
     """
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - ESTIMATED_FROM
@@ -62,7 +62,7 @@ def estimate(database: Database[Document], now: datetime) -> None:
 class AdCount(TypedDict):
     """The impressions and clicks of an ad unit in a zone.
 
-    first, last: the days of the window with any, the first and the last.
+    first, last: the first and the last day with events in the window.
     """
 
     _id: ObjectId
@@ -121,7 +121,7 @@ def of_campaign(
 def of_zone(
     database: Database[Document], session: ClientSession, site_id: str, zone_id: str
 ) -> dict[AdKey, ClickCounts]:
-    """Return the counts of every ad in a zone, past ads included."""
+    """Return the counts of every ad in a zone, including ads that have left it."""
     found: dict[AdKey, ClickCounts] = {}
     zone = {"site_id": site_id, "zone_id": zone_id}
     for row in AD_COUNTS.of(database).find(zone, session=session):

@@ -81,7 +81,7 @@ class CampaignUnits(TypedDict):
 
 
 class Placed(TypedDict):
-    """A creative in a zone's row: whole, or the id and type of a large creative."""
+    """A creative in a zone's row: the creative, or the id and type of a large creative."""
 
     creative: NotRequired[StoredCreative]
     creative_id: NotRequired[str]
@@ -96,7 +96,7 @@ class LargeCreative(TypedDict):
 
 
 # A creative's id contains a digest of its content, so a document here never changes. A container
-# reads it for a chosen ad alone, and may hold it in memory without a second look.
+# reads it only for a chosen ad, and may cache it without revalidation.
 CREATIVES = Collection("ad.creative", LargeCreative)
 
 MAX_INLINE_BYTES = 1_024
@@ -118,7 +118,10 @@ _SECURE_URL: TypeAdapter[Url] = TypeAdapter(
 
 
 def _secure_url(text: str) -> str:
-    """Return the canonical form of an https URL; credentials in it would mislead a visitor."""
+    """Return the canonical form of an https URL.
+
+    Raises ValueError for a URL that is too long, or with credentials, which mislead a visitor.
+    """
     url = str(_SECURE_URL.validate_python(text))
     if len(url) > MAX_URL_CHARACTERS or "@" in urlsplit(url).netloc:
         raise ValueError("a URL must not hold credentials or be too long")
@@ -146,7 +149,7 @@ SecureUrl = Annotated[
 
 
 def _picture_url(text: str) -> str:
-    """Return the name of an asset unchanged, and any other text as an https URL."""
+    """Return an asset's reference or address unchanged, any other text as an https URL."""
     return text if _ASSET.fullmatch(text) else _secure_url(text)
 
 
@@ -215,7 +218,7 @@ class NativeCreative(Input):
         Field(
             min_length=1,
             max_length=MAX_NATIVE_FIELDS,
-            # The document's pattern of names says nothing of other names by itself.
+            # Without this line the schema's pattern of names would permit other names too.
             json_schema_extra={"additionalProperties": False},
         ),
     ]
@@ -227,7 +230,7 @@ Creative = Annotated[
 
 
 def placement(campaign_id: str, ad_unit: StoredAdUnit) -> Placed:
-    """Return a zone's part of a creative: the whole, or a large creative's id and type."""
+    """Return the part of a creative for a zone's row: all, or a large creative's id and type."""
     creative = ad_unit["creative"]
     if len(bson.encode(creative)) <= MAX_INLINE_BYTES:
         return {"creative": creative}
@@ -247,9 +250,10 @@ def follow(
     before: CampaignUnits | None,
     after: CampaignUnits,
 ) -> None:
-    """Bring the stored large creatives of a campaign from `before` to `after`.
+    """Store the large creatives that `after` adds, and delete the large creatives that it drops.
 
-    Counts the assets that the campaign shows, and releases the assets that it no longer shows.
+    Also counts the assets that the campaign newly shows, and releases the assets that it drops.
+    Raises UnknownAsset.
     """
     pictures.change(database, session, _assets(before), _assets(after))
     old, new = _large(before) if before else {}, _large(after)

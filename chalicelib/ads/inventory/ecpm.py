@@ -24,10 +24,10 @@ class Prior(NamedTuple):
 # in a zone without counts.
 DEFAULT_PRIOR = Prior(1.0, 199.0)
 NO_COUNTS = ClickCounts()
-# Fewer say too little of how a zone's ads differ.
+# Fewer ads or impressions reveal too little of the differences between a zone's ads.
 MIN_FIT_ADS = 5
 MIN_FIT_IMPRESSIONS = 1_000
-# A lighter prior lets one click make an ad jump, a heavier prior starves it.
+# In impressions. Under a lighter prior one click moves an ad far up; a heavier prior starves ads.
 MIN_WEIGHT, MAX_WEIGHT = 50.0, 20_000.0
 
 
@@ -37,8 +37,8 @@ def ecpm_micros(
     """Return the eCPM in whole micros: a CPM ad's bid, or CPC x CTR x 1000.
 
     The CTR is (clicks + a) / (impressions + a + b), the mean of the Beta posterior. An ad
-    without impressions has the prior's mean, so it neither starves nor jumps at one lucky
-    click. At most as many clicks count as impressions. Sources: "MongoDB Applied Design
+    without impressions has the prior's mean, so it neither starves nor rises far at one lucky
+    click. Clicks beyond the number of impressions do not count. Sources: "MongoDB Applied Design
     Patterns", ch. 7, for the eCPM; Gelman et al., "Bayesian Data Analysis", section 2.4, for
     the posterior.
     """
@@ -52,13 +52,15 @@ def ecpm_micros(
 
 
 def fit_prior(counts: Collection[ClickCounts]) -> Prior:
-    """Return the Beta prior of a zone, from its ads' counts by the method of moments.
+    """Return the Beta prior of a zone, fitted to its ads' counts by the method of moments.
 
-    With n impressions and rate r of each of k ads, N in all and the mean rate p, the rates'
-    spread S = sum n (r - p)^2 is as large as chance alone makes it if the correlation
-    c = (S / (p (1 - p)) - (k - 1)) / (N - sum n^2 / N - (k - 1)) is 0; the prior weighs
-    1 / c - 1 impressions. Source: J. C. Kleinman, "Proportions with Extraneous Variance",
-    JASA 68 (1973), with weights n. Too few counts or no click: DEFAULT_PRIOR.
+    Of k ads, each has n impressions and rate r; N is the sum of n, and p the mean rate.
+        spread S = sum n (r - p)^2
+        correlation c = (S / (p (1 - p)) - (k - 1)) / (N - sum n^2 / N - (k - 1))
+        weight a + b = 1 / c - 1 impressions, from MIN_WEIGHT to MAX_WEIGHT
+    If c <= 0, the rates differ no more than by chance: MAX_WEIGHT. Too few ads or impressions, no
+    click, or only clicks: DEFAULT_PRIOR. Source: J. C. Kleinman, "Proportions with Extraneous
+    Variance", JASA 68 (1973), with weights n.
     """
     shown = [each for each in counts if each.impressions > 0]
     impressions = sum(each.impressions for each in shown)
@@ -83,5 +85,5 @@ def _prior_weight(shown: Collection[ClickCounts], mean: float) -> float:
     if room <= 0:
         return MAX_WEIGHT
     correlation = (spread / (mean * (1 - mean)) - by_chance) / room
-    # The rates differ no more than chance makes them: nothing sets one ad apart.
+    # Correlation <= 0: the rates differ no more than by chance.
     return 1 / correlation - 1 if correlation > 0 else MAX_WEIGHT

@@ -1,4 +1,4 @@
-"""Rows fit a zone by its publisher's rules, the advertiser's share, and the zone's bound.
+"""Fitting of rows into a zone: the publisher's rules, the advertiser's share, the zone's bound.
 
 Pure functions over rows.
 """
@@ -11,7 +11,7 @@ from chalicelib.ads.inventory.forms import MAX_LISTED_ADVERTISERS
 from chalicelib.ads.inventory.rows import AdRow, BriefRow, Ranked, key
 from chalicelib.database.validators import AtMost
 
-# At 3.2 kB for the largest row they stay below MongoDB's 16 MiB a document.
+# Rows of a zone; the largest has 3.2 kB, so all fit into MongoDB's 16 MiB a document.
 MAX_ADS = 5_000
 # One advertiser's share of a zone: 25 advertisers fill it.
 MAX_ADS_OF_ADVERTISER = 200
@@ -49,7 +49,7 @@ class Refused(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The newcomers that enter a zone or wait, and the rows that leave for them."""
+    """The newcomers that enter a zone, the newcomers that wait, and the rows that leave."""
 
     entering: Sequence[ZoneRow]
     waiting: list[Refused]
@@ -57,7 +57,7 @@ class Fitted(NamedTuple):
 
 
 def refusal(zone: Rules, row: Ranked, creative_type: str) -> Reason | None:
-    """Return the zone's rule that refuses a row, or None."""
+    """Return the reason if a rule of the zone refuses a row, else None."""
     advertiser = advertiser_of(row["campaign_id"])
     allowed = zone["allowed_advertisers"]
     is_listed = allowed is None or advertiser in allowed
@@ -74,13 +74,13 @@ def fit(
     tail: Sequence[ZoneRow],
     total: int,
 ) -> Fitted:
-    """Return the fate of one advertiser's newcomers, and the rows that leave for them.
+    """Fit one advertiser's newcomers into a zone within the share and the zone's bound.
 
     mine: all other rows of the advertiser in the zone.
     tail: the weakest rows of the zone; may overlap with `mine`.
     total: the number of the zone's rows without the newcomers.
 
-    The rows with the least eCPM have no place, and of equal rows the newcomers.
+    The rows with the least eCPM get no place; of rows with equal eCPM, the newcomers get none.
     """
     shared = rank(mine, newcomers)
     over_share = shared[MAX_ADS_OF_ADVERTISER:]
@@ -105,6 +105,6 @@ def fit(
 
 
 def rank(rows: Iterable[AnyRanked], newcomers: Iterable[AnyRanked]) -> list[tuple[AnyRanked, bool]]:
-    """Return (row, whether it is a newcomer), the best-paying first; ids settle ties."""
+    """Return (row, is newcomer) by descending eCPM; at equal eCPM newcomers last, then by ids."""
     both = [(row, False) for row in rows] + [(row, True) for row in newcomers]
     return sorted(both, key=lambda each: (-each[0]["ecpm_micros"], each[1], *key(each[0])))

@@ -1,7 +1,7 @@
-"""Former ads: landing pages and markup that a campaign shows no more, but pages still name.
+"""Former ads: landing pages and markup that a campaign no longer shows, but open pages link to.
 
-Addresses of a served ad are signed, and a reader may leave a page open for weeks. They stay
-reachable after a change or the deletion of their campaign (docs/decisions/0216).
+A reader may leave a page open for weeks, and its ads have signed addresses. Former ads answer these
+addresses after a change or the deletion of the campaign (docs/decisions/0216).
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from chalicelib.ads.inventory.creatives import StoredAdUnit, creative_id
 from chalicelib.database import Collection, Document
 
 PAGE_DAYS = 365
-# A frame's address is good until the end of the next day (UTC). Containers with an older zone in
-# memory may still sign some, for seconds.
+# A frame's address is valid until the end of the next day (UTC). For some seconds more, containers
+# with an older zone in memory sign such addresses.
 MARKUP_HOURS = 49
-# Of a campaign; the oldest make room.
+# Former pages and markup of one campaign; further ones replace the oldest.
 MAX_PAGES = 1_000
 MAX_MARKUP = 200
 
@@ -35,7 +35,7 @@ class FormerPage(TypedDict):
 
 
 class FormerMarkup(TypedDict):
-    """An HTML creative that its ad unit shows no more, by the creative's id."""
+    """An HTML creative that its ad unit no longer shows; `_id` is `creatives.creative_id`."""
 
     _id: str
     campaign_id: str
@@ -66,9 +66,9 @@ def keep(
     after: Sequence[StoredAdUnit],
     now: datetime,
 ) -> None:
-    """Keep the pages and the markup of a campaign that its ad units `after` do not have.
+    """Store the landing pages of removed ad units, and the markup that `after` no longer shows.
 
-    A campaign without a balance was never active, and has shown nothing.
+    Stores nothing for a campaign without a balance: it was never active.
     """
     if "balance" not in before:
         return

@@ -8,7 +8,7 @@ from chalicelib.ads.bounds import MAX_BID_MICROS
 from chalicelib.ads.ids import PartId
 from chalicelib.http import Input
 
-# On each of a zone's two lists. They fit into a request, and with the zone's rows into 16 MiB.
+# For each of a zone's two lists. Both fit into a request, and with the zone's rows into 16 MiB.
 MAX_LISTED_ADVERTISERS = 400
 
 
@@ -31,7 +31,7 @@ Advertisers = Annotated[
 
 
 class Zone(Input):
-    """A zone as its publisher wants it; what is left out is the default."""
+    """A publisher's settings of a zone; missing fields have their defaults."""
 
     model_config = ConfigDict(
         json_schema_extra={

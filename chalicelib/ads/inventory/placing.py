@@ -1,9 +1,8 @@
 """Placing: the rows of active campaigns in the zones that they target.
 
-The transaction that changes a campaign writes them. A row enters a zone except in two cases: the
-zone's settings refuse it, or its advertiser's share or the zone is full of rows that pay no less.
-In a full zone the row with the least eCPM leaves for a row that pays more. Rows without a place
-are in `ad.waiting`.
+The transaction that changes a campaign writes its rows. A row waits in `ad.waiting` if the zone's
+settings refuse it, or if its advertiser's share or the zone is full of rows that pay no less. In a
+full zone the row with the least eCPM leaves for a row that pays more.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +35,7 @@ from chalicelib.database import Document
 
 # The ids settle the order of equal eCPMs, so that one inventory has one form.
 _ORDER = {"ecpm_micros": -1, "campaign_id": 1, "ad_unit_id": 1}
-# Prices of a campaign's rows in one zone, above which an update sorts the zone as a whole.
+# With more different prices in a campaign's rows, an update sorts the whole zone.
 MAX_PARTS = 4
 # The fields of a zone that decide on an entry.
 _RULES = (
@@ -51,7 +50,7 @@ _RULES = (
 
 
 class _Entry(NamedTuple):
-    """A campaign's entry into one zone."""
+    """A campaign's entry into one zone; `own`: the number of its rows there before."""
 
     zone: ZoneKey
     own: int
@@ -65,7 +64,7 @@ class _Entry(NamedTuple):
 class _EnteredZone(Rules):
     """The fields of a zone that decide on a campaign's entry.
 
-    mine: the rows of the campaign's advertiser in it. total: the number of all its rows.
+    mine: the advertiser's rows in the zone. total: the number of all rows in the zone.
     """
 
     site_id: str
@@ -76,9 +75,9 @@ class _EnteredZone(Rules):
 
 
 def rows(campaign: StoredCampaign, estimate: Estimate = click_rates.UNKNOWN) -> list[AdRow]:
-    """Return the rows of an active campaign in a zone, one for each ad unit.
+    """Return the rows of an active campaign for a zone, one for each ad unit.
 
-    Of a creative over 1 KiB a row has the `creative_id` and `creative_type` alone.
+    A creative over 1 KiB appears as `creative_id` and `creative_type`.
     """
     return [
         {
@@ -99,7 +98,7 @@ def rows(campaign: StoredCampaign, estimate: Estimate = click_rates.UNKNOWN) -> 
 
 
 def in_order(ads: Iterable[AnyRanked]) -> list[AnyRanked]:
-    """Return rows in a zone's order, by descending eCPM."""
+    """Return rows in a zone's order: by descending eCPM, then by ids."""
     return sorted(ads, key=lambda ad: (-ad["ecpm_micros"], ad["campaign_id"], ad["ad_unit_id"]))
 
 
@@ -111,8 +110,8 @@ def place(
 ) -> None:
     """Put the campaign's rows into its targets, and remove them from all other zones.
 
-    Zones in `untouched` have these rows already and do not change. The caller's transaction has
-    written the campaign.
+    Zones in `untouched` have these rows already and do not change. The caller's transaction must
+    write the campaign before.
     """
     done = {_key(target) for target in untouched}
     targets = [target for target in campaign["targets"] if _key(target) not in done]
@@ -130,7 +129,7 @@ def enter(
     campaign: StoredCampaign,
     targets: Sequence[StoredTarget],
 ) -> None:
-    """Replace the campaign's rows in these zones."""
+    """Replace the campaign's rows in these zones; store the rows without a place as waiting."""
     waiting.remove(database, session, campaign["_id"], any_of(targets))
     entries = _entries(database, session, campaign, targets)
     updates = [
@@ -217,7 +216,7 @@ def _what_counts(campaign_id: str) -> Document:
 def _tail(
     database: Database[Document], session: ClientSession, key: ZoneKey, count: int
 ) -> list[BriefRow]:
-    """Return a zone's weakest rows."""
+    """Return a zone's last `count` rows, which have the least eCPM."""
     weakest = {"$map": {"input": {"$slice": ["$ads", -count]}, "in": BRIEF_ROW}}
     this = {"site_id": key[0], "zone_id": key[1]}
     brief = ZONES.read_as(BriefRows, database)
@@ -236,7 +235,7 @@ def _estimates(
     campaign: StoredCampaign,
     zones: Sequence[_EnteredZone],
 ) -> Mapping[ZoneKey, Estimate]:
-    """Return the estimates of a campaign's click-through rates; a CPM campaign needs none."""
+    """Return the click-rate estimates of a campaign by zone; {} for a CPM campaign."""
     if campaign["pricing"]["type"] == "cpm" or not zones:
         return {}
     counts = click_rates.of_campaign(database, session, campaign["_id"], any_of(zones))
@@ -270,10 +269,10 @@ def _replacement(
 
 
 def _merge(stays: Document, entering: Sequence[ZoneRow]) -> Document:
-    """Return the expression for the rows that stay, with these rows of one campaign among them.
+    """Return the expression that merges a campaign's rows into the staying rows, in order.
 
-    The zone is in order, so the rows of one price go between two parts of it. Sorting all again
-    takes the server three times as long as the rest of the update.
+    The zone is sorted, so the rows of one price go between two slices of it. A sort of all rows
+    would take the server three times as long as the rest of the update.
     """
     groups = [list(rows) for _, rows in groupby(entering, key=itemgetter("ecpm_micros"))]
     if len(groups) > MAX_PARTS:
@@ -292,7 +291,7 @@ def _merge(stays: Document, entering: Sequence[ZoneRow]) -> Document:
 
 
 def _ranks_before(row: Ranked) -> Document:
-    """Return the condition for another campaign's row to come before this row."""
+    """Return the condition that another campaign's row (`$$this`) ranks before this row."""
     price, campaign_id = row["ecpm_micros"], {"$literal": row["campaign_id"]}
     is_first = {"$lt": ["$$this.campaign_id", campaign_id]}
     is_equal = {"$eq": ["$$this.ecpm_micros", price]}

@@ -23,7 +23,7 @@ from chalicelib.observability.logs import log
 # Zones that one run reads, and campaigns that it lets enter; the next run goes on.
 MAX_ZONES = 200
 MAX_ENTERED = 200
-# The part of the remaining time after which a run takes no further campaign.
+# After this part of the remaining time a run starts no further campaign.
 TIME_SHARE = 0.4
 # The longest that one campaign's entry may take.
 ENTER_TIMEOUT_SECONDS = 2
@@ -44,9 +44,9 @@ class ZoneState(Rules, BriefRows):
 def refill(database: Database[Document], rng: random.Random) -> int:
     """Let waiting campaigns enter zones that now have a place; return the number of entries.
 
-    The zones come in random order, so that a run that ends early starves none. It ends after a part
-    of the invocation's remaining time, for the work behind it. Two runs at once and a run that
-    fails to start do no harm.
+    The zones come in random order, so that a run that ends early starves none. The run stops after
+    TIME_SHARE of the invocation's remaining time, to leave time for the next steps. Two runs at
+    once, or a run that does not start, do no harm.
     """
     has_time, entered = deadlines.share(TIME_SHARE), 0
     for zone in waiting.awaited_zones(database, rng, MAX_ZONES):
@@ -60,9 +60,9 @@ def refill(database: Database[Document], rng: random.Random) -> int:
 
 
 def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
-    """Return the campaigns to enter a zone, the best-paying first.
+    """Return the campaigns to place in a zone: by fitting rows, then by rows with a stale reason.
 
-    Without the zone, correct the reason of its rows: a deletion may have left some to do.
+    If the zone is gone, set the reason of its waiting rows and return [].
     """
     this = {"site_id": zone[0], "zone_id": zone[1]}
     state = ZONES.read_as(ZoneState, database).find_one(this, _STATE)
@@ -71,13 +71,13 @@ def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
         return []
     rows = waiting.best_in_zone(database, zone, fitting.MAX_ADS_OF_ADVERTISER)
     winners = [row["campaign_id"] for row in fitting_rows(state, rows)]
-    # The settings have changed: these rows need their present reason.
+    # The settings have changed: placing these rows again stores their present reason.
     stale = [row["campaign_id"] for row in rows if _is_told_wrong(state, row)]
     return list(dict.fromkeys([*winners, *stale]))
 
 
 def fitting_rows(zone: ZoneState, rows: Sequence[WaitingRow]) -> list[Ranked]:
-    """Return the waiting rows that fit a zone, the best-paying first; a pure function."""
+    """Return the waiting rows that would get a place in a zone, the best-paying first."""
     eligible = [row for row in rows if _refusal(zone, row) is None]
     of_advertiser: Counter[str] = Counter()
     found: list[Ranked] = []
@@ -105,7 +105,10 @@ def _is_told_wrong(zone: Rules, row: WaitingRow) -> bool:
 
 
 def _enter(database: Database[Document], zone: ZoneKey, campaign_id: str) -> bool:
-    """Let one campaign enter; an inactive campaign, or with other targets, stops waiting."""
+    """Place one campaign in a zone; return False if the campaign did not enter.
+
+    A campaign that is not active or does not target the zone stops waiting there.
+    """
     target: StoredTarget = {"site_id": zone[0], "zone_id": zone[1]}
 
     def work(session: ClientSession) -> bool:

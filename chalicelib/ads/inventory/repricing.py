@@ -1,4 +1,4 @@
-"""New prices by the clock: zones follow the click-through rates of their ads."""
+"""Scheduled repricing: each zone's eCPMs follow the click-through rates of its ads."""
 
 from pymongo.client_session import ClientSession
 
@@ -15,26 +15,26 @@ from chalicelib.runtime import Runtime
 
 
 def reprice(runtime: Runtime) -> int:
-    """Estimate the rates in every zone with counts; return the number of changed zones.
+    """Reprice every zone with counts; return the number of changed zones.
 
-    The zones come in random order, so that a run that ends early starves none. Two runs at once
-    and a run that fails to start do no harm.
+    The zones come in random order, so that a run that ends early starves none. Two runs at once,
+    or a run that does not start, do no harm.
     """
     waiting = click_rates.counted_zones(runtime.database)
     runtime.random.shuffle(waiting)
     changed = 0
     for site_id, zone_id in waiting:
-        # Busy now, or too large; the others and the next run go on.
+        # A zone that is busy or too large waits for the next run.
         with skip_failing("zone not repriced", site=site_id, zone=zone_id):
             changed += reprice_zone(runtime, site_id, zone_id)
     return changed
 
 
 def reprice_zone(runtime: Runtime, site_id: str, zone_id: str) -> bool:
-    """Fit a zone's prior and put its rows in their new order; return whether the zone changed.
+    """Fit a zone's prior and reprice and sort its rows; return whether the zone changed.
 
-    Rows now below the floor leave. Waiting rows get their new price after the zone: any number may
-    wait, and their price decides nothing but their order.
+    Rows now below the floor leave. Waiting rows get their new prices after the transaction: any
+    number may wait, and their prices decide only the order of their entry.
     """
     database = runtime.database
     is_awaited = waiting.has_priced_by_rate(database, (site_id, zone_id))

@@ -123,8 +123,8 @@ def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> No
     ) -> Ok[ZoneAnswer] | Created[ZoneAnswer]:
         """Make a zone or change its settings.
 
-        Ads that the new settings refuse leave at once. Those that they no longer refuse come back
-        within minutes.
+        Ads that the new settings refuse leave at once. Ads that the settings no longer refuse come
+        back within minutes.
         """
         del request
         check_publisher(caller, site)
@@ -142,10 +142,10 @@ def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> No
 
     @route("DELETE", "/sites/{site}/zones/{zone}", raises=(ChangeTooLarge,))
     def delete_zone(request: Request, site: SiteId, zone: PartId, caller: Publisher) -> NoContent:
-        """Delete a zone; one that is not there stays so.
+        """Delete a zone; a missing zone is no error.
 
-        The campaigns keep it as a target, and their ads wait for a zone of this id. Ads that it
-        has shown are counted and paid as promised.
+        The campaigns still target the zone, and their ads wait for a new zone of this id. Events of
+        ads that the zone has shown still count and cost.
         """
         del request
         check_publisher(caller, site)

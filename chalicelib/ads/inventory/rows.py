@@ -8,7 +8,7 @@ from chalicelib.ads.inventory.creatives import Placed
 
 
 class Ranked(TypedDict):
-    """The name of a row in a zone, and its rank."""
+    """A row's key within its zone, and the eCPM that ranks it."""
 
     campaign_id: str
     ad_unit_id: str
@@ -17,7 +17,7 @@ class Ranked(TypedDict):
 
 @final
 class AdRow(Ranked, Placed):
-    """A row with every field that choosing, showing and billing its ad takes."""
+    """A row with every field for choosing, showing and billing its ad."""
 
     pricing: StoredPricing
     start: datetime
@@ -28,7 +28,7 @@ class AdRow(Ranked, Placed):
 
 @final
 class BriefRow(Ranked):
-    """A row without its creative, keywords and caps (`BRIEF_ROW`)."""
+    """The fields of a row that decide on its place in a zone (`BRIEF_ROW`)."""
 
     pricing: StoredPricing
     creative_type: NotRequired[str]
@@ -40,7 +40,7 @@ class BriefRows(TypedDict):
     ads: list[BriefRow]
 
 
-# A row without its creative, keywords and caps.
+# The projection to a `BriefRow`, within a `$map` over rows.
 BRIEF_ROW = {
     "campaign_id": "$$this.campaign_id",
     "ad_unit_id": "$$this.ad_unit_id",
@@ -56,5 +56,5 @@ def creative_type(row: AdRow | BriefRow) -> str:
 
 
 def key(row: Ranked) -> tuple[str, str]:
-    """Return the name of a row within its zone: (campaign, ad unit)."""
+    """Return a row's key within its zone: (campaign id, ad unit id)."""
     return row["campaign_id"], row["ad_unit_id"]

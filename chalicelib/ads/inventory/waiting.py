@@ -1,8 +1,8 @@
 """Rows that wait for a place in a zone, after a refusal or a departure.
 
-`ad.waiting` holds one document for each row of an active campaign and each targeted zone without
-that row. Every change of a campaign's status or rows removes its documents in the same
-transaction, so that two such changes at once conflict here if nowhere else.
+`ad.waiting` holds one document for each pair of an active campaign's row and a targeted zone
+without that row. Every change of a campaign's status or rows removes its documents in the same
+transaction, so two concurrent changes conflict at least here.
 """
 
 import random
@@ -32,7 +32,7 @@ class Unplaced(TypedDict):
 
 
 class WaitingRow(TypedDict):
-    """A row without a place, the reason, and its worth in the zone."""
+    """A row without a place in a zone, with the reason and its eCPM there."""
 
     _id: str
     campaign_id: str
@@ -55,7 +55,7 @@ WAITING = Collection(
     shard_key={"campaign_id": 1},
 )
 ZoneKey = tuple[str, str]
-# Returns the price in the zone of an ad, given by its campaign's id and its own.
+# (pricing, (campaign id, ad unit id)) -> the ad's eCPM in the zone, in micros.
 Price = Callable[[StoredPricing, tuple[str, str]], int]
 
 
@@ -103,7 +103,10 @@ def remove(
 
 
 def rename(database: Database[Document], zone: ZoneKey, reason: Reason) -> None:
-    """Set the reason of every row that waits for a place in a zone; row by row, so repeat it."""
+    """Set the reason of every row that waits in a zone.
+
+    Not atomic: a failed call has changed some rows, and a repeat changes the rest.
+    """
     wanted = {"site_id": zone[0], "zone_id": zone[1], "reason": {"$ne": reason}}
     WAITING.of(database).update_many(wanted, {"$set": {"reason": reason}})
 
@@ -120,16 +123,16 @@ def list_unplaced_units(database: Database[Document], campaign_id: str) -> list[
 
 
 def has_priced_by_rate(database: Database[Document], zone: ZoneKey) -> bool:
-    """Return whether a row whose price follows its clicks waits for a place in a zone."""
+    """Return whether a CPC row waits for a place in a zone."""
     wanted = {"site_id": zone[0], "zone_id": zone[1], "pricing.type": {"$ne": "cpm"}}
     return WAITING.of(database).find_one(wanted, {"_id": 1}) is not None
 
 
 def reprice(runtime: Runtime, zone: ZoneKey, price_of: Price) -> None:
-    """Give the rows that wait for a place in a zone their new prices, as long as there is time.
+    """Store new eCPMs of the CPC rows that wait in a zone, for a quarter of the remaining time.
 
-    By campaign in random order, so that the next run prices others. A row that changes meanwhile
-    stays as it is.
+    The campaigns come in random order, so that a run that ends early starves none. A row with new
+    pricing meanwhile stays unchanged.
     """
     rows, has_time = WAITING.of(runtime.database), deadlines.share(0.25)
     wanted = {"site_id": zone[0], "zone_id": zone[1], "pricing.type": {"$ne": "cpm"}}
@@ -149,10 +152,9 @@ def reprice(runtime: Runtime, zone: ZoneKey, price_of: Price) -> None:
 
 
 def best_in_zone(database: Database[Document], zone: ZoneKey, most: int) -> list[WaitingRow]:
-    """Return the best-paying rows that wait for a place in a zone, at most `most` of a kind.
+    """Return the best-paying rows that wait in a zone, up to `most` per advertiser and reason.
 
-    A kind: an advertiser's rows with one reason. As long as its best rows stay out for this reason,
-    so do its other rows.
+    While an advertiser's best rows stay out for a reason, its other rows stay out too.
     """
     kind = {"advertiser": {"$first": {"$split": ["$campaign_id", ":"]}}, "reason": "$reason"}
     order = {"ecpm_micros": -1, "campaign_id": 1, "ad_unit_id": 1}
@@ -169,9 +171,10 @@ def best_in_zone(database: Database[Document], zone: ZoneKey, most: int) -> list
 
 
 def awaited_zones(database: Database[Document], rng: random.Random, most: int) -> list[ZoneKey]:
-    """Return up to `most` zones with waiting rows, as (site, zone), in random order by site.
+    """Return up to `most` zones with waiting rows, as (site, zone).
 
-    The index answers in a step for each site and zone, however many rows wait.
+    Sites in random order, and each site's zones in random order. The index takes one step for each
+    site and zone, however many rows wait.
     """
     rows = WAITING.of(database)
     sites = rows.distinct("site_id")

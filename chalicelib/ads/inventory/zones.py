@@ -1,7 +1,6 @@
 """Zones: a publisher's settings, and the rows of ads, the best-paying first.
 
-The rows follow from the campaigns (`placing.py`). The transaction that changes a campaign writes
-them.
+The transaction that changes a campaign writes its rows into the zones (`placing.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +20,9 @@ from chalicelib.ads.inventory.rows import BRIEF_ROW, AdRow, BriefRow, BriefRows,
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 
-# The changes that a zone remembers, and the campaigns of each. A container with an older version
-# reads the difference alone. The zone forgets a change of more campaigns.
+# The latest changes that a zone stores, and the most campaigns of each. From them a container with
+# an older version reads only the changed rows. After a change of more campaigns
+# the container reads the whole zone.
 MAX_CHANGES = 32
 MAX_CAMPAIGNS_OF_CHANGE = 20
 
@@ -42,7 +42,7 @@ class FittedPrior(TypedDict):
 
 
 class ZoneChange(TypedDict):
-    """The campaigns whose rows a version of the zone changed."""
+    """A version of a zone, and the campaigns with changed rows in that version."""
 
     version: int
     campaign_ids: Annotated[list[str], AtMost(MAX_CAMPAIGNS_OF_CHANGE)]
@@ -155,9 +155,9 @@ def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) ->
 def delete(database: Database[Document], site_id: str, zone_id: str) -> None:
     """Delete a zone with its rows, in one transaction; a missing zone is no error.
 
-    The campaigns keep their targets, and the rows wait for a new zone of this name. Rows that
-    waited before learn the reason after that, here or in the next refill: any number may wait.
-    Events of ads that the zone has shown still count and cost.
+    The campaigns still target the zone, and the rows wait for a new zone of this id. The rows that
+    waited before get the reason `unknown_zone` after the transaction, here or in the next refill,
+    because any number may wait. Events of ads that the zone has shown still count and cost.
     """
     gone: Reason = "unknown_zone"
     this = {"site_id": site_id, "zone_id": zone_id}
@@ -197,7 +197,7 @@ def _at(places: Sequence[int]) -> Document:
 
 
 def version_fields(campaign_ids: Iterable[str]) -> Document:
-    """Return the version fields for an update pipeline that changes these campaigns' rows."""
+    """Return the `$set` fields that raise the version and store the change of these campaigns."""
     version = {"$add": [{"$ifNull": ["$version", 0]}, 1]}
     ids = sorted(campaign_ids)
     if len(ids) > MAX_CAMPAIGNS_OF_CHANGE:
@@ -226,8 +226,8 @@ def since(
 ) -> tuple[ServedZone, list[str] | None]:
     """Return a zone with the rows of the campaigns that changed since a version, and their ids.
 
-    None for the ids: the zone does not remember all changes; it comes without rows then. A zone
-    without changes has no rows either. One read. Raises UnknownZone.
+    None for the ids: the zone has not stored every change since, so its rows are incomplete.
+    Without changes: no rows and no ids. One read. Raises UnknownZone.
     """
     newer = {"$gt": ["$$this.version", version]}
     changes = {"$filter": {"input": "$changes", "cond": newer}}
@@ -279,7 +279,7 @@ def unknown(database: Database[Document], targets: Sequence[StoredTarget]) -> li
 
 
 def any_of(targets: Iterable[StoredTarget]) -> dict[str, list[Document]]:
-    """Return the query for these zones: one clause for each site keeps 1,000 zones short."""
+    """Return the query for these zones, with one clause per site to shorten 1,000 zones."""
     by_site: dict[str, list[str]] = {}
     for target in targets:
         by_site.setdefault(target["site_id"], []).append(target["zone_id"])

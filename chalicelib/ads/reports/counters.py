@@ -1,8 +1,8 @@
 """Pre-aggregated reports of the event worker: by hour with minutes, by day with hours.
 
-One document per campaign x ad unit x site x zone x period (UTC) and shard. With one document
-the workers would wait for each other, so each batch writes to one of several shards. Readers add
-them up. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical pre-aggregated reports.
+One document per campaign x ad unit x site x zone x period (UTC) x shard. Each batch writes to one
+of several shards, because workers with one document would wait for each other. Readers add the
+shards up. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical pre-aggregated reports.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ CountedField = Literal[
     "revenue_micros",
     "value_micros",
 ]
-# `unbilled` counts events with a price that no budget covered. No other count has the bots.
+# `unbilled`: events with a price that no budget covered. Bots count in `bots` alone.
 COUNTED_FIELDS: tuple[CountedField, ...] = (
     "impressions",
     "clicks",
@@ -59,9 +59,9 @@ class EventCounts(TypedDict, total=False):
 
 
 class StoredReport(EventCounts):
-    """A report's document; hours hold their `minutes`, days their `hours`, each with counts.
+    """A stored report: an hour has counts by `minutes`, a day has counts by `hours`.
 
-    Weeks, months and years have no shard. `parts`: the counts of each of their days, or months, by
+    Weeks, months and years have no shard but `parts`: the counts of each day or month in them, by
     its first day (YYYYMMDD).
     """
 
@@ -99,7 +99,7 @@ HOURS, DAYS, WEEKS, MONTHS, YEARS = map(_collection, ("hour", "day", "week", "mo
 
 
 class AdPlace(NamedTuple):
-    """The key of a report beside its period."""
+    """The key of a report without its period and shard."""
 
     campaign_id: str
     ad_unit_id: str
@@ -116,14 +116,14 @@ class CountedEvent(NamedTuple):
 
 
 class Uncountable(Exception):
-    """A report's document refuses an addition."""
+    """MongoDB refuses an addition to a report's document, such as beyond 64 bits."""
 
     def __init__(self, place: AdPlace, period: datetime, length: timedelta) -> None:
         super().__init__(f"{place} from {period}")
         self._place, self._period, self._length = place, period, length
 
     def holds(self, place: AdPlace, ts: datetime) -> bool:
-        """Return whether an event counts in that document."""
+        """Return whether an event of this place and time counts in the refusing document."""
         return place == self._place and self._period <= ts < self._period + self._length
 
 
@@ -136,7 +136,7 @@ def add(
 ) -> None:
     """Add events to their hours and days, within the caller's transaction.
 
-    Raises Uncountable.
+    Raises Uncountable if a document refuses its counts.
     """
     hours: dict[tuple[AdPlace, datetime], Counter[str]] = {}
     days: dict[tuple[AdPlace, datetime], Counter[str]] = {}
@@ -189,9 +189,10 @@ def _update(
 
 
 def _saturating(counts: Counter[str], now: datetime) -> Document:
-    """Return the fields of an update that adds counts, the value up to MAX_COUNTED_VALUE.
+    """Return the `$set` fields that add counts, with values capped at MAX_COUNTED_VALUE.
 
-    An `$inc` beyond 64 bits fails. Slower than `$inc`, so for conversions alone.
+    An `$inc` of a value could exceed 64 bits and fail. This update is slower than `$inc`, so only
+    conversions use it.
     """
     fields: Document = {"updated_at": {"$max": ["$updated_at", now]}}
     for name, count in counts.items():

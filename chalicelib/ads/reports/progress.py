@@ -1,4 +1,4 @@
-"""The progress of the scheduled jobs over the reports, so that a run skips old days."""
+"""The progress of scheduled jobs over the reports: each run reads only new and changed days."""
 
 from datetime import datetime
 from typing import Annotated, NotRequired, TypedDict
@@ -6,14 +6,14 @@ from typing import Annotated, NotRequired, TypedDict
 from chalicelib.database import Collection
 from chalicelib.database.validators import AtMost
 
-# The weeks, months and years of a century.
+# The days of 27 years.
 MOST_AGAIN = 10_000
 
 
 class PlaceInDay(TypedDict):
-    """The last campaign of a day, and site of the campaign, that the schedule has seen.
+    """A schedule's position in a day: the last campaign and site that it has read.
 
-    changed: the day changed meanwhile; the schedule sees it once more after its end.
+    changed: the day has changed meanwhile, so the schedule reads the whole day once more.
     """
 
     day: datetime
@@ -23,10 +23,10 @@ class PlaceInDay(TypedDict):
 
 
 class Progress(TypedDict):
-    """The time up to which a schedule has seen everything.
+    """The progress of a schedule: it has found all changed days up to `until`.
 
-    again: days before it that the schedule has yet to see once more, with their counts since
-    `again_since`. at: its place within the first of them.
+    again: found days that the schedule has yet to finish, with their changes from `again_since` on.
+    at: its position within the day in progress.
     """
 
     _id: str

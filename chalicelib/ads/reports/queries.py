@@ -34,7 +34,7 @@ _SOURCES: dict[Period, Collection[StoredReport]] = {
     "month": MONTHS,
     "year": YEARS,
 }
-# An ad unit's id is its campaign's own, and a zone's its site's.
+# An ad unit's id is unique within its campaign alone, and a zone's within its site.
 _GROUP_FIELDS: dict[Group | None, tuple[str, ...]] = {
     "ad_unit": ("campaign_id", "ad_unit_id"),
     "campaign": ("campaign_id",),
@@ -60,16 +60,16 @@ class RowKey(Grouped):
 
 
 class SummedRow(EventCounts):
-    """A row of the pipeline."""
+    """A row of the pipeline's result: the sums of one period and group."""
 
     _id: RowKey
 
 
 @dataclass(frozen=True)
 class ReportScope:
-    """A reader's wish: one campaign's or one site's rows, by period and group.
+    """The scope of a report: one campaign's or one site's rows, by period and group.
 
-    `money` names the amount that the reader may see: the spending, or the site's share of it.
+    `money` names the amount that the reader may see: a campaign's spending, or a site's revenue.
     """
 
     owner: Owner
@@ -83,18 +83,18 @@ class ReportScope:
 
     @cached_property
     def starts(self) -> list[datetime]:
-        """The starts of its periods in UTC, of hours or longer."""
+        """The UTC starts of the report's periods, from its own start on; not for minutes."""
         edges = time_zones.edges(self.by, self.start, self.end, self.tz)
         return [edge for edge in edges if edge >= self.start]
 
     @cached_property
     def last_end(self) -> datetime:
-        """The end of its last period, which starts before the report's end and is there whole."""
+        """The UTC end of the last period; it may be later than the report's own end."""
         return time_zones.end_of(self.by, self.starts[-1], self.tz)
 
     @property
     def is_utc(self) -> bool:
-        """Return whether the documents of its period have its counts as they are."""
+        """Return whether the stored (UTC) periods are the report's periods; minutes always are."""
         return self.tz == "UTC" or self.by == "minute"
 
     @property
@@ -107,7 +107,7 @@ class ReportScope:
         """The fields of a row, in order."""
         counts = [name for name in COUNTED_FIELDS if not name.endswith("_micros")]
         rates = ("ctr", "ctr_low", "ctr_high")
-        # The value of an advertiser's orders is no publisher's business.
+        # A publisher does not see the value of an advertiser's orders.
         worth = ("value_micros",) if self.money == "spend_micros" else ()
         return ("period", *self.group_fields, *counts, *rates, self.money, *worth)
 
@@ -115,12 +115,12 @@ class ReportScope:
 def read(
     database: Database[Document], report: ReportScope, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[SummedRow], list[Any] | None]:
-    """Return up to `limit` rows by period and group, and the position of the next rows.
+    """Return up to `limit` rows by period and group, and the last row's position if more follow.
 
     A position is [period, group value, ...], with the period in ISO form. Periods without an
     event have no row.
     """
-    # The report's own start is a bound, whatever another report's cursor says.
+    # A cursor may come from an earlier report: the report's own start bounds the read.
     start = max(datetime.fromisoformat(after[0]), report.start) if after else report.start
     if not report.is_utc and not any(edge >= start for edge in report.starts):
         return [], None
@@ -152,7 +152,7 @@ def _whole_periods(report: ReportScope, start: datetime) -> list[Document]:
 
 
 def _parts(report: ReportScope, start: datetime) -> list[Document]:
-    """Return the stages that sum a zone's periods from parts of UTC hours or days."""
+    """Return the stages that sort the parts of UTC days or hours into a time zone's periods."""
     starts = [edge for edge in report.starts if edge >= start]
     end = report.last_end
     split = MINUTES if _finer(report) is HOURS else OF_DAY
@@ -164,7 +164,7 @@ def _parts(report: ReportScope, start: datetime) -> list[Document]:
 
 
 def _finer(report: ReportScope) -> Collection[StoredReport]:
-    """Return the documents with parts as fine as the edges of a zone's periods."""
+    """Return the documents to split: days into hours, or hours if an edge is within an hour."""
     # Where clocks change by half an hour, the last period alone may end within an hour.
     return HOURS if any(edge.minute for edge in (*report.starts, report.last_end)) else DAYS
 
@@ -186,7 +186,7 @@ def _match(report: ReportScope, start: datetime, end: datetime) -> Document:
 
 
 def _split(split: _Split, start: datetime, end: datetime) -> list[Document]:
-    """Return the stages that make a document of each part with counts."""
+    """Return the stages that unwind each document into parts, each with its start and counts."""
     amount = {"$toInt": "$part.k"}
     at = {"$dateAdd": {"startDate": "$period", "unit": split.unit, "amount": amount}}
     return [

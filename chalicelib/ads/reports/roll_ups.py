@@ -1,9 +1,9 @@
 """Rolling reports up: days into weeks, days into months, months into years.
 
-Weeks straddle months, so days make both. A coarser report keeps the counts of each of its parts,
-and a run sums up a part anew and puts it in place of the former one (`$merge`): a repeat changes
-nothing, and a run reads the days that have changed, not the weeks and months around them. Source:
-"MongoDB Applied Design Patterns", ch. 4, hierarchical aggregation.
+Weeks straddle months, so days make both. A coarser report stores the counts of each of its parts.
+A run sums each changed part anew and replaces the stored counts (`$merge`), so a repeat changes
+nothing, and a run does not read the other days of a week or a month. Source: "MongoDB Applied
+Design Patterns", ch. 4, hierarchical aggregation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ from chalicelib.jobs.schedules import run_all
 
 # The time that each run reads again: longer than any batch and any run.
 OVERLAP = timedelta(minutes=10)
-# The schedule's progress. A release before 0.4.0 has another, and leaves reports without parts.
+# The ids of the schedule's progress. Releases before 0.4.0 use the former, and store no parts.
 _STATE, _FORMER_STATE = "parts", "days"
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
@@ -40,14 +40,18 @@ _TIME_SHARE = 0.8
 
 
 class _Period(NamedTuple):
-    """A period of one length, by its first day."""
+    """A period: the collection of its length, and its first day."""
 
     reports: Collection[StoredReport]
     start: datetime
 
 
 class _Progress(NamedTuple):
-    """The time since which reports are read, the days that are left, and the time of those."""
+    """The progress of earlier runs.
+
+    until: changes from this time on are new. again: unfinished days, with their changes from
+    `again_since` on.
+    """
 
     until: datetime
     again: list[datetime]
@@ -57,12 +61,12 @@ class _Progress(NamedTuple):
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     """Roll changed days up into weeks, months and years; return the number of each.
 
-    A day that cannot be rolled up keeps no other from it. The next runs do that day, and all days
+    A day that fails does not stop the others. The next runs take the failed days, and the days
     that this run has no time for.
     """
     progress, has_time = _progress(database), deadlines.share(_TIME_SHARE)
     since = progress.until
-    # All days are found by their index in a step each, however many reports they have.
+    # Without a filter, the index finds each day in one step, however many reports the day has.
     changed = {} if since == _FIRST else {"updated_at": {"$gte": since}}
     # The newest first: readers look at them.
     found = DAYS.of(database).distinct("period", changed)
@@ -93,14 +97,14 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
 def _note_progress(
     database: Database[Document], now: datetime, progress: _Progress, left: list[datetime]
 ) -> None:
-    """Store the progress after a run, and log how long its left days have waited.
+    """Store the progress after a run, and log how long its unfinished days have waited.
 
-    Days that another run has left meanwhile stay.
+    The unfinished days of a simultaneous run stay in `again`.
     """
     left_since = min(progress.until, progress.again_since)
     # The first runs of a deployment have all days to do.
     if left and left_since > _FIRST:
-        # Late, since the workers of events load this module, too.
+        # Imported late: the event workers load this module, too.
         from chalicelib.jobs.sweeping import log_lag
 
         log_lag(DAYS.name, len(left), now - left_since)
@@ -118,7 +122,7 @@ def _note_progress(
 def _progress(database: Database[Document]) -> _Progress:
     """Return the progress of earlier runs.
 
-    Where a former release has run since, its reports have no parts: all days make them.
+    If a former release has run since, its reports have no parts, so all days count as new.
     """
     ids = [_STATE, _FORMER_STATE]
     states = {row["_id"]: row for row in PROGRESS.of(database).find({"_id": {"$in": ids}})}
@@ -132,7 +136,7 @@ def _progress(database: Database[Document]) -> _Progress:
 def _roll_day_up(
     database: Database[Document], day: datetime, since: datetime, now: datetime
 ) -> None:
-    """Put a day's counts since a time into its week, its month and its year."""
+    """Put a day's counts into its week, month and year, for each place that changed since."""
     part, month = _Period(DAYS, day), _Period(MONTHS, month_of(day))
     _put(database, part, since, _Period(WEEKS, week_of(day)), now)
     _put(database, part, since, month, now)
@@ -161,7 +165,7 @@ def _put(
     whole: _Period,
     now: datetime,
 ) -> None:
-    """Put a part into its whole period, for each place that changed since."""
+    """Put a part's sums into its whole period, for each place that changed from `since` on."""
     place = [each for key in KEYS for each in (f"$_id.{key}", "/")]
     counts: Document = {name: f"${name}" for name in COUNTED_FIELDS}
     row = {
@@ -188,28 +192,28 @@ def place_of() -> Document:
 
 
 def sums_of(names: Iterable[str]) -> Document:
-    """Return the sums of every counted field, for a pipeline's `$group`."""
+    """Return the sums of these fields, for a pipeline's `$group`."""
     return {name: {"$sum": f"${name}"} for name in names}
 
 
 def _whole(sums: Mapping[str, Any]) -> Document:
-    """Return the sums as whole numbers, at most the largest of 64 bits.
+    """Return the sums, each capped at the largest signed integer of 64 bits.
 
-    The server makes a larger sum a fraction, and any caller may choose a conversion's value.
+    The server makes a larger sum a double, and advertisers choose the values of conversions.
     """
     return {name: {"$min": [sum_, _LARGEST]} for name, sum_ in sums.items()}
 
 
 def _sum_of_parts(name: str) -> Document:
-    """Return a report's sum over its parts, or its present one if that is more.
+    """Return the expression of a report's sum over its parts, or of its stored sum if larger.
 
-    Counts only grow. A report of a former release has its whole sum before it has all parts.
+    Counts only grow. A report of a former release has a whole sum, but gets its parts by and by.
     """
     parts = {"$map": {"input": {"$objectToArray": "$parts"}, "in": f"$$this.v.{name}"}}
     return {"$max": [f"${name}", {"$sum": parts}]}
 
 
-# The update of a report that is there, by `$$new` with one part.
+# The update of an existing report; `$$new` is the same report with one part.
 _WITH_PART = [
     {"$set": {"parts": {"$mergeObjects": ["$parts", "$$new.parts"]}}},
     {"$set": _whole({name: _sum_of_parts(name) for name in COUNTED_FIELDS})},

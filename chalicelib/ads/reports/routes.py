@@ -58,17 +58,17 @@ class ReportQuery(PageQuery):
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        # The view looks the campaign's zone up: its dates are up to 14 hours from those of UTC.
+        # Without `tz`, the view looks the campaign's zone up later: up to 14 hours from UTC.
         spans.check(self.start, self.end, self.by, self.tz)
         return self
 
 
-# The normal distribution's 97.5th percentile: 95% lie within it on both sides.
+# The normal distribution's 97.5th percentile: 95% of the values lie between -Z_95 and Z_95.
 Z_95 = 1.959963984540054
 
 
 class Interval(NamedTuple):
-    """A range of rates, both ends within 0 and 1."""
+    """An interval of a rate: 0 <= low <= high <= 1."""
 
     low: float
     high: float
@@ -102,7 +102,7 @@ class Csv(Text):
 
 
 class Groups(TypedDict):
-    """What a row is about beside its period; absent where the report is not grouped by it."""
+    """The group of a row; a field is absent if the report does not group by it."""
 
     campaign_id: NotRequired[CampaignId]
     ad_unit_id: NotRequired[PartId]
@@ -111,7 +111,7 @@ class Groups(TypedDict):
 
 
 class Events(TypedDict):
-    """What happened in a period, and how good the ads were at it."""
+    """The counts of a row's events, and the click rate with its 95% interval."""
 
     impressions: int
     clicks: int
@@ -132,13 +132,13 @@ class Events(TypedDict):
 
 
 class ReportRow(Groups, Events):
-    """A period in which anything happened."""
+    """A row of a report: a period and group with events."""
 
     period: Annotated[datetime, Field(description="When the period starts.")]
 
 
 class CampaignReportRow(ReportRow):
-    """A period of a campaign."""
+    """A row of a campaign's report."""
 
     spend_micros: Annotated[
         int, Field(description="What was spent, in millionths of the currency.")
@@ -149,7 +149,7 @@ class CampaignReportRow(ReportRow):
 
 
 class SiteReportRow(ReportRow):
-    """A period of a site."""
+    """A row of a site's report."""
 
     revenue_micros: Annotated[
         int, Field(description="What is due to the site, in millionths of the currency.")
@@ -210,10 +210,10 @@ def declare(route: Route, zone_of: ZoneOf) -> None:
     def get_campaign_report(
         request: Request, campaign: CampaignId, caller: Advertiser, query: ReportQuery
     ) -> Ok[CampaignReport] | Csv:
-        """Read what a campaign's ads did, by period and group.
+        """Read the events of a campaign's ads, by period and group.
 
         Periods without an event have no row. With `Accept: text/csv` the whole report comes as a
-        file of up to 20,000 rows; `limit` and `cursor` are not looked at then.
+        file of up to 20,000 rows, and `limit` and `cursor` have no effect.
         """
         check_advertiser(caller, advertiser_of(campaign))
         tz = query.tz or zone_of(request.runtime.database, campaign)
@@ -227,10 +227,10 @@ def declare(route: Route, zone_of: ZoneOf) -> None:
     def get_site_report(
         request: Request, site: SiteId, caller: Publisher, query: ReportQuery
     ) -> Ok[SiteReport] | Csv:
-        """Read what the ads on a site did, by period and group.
+        """Read the events of the ads on a site, by period and group.
 
         Periods without an event have no row. With `Accept: text/csv` the whole report comes as a
-        file of up to 20,000 rows; `limit` and `cursor` are not looked at then.
+        file of up to 20,000 rows, and `limit` and `cursor` have no effect.
         """
         check_publisher(caller, site)
         report = _scope("site_id", site, query, "revenue_micros", query.tz or "UTC")

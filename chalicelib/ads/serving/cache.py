@@ -19,7 +19,7 @@ MAX_CREATIVES_HELD = 256
 
 
 class _Held:
-    """A zone's place in memory; its lock lets one thread at a time ask the database for it."""
+    """A zone's slot in the cache; its lock lets one thread at a time read the zone."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -43,7 +43,7 @@ class ZoneCache:
     A zone lives for `PLAZA_ZONE_TTL_MS` after its read. Then the cache reads the rows that changed
     since, and compiles the zone from them and the rows in memory. If the stored zone does not
     remember all changes, the cache reads and compiles it as a whole, at most once in that time.
-    The zones without requests for the longest time make room for new zones.
+    The least recently used zones make room for new zones.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -58,7 +58,7 @@ class ZoneCache:
         self._creative = self._keeping_creatives()
 
     def zone(self, site_id: str, zone_id: str, now: datetime) -> CompiledZone:
-        """Return a zone at most its lifetime old at `now`; raises UnknownZone."""
+        """Return a zone, read at most `PLAZA_ZONE_TTL_MS` before `now`; raises UnknownZone."""
         key = site_id, zone_id
         with self._lock:
             held = self._held.get(key) or self._held.setdefault(key, _Held())
@@ -89,10 +89,10 @@ class ZoneCache:
         held.asked, held.epoch = now, epoch
 
     def _latest(self, key: tuple[str, str], held: _Held, now: datetime) -> CompiledZone | None:
-        """Return the latest zone; None if the zone in memory must serve until its time is over.
+        """Return the latest zone; None: the zone in memory serves until its lifetime ends.
 
-        None: a change made here needs a whole compilation. Otherwise one caller could cause a
-        compilation at every decision.
+        None if a change needs a whole compilation before that end. Otherwise a caller with many
+        changes could cause a compilation at every decision.
         """
         if held.zone is not None:
             document, campaigns = zones.since(self._database, *key, held.zone.version)
@@ -113,7 +113,7 @@ class ZoneCache:
                     size -= self._held.pop(key).size
 
     def expire(self) -> None:
-        """Read the changes of every zone before its next decision, after a change made here."""
+        """Expire all zones: each reads its changes before its next decision."""
         with self._lock:
             self._epoch += 1
 
@@ -132,7 +132,7 @@ class ZoneCache:
         def find(creative_id: str) -> StoredCreative:
             found = creatives.find(self._database, creative_id)
             if found is None:
-                # The cache does not hold an exception: the creative may exist the next time.
+                # `lru_cache` stores no exception: the creative may exist the next time.
                 raise LookupError(creative_id)
             return found
 

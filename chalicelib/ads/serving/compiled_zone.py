@@ -1,8 +1,8 @@
 """A zone in a warm container: its ads in order, with an index of their keywords.
 
-Sets of ads are whole numbers, bit n for the ad at position n. The ads are in
-descending eCPM, so the lowest bit of a set is its best-paying ad. Python joins two sets
-of 5,000 ads in a thirtieth of a microsecond.
+A set of ads is an integer: bit n stands for the ad at position n. The ads are in descending
+eCPM, so the lowest bit of a set is its best-paying ad. Python intersects two sets of 5,000 ads
+in about 33 ns.
 """
 
 from bisect import insort
@@ -19,11 +19,11 @@ from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.inventory.rows import AdRow
 from chalicelib.ads.inventory.zones import ServedZone, ZoneSize
 
-# By keyword: the position of its first ad, and its ads from there on.
+# By keyword: the position of its first ad, and the set of its ads, shifted right by that much.
 Index = dict[str, tuple[int, int]]
-# The old place of a new ad.
+# The old position of an ad that has none.
 NEW = -1
-# Sets of a keyword times runs of ads: some 30 ms, about half of a whole compilation.
+# The most keywords times runs of ads to move: some 30 ms, half the time of a whole compilation.
 MAX_MOVES = 60_000
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)
@@ -32,7 +32,7 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 class FrequencyCap(NamedTuple):
     """At most `limit` events of a kind (impression, click) in a window.
 
-    The scope: events of the ad, of its campaign or of its advertiser.
+    `scope`: the cap counts the events of the ad, of its campaign or of its advertiser.
     """
 
     scope: Literal["ad", "campaign", "advertiser"]
@@ -43,10 +43,10 @@ class FrequencyCap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ad:
-    """One row of a zone: every field that choosing, showing and billing the ad takes.
+    """An ad of a zone, with all fields for its choice, display and billing.
 
-    `pricing` is {type, bid_micros}. The creative is in `creative`. A large creative has its own
-    document under `creative_id`.
+    `pricing` is {type, bid_micros}. `creative` holds a small creative. A large creative has its
+    own document by `creative_id`. The other of the two fields is None.
     """
 
     campaign_id: str
@@ -63,7 +63,7 @@ class Ad:
 
 
 class _Move(NamedTuple):
-    """A run of ads, from `start` up to and without `end`, that now begins at `now`."""
+    """A run of ads in the same order: the old positions [start, end) become [now, ...)."""
 
     start: int
     end: int
@@ -71,7 +71,7 @@ class _Move(NamedTuple):
 
 
 class _Showable(NamedTuple):
-    """The ads in flight, at or above the floor, from `since` up to and without `until`."""
+    """The set of ads in flight, at or above the floor; valid from `since` until before `until`."""
 
     ads: int
     since: datetime
@@ -79,7 +79,7 @@ class _Showable(NamedTuple):
 
 
 class CompiledZone:
-    """One version of a zone; to its callers it never changes."""
+    """One version of a zone, immutable to its callers."""
 
     def __init__(
         self, document: ServedZone, compiled: tuple[tuple[Ad, ...], Index] | None = None
@@ -107,8 +107,8 @@ class CompiledZone:
     ) -> "CompiledZone | None":
         """Return the zone with these campaigns' rows from the document; the same if up to date.
 
-        None: only a whole compilation will do. The document is another zone by this name, the
-        changed campaigns are unknown (None), or too many ads would move.
+        None: the zone needs a whole compilation. Either the document is another zone of the same
+        name, or `campaigns` is None (unknown), or too many ads would move.
         """
         if document["_id"] != self.id:
             return None
@@ -159,14 +159,14 @@ class CompiledZone:
         return ads << offset
 
     def best_group(self, ads: int) -> tuple[int, int]:
-        """Return the best eCPM in a set, and the ads of the set that pay it; not for no ads."""
+        """Return the best eCPM in a set that is not empty, and the ads of the set that pay it."""
         best = lowest(ads)
         group = ((1 << self._group_ends[best]) - 1) & ads
         return self.ads[best].ecpm_micros, group
 
 
 def lowest(ads: int) -> int:
-    """Return the position of the best-paying ad in a set; not for no ads."""
+    """Return the position of the best-paying ad in a set that is not empty."""
     return (ads & -ads).bit_length() - 1
 
 
@@ -210,10 +210,11 @@ def _group_ends(ads: tuple[Ad, ...]) -> list[int]:
 
 
 def _index(rows: Iterable[tuple[int, AdRow]], index: Index | None = None) -> Index:
-    """Return the inverted index with these (position, row), in ascending order.
+    """Add (position, row) pairs, in ascending order, to an inverted index in place; return it.
 
-    A keyword has the position of its first ad, and the set of its ads from there on. Without the
-    offset, a keyword of one ad would take as much room as a keyword of all ads.
+    An entry has the position of the keyword's first ad, and the set of its ads, shifted right by
+    that much. Without the shift, a keyword of one ad would take as much memory as a keyword of
+    all ads.
     """
     index = {} if index is None else index
     for position, row in rows:
@@ -231,7 +232,7 @@ def _rank(placed: tuple[Ad, int]) -> tuple[int, str, str]:
 
 
 def _moves(places: Iterable[int]) -> list[_Move]:
-    """Return the runs of old places that keep their order, each with where it begins now."""
+    """Return the runs of consecutive old positions, each with its new start; skip new ads."""
     moves: list[_Move] = []
     start = last = begins = NEW
     for now, old in enumerate(places):
@@ -247,7 +248,7 @@ def _moves(places: Iterable[int]) -> list[_Move]:
 
 
 def _move(index: Index, moves: list[_Move]) -> Index:
-    """Return an index after its ads moved; ads in no move are gone."""
+    """Return a new index with the moved ads, without the ads in no move."""
     moved: Index = {}
     for keyword, (first, ads) in index.items():
         found = 0

@@ -24,7 +24,7 @@ from chalicelib.runtime import Runtime
 
 # The price of a bot's events, whatever the ad's own pricing.
 _FREE: StoredPricing = {"type": "cpm", "bid_micros": 0}
-# Of one visitor's simultaneous requests, at least one succeeds in each round.
+# The most attempts of a decision. Of a visitor's simultaneous requests, one succeeds per round.
 MAX_ROUNDS = 20
 
 
@@ -33,8 +33,8 @@ class AdRequest:
     """A request for ads; without a visitor it reads and writes no profile.
 
     A bot gets the ads that are due, so that a preview looks like the page. It leases nothing, and
-    its offers cost nothing. A page that a browser loads ahead pays for its ads once a person sees
-    them.
+    its offers cost nothing. `is_ahead`: a browser loads the page before a person opens it. Its ads
+    count once a person sees them. A zone that counts decisions takes the request for a bot's.
     """
 
     site_id: str
@@ -85,7 +85,7 @@ def decide(runtime: Runtime, warm: ZoneCache, asked: AdRequest) -> Decision:
     now = runtime.now()
     zone = warm.zone(asked.site_id, asked.zone_id, now)
     if zone.counts_decisions and asked.is_ahead:
-        # The decision is all that such a zone counts, and nobody may ever see this page.
+        # Such a zone counts the decision itself, and a person may never see a page loaded ahead.
         asked = replace(asked, visitor=None, is_bot=True)
     decision = Decision(new_id(now, runtime.random), now, asked, zone)
     if not zone.counts_decisions:
@@ -106,10 +106,10 @@ def profile_reader(warm: ZoneCache, decision: Decision) -> ProfileReader:
 
 
 def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: ProfileReader) -> Decision:
-    """Return the decision with its ads, each with a creative and money for an impression.
+    """Return the decision with its ads, each with a creative and, for a CPM ad, a lease.
 
-    A large creative is gone if its campaign changed after the zone's compilation. Without the
-    creative or the money, the next best ad takes the place.
+    An ad without a lease that it needs, without a creative that the zone allows, or without its
+    large creative (gone since the zone's compilation) gives way to the next best ad.
     """
     found: dict[tuple[str, str], tuple[StoredCreative, str | None]] = {}
     drawn: set[str] = set()
@@ -118,7 +118,7 @@ def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: Profile
         creative = ad.creative if ad.creative_id is None else warm.creative(ad.creative_id)
         if creative is None or (creative["type"] == "html" and not decision.zone.allows_html):
             return False
-        # A second ad of a campaign that the choice passes over draws nothing.
+        # The choice skips a second ad of a campaign, so this ad draws no lease.
         if ad.campaign_id in drawn and not decision.asked.repeat:
             return True
         lease_id = None
@@ -139,7 +139,7 @@ def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: Profile
 
 
 def seed_rng(decision_id: str) -> random.Random:
-    """Return the random numbers of a decision, the same at each call."""
+    """Return a random generator with the decision's id as its seed: each call draws the same."""
     return random.Random(decision_id)  # noqa: S311 - a choice among ads is no secret
 
 

@@ -26,7 +26,7 @@ from chalicelib.runtime import Runtime
 
 @dataclass(frozen=True)
 class Replay:
-    """The decision to explain: its id, its time and the zone's version; None: the present."""
+    """The decision to explain; None: a new id, the present time, the zone's present version."""
 
     decision_id: str | None = None
     at: datetime | None = None
@@ -36,7 +36,7 @@ class Replay:
 def explain(runtime: Runtime, asked: AdRequest, replay: Replay) -> ExplanationAnswer:
     """Return a decision with its candidates; records nothing.
 
-    The id, the time and the zone's `version` of an explanation lead to the same explanation.
+    A call with the id, the time and the zone's `version` of an explanation returns it again.
     Raises UnknownZone, and ZoneChanged if the zone has another version now.
     """
     document = zones.get_with_ads(runtime.database, asked.site_id, asked.zone_id)
@@ -157,7 +157,7 @@ def _to_refusing_cap(cap: FrequencyCap) -> RefusingCap:
 
 
 def own_rows(explanation: ExplanationAnswer, advertiser: str) -> ExplanationAnswer:
-    """Return an explanation with one advertiser's rows alone."""
+    """Return an explanation with only one advertiser's ads and candidates."""
 
     def is_own(row: AdName) -> bool:
         return advertiser_of(row["campaign_id"]) == advertiser

@@ -33,7 +33,7 @@ MAX_ASKED_ADS = 20
 
 
 def _asked_keywords(text: object) -> object:
-    """Return the keywords of `a,b`; a keyword that no ad may have stays, and matches none."""
+    """Return the normalised keywords of `a,b`, each once; return other types unchanged."""
     if not isinstance(text, str):
         return text
     normalised = (normalise_keyword(each) for each in text[:MAX_ASKED_CHARACTERS].split(","))
@@ -59,7 +59,7 @@ class AskedAds(Input):
 
 
 class AdsQuery(AskedAds):
-    """The query of `GET /ads/{site}/{zone}`; `consent` is what the visitor told the page."""
+    """The query of `GET /ads/{site}/{zone}`, with the visitor's consent to a profile."""
 
     consent: bool | None = Field(
         None,
@@ -69,7 +69,7 @@ class AdsQuery(AskedAds):
 
 
 class ExplainQuery(AskedAds):
-    """The query of `.../explain`; the last three name a decision that has been made."""
+    """The query of `.../explain`; the last three fields name a past decision."""
 
     decision_id: Annotated[str, Id] | None = Field(
         None, description="The decision that is to be explained; left out, one is made."
@@ -102,7 +102,7 @@ ShownCreative = Annotated[
 
 
 class AdAnswer(TypedDict):
-    """An ad to be shown."""
+    """An ad to show: its creative, and the addresses of its events."""
 
     campaign_id: CampaignId
     ad_unit_id: PartId
@@ -121,7 +121,7 @@ class AdAnswer(TypedDict):
 
 
 class DecisionAnswer(TypedDict):
-    """The ads that are to be shown in a zone now."""
+    """The ads to show in a zone now."""
 
     id: DecisionId
     size: Annotated[
@@ -142,7 +142,7 @@ class AdName(TypedDict):
 
 
 class RefusingCap(TypedDict):
-    """The cap that an ad has reached with the visitor."""
+    """The frequency cap that refuses an ad to the visitor."""
 
     scope: Literal["ad", "campaign", "advertiser"]
     event: Literal["impression", "click"]
@@ -162,7 +162,7 @@ Verdict = Literal[
 
 
 class CandidateAnswer(AdName):
-    """An ad of the zone, and why it was chosen or passed over."""
+    """An ad of the zone, with its score and its verdict."""
 
     ecpm_micros: Annotated[int, Field(description="What a thousand impressions of it bring in.")]
     matches: Annotated[int, Field(description="How many of the page's keywords it names.")]
@@ -190,7 +190,7 @@ class Choice(TypedDict):
 class ExplanationAnswer(Choice):
     """A decision with its candidates.
 
-    Its `decision_id`, `decided_at` and `version` as the query give the same explanation again.
+    A query with its `decision_id`, `decided_at` and `version` returns the same explanation.
     """
 
     decision_id: DecisionId

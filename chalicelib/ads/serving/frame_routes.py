@@ -1,4 +1,4 @@
-"""An HTML creative as a document of its own."""
+"""The route of frames: each HTML creative as its own document."""
 
 from typing import Annotated
 

@@ -1,8 +1,8 @@
 """Frames: each HTML creative at an address of its own, where a sandbox isolates it from the page.
 
 A decision contains a frame's signed address, never the markup: a page that pasted an advertiser's
-markup would run its scripts with the page's own rights. The policy `CSP` comes with the address,
-embedded or opened. So the markup runs in an origin of its own, without cookies.
+markup would run its scripts with the page's own rights. The response has the policy `CSP`, in an
+`iframe` as in a window. So the markup runs in its own opaque origin, without cookies.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,8 @@ from chalicelib.signing import TAG_BYTES
 _DAY = timedelta(days=1)
 MAX_CHARACTERS = 512
 # Links may open a window without a sandbox: the advertiser's own page. Without
-# `allow-same-origin` the origin is opaque; without forms and top navigation the page stays.
+# `allow-same-origin` the origin is opaque. Without forms and top navigation, the markup cannot
+# lead the page elsewhere.
 CSP = (
     "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; "
     "default-src https: data: blob: 'unsafe-inline'; "
@@ -35,8 +36,8 @@ CSP = (
 def sign_url(runtime: Runtime, creative_id: str, now: datetime) -> str:
     """Return the address of an HTML creative's frame, under PLAZA_FRAME_URL or PLAZA_PUBLIC_URL.
 
-    It is the same all day (UTC), so that browsers keep the frame, and good until the end of the
-    next day. Raises Misconfigured without a signing key.
+    The address is the same all day (UTC), so that browsers cache the frame, and valid until the
+    end of the next day. Raises Misconfigured without a signing key.
     """
     settings = runtime.settings
     key = signing.signing_key(settings.signing_keys)
@@ -79,7 +80,7 @@ def markup(database: Database[Document], creative_id: str) -> str:
 
 
 def _small(database: Database[Document], creative_id: str) -> StoredCreative | None:
-    """Return a creative that only its campaign holds."""
+    """Return a small creative from its campaign; None after its change or removal."""
     advertiser, campaign, ad_unit_id, _ = creative_id.split(":")
     campaign_id = f"{advertiser}:{campaign}"
     is_named = {"$eq": ["$$this.ad_unit_id", {"$literal": ad_unit_id}]}

@@ -1,4 +1,4 @@
-"""The interface to decisions, for pages, and for those whose ads and zones they are about."""
+"""The interface to decisions, for pages; and to explanations, for publishers and advertisers."""
 
 from chalicelib.ads.errors import UnknownZone, ZoneChanged
 from chalicelib.ads.ids import PartId
@@ -29,9 +29,9 @@ def _declare_decisions(route: Route, warm: ZoneCache) -> None:
     ) -> Ok[DecisionAnswer]:
         """Get the ads to show in a zone now.
 
-        The visitor is the one that the page names, else the cookie's. With `consent=true` one who
-        has neither gets a cookie; without consent, and with `Sec-GPC: 1` or `DNT: 1`, nothing is
-        kept of anybody.
+        The page's `visitor` takes precedence over the cookie's. With `consent=true` a visitor
+        without either gets a cookie. With `consent=false`, Plaza stores nothing of the visitor.
+        Without `consent`, `Sec-GPC: 1` and `DNT: 1` mean the same.
         """
         runtime = request.runtime
         bot = is_bot(request.user_agent) or request.raw.method == "HEAD"
@@ -58,10 +58,10 @@ def _declare_explanations(route: Route) -> None:
     def explain_ads(
         request: Request, site: SiteId, zone: PartId, caller: AccountOwner, query: ExplainQuery
     ) -> Ok[ExplanationAnswer]:
-        """Explain which ads a zone shows: every candidate, and why it was passed over.
+        """Explain a zone's choice of ads: every candidate, with its verdict.
 
-        Nothing is recorded. `decision_id`, `decided_at` and `version` explain a decision that was
-        made. The site's publisher sees every candidate, an advertiser those of its own campaigns.
+        Records nothing. `decision_id`, `decided_at` and `version` explain a past decision. The
+        site's publisher sees every candidate, an advertiser only its own campaigns' candidates.
         """
         if not caller.has("advertiser"):
             check_publisher(caller, site)

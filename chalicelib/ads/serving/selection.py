@@ -32,10 +32,10 @@ def refusing_cap(
 ) -> FrequencyCap | None:
     """Return the first of the ad's caps that refuses it to this visitor now, or None.
 
-    An event counts from its millisecond on until `window` later, without the end; the ads `taken`
-    so far count as impressions now. A bound of the profile never makes a cap leak. A full list
-    within a window may have lost events of the window, and a full profile may have refused an
-    advertiser's events; so both refuse the ad.
+    An event counts from its time until before `window` later; the ads `taken` so far count as
+    impressions now. The bounds of a profile never make a cap leak: a full list of events within
+    the window may have lost others, and a full profile may have omitted an advertiser's events.
+    Both refuse the ad.
     Source: "MongoDB Applied Design Patterns", ch. 7, design 2 (`ad_is_acceptable`).
     """
     history = profile.histories.get(ad.advertiser)
@@ -53,7 +53,7 @@ def refusing_cap(
 
 
 def _count_taken(cap: FrequencyCap, ad: Ad, taken: Iterable[Ad]) -> int:
-    """Return the number of a decision's ads that an ad's cap counts; none is this ad."""
+    """Return the number of ads in `taken` that a cap of `ad` counts; `ad` is not in `taken`."""
     if cap.event != "impression" or cap.scope == "ad":
         return 0
     if cap.scope == "campaign":
@@ -87,13 +87,14 @@ def _concerns(cap: FrequencyCap, ad: Ad, event: Entry) -> bool:
             return same_unit and event["campaign"] == ad.campaign
 
 
-# In a zone of few advertisers one read of the profile is for all of them. In other zones the
-# first read is for this many ads: each takes 1 to 4 us, with a full history 10; a read takes 150.
+# The number of ads that the first read of a profile covers, in a zone of many advertisers. Each ad
+# takes 1 to 4 us, or 10 with a full history; a read takes 150. Few advertisers need one read.
 AHEAD = 8
 _GROWTH = 8
 _WEIGHTS = [math.log(1.1 + matches) for matches in range(MAX_KEYWORDS + 1)]
 
-# A level's best-paying ads: minus their score, their matches, the ads, the rest of the level.
+# An entry of the heap: minus the score of a level's best-paying ads, its matches, these ads, the
+# rest of the level.
 _Head = tuple[float, int, int, int]
 
 # Returns a visitor's profile, for at least these advertisers.
@@ -104,7 +105,7 @@ ReadProfile = Callable[[Collection[str]], VisitorProfile]
 class Context:
     """The input of a choice; keywords are normalised and without repeats.
 
-    `is_anonymous`: no visitor, so no profile to read, and no need to look ahead.
+    `is_anonymous`: the request has no visitor, so the choice reads no profile.
     """
 
     now: datetime
@@ -124,9 +125,9 @@ def choose(
 ) -> list[Ad]:
     """Return up to `count` ads, the best first, that the visitor's caps accept.
 
-    Each ad counts in the caps of the next, and an ad that `shows` refuses gives way to it. In a
-    zone with CPC ads, chance makes `explore_rate` of the choices, so that an ad with a bad start
-    gets another try.
+    Each chosen ad counts in the caps of the next ad. An ad that `shows` refuses gives way to the
+    next ad. In a zone with CPC ads, the order is random in a share `explore_rate` of the choices,
+    so that an ad with a bad start gets another try.
     """
     order = by_chance if explores(zone, context, rng) else by_score
     ads = order(zone, context, rng)
@@ -139,7 +140,7 @@ def choose(
 
 
 def explores(zone: CompiledZone, context: Context, rng: random.Random) -> bool:
-    """Draw whether chance makes a choice; never in a zone without CPC ads."""
+    """Draw whether the order of a choice is random; never in a zone without CPC ads."""
     return zone.has_cpc and rng.random() < context.explore_rate
 
 
@@ -171,7 +172,7 @@ def by_score(zone: CompiledZone, context: Context, rng: random.Random) -> Iterat
 
 
 def _level(showable: int, digits: list[int], matches: int) -> int:
-    """Return the showable ads with exactly so many matching keywords."""
+    """Return the showable ads with exactly `matches` matching keywords."""
     for place, digit in enumerate(digits):
         showable &= digit if matches >> place & 1 else ~digit
     return showable
@@ -180,8 +181,8 @@ def _level(showable: int, digits: list[int], matches: int) -> int:
 def _match_counts(zone: CompiledZone, keywords: Iterable[str]) -> list[int]:
     """Return every ad's number of matching keywords, as binary digits.
 
-    The n-th set holds the ads whose number has the n-th digit. A ripple-carry addition adds a
-    keyword to all ads at once (bit-sliced counting).
+    Set n holds the ads with bit n in their number. A ripple-carry addition adds a keyword to all
+    ads at once (bit-sliced counting).
     """
     digits: list[int] = []
     for keyword in keywords:
@@ -196,7 +197,7 @@ def _match_counts(zone: CompiledZone, keywords: Iterable[str]) -> list[int]:
 
 
 def _push_head(zone: CompiledZone, matches: int, ads: int, heads: list[_Head]) -> None:
-    """Push the best-paying ads of a level's rest."""
+    """Push the best-paying ads in the rest of a level; nothing for an empty rest."""
     if ads:
         ecpm_micros, group = zone.best_group(ads)
         heappush(heads, (-score(ecpm_micros, matches), matches, group, ads ^ group))
@@ -231,11 +232,11 @@ def shuffle(ads: int, rng: random.Random) -> Iterator[int]:
 
 
 def _draw(ads: int, size: int, rng: random.Random) -> int:
-    """Draw a position of a set of this size, each with the same chance."""
+    """Draw a position of a set with `size` ads, each with the same chance."""
     width = ads.bit_length()
     if 2 * size < width:
         return _nth(ads, rng.randrange(size))
-    # One of two tries hits, in a set as dense as ads of one price mostly are.
+    # The set has at least every second position, so a try hits with a chance of half or more.
     while True:
         place = rng.randrange(width)
         if ads >> place & 1:
@@ -260,10 +261,10 @@ def _nth(ads: int, number: int) -> int:
 def acceptable(
     ads: Iterable[Ad], read: ReadProfile, now: datetime, ahead: int, taken: Sequence[Ad]
 ) -> Iterator[Ad]:
-    """Yield the ads that the visitor's caps accept, in their order, beside those `taken` so far.
+    """Yield the ads that the visitor's caps accept, in order; the caps count the `taken` ads.
 
-    A read of the profile is for the advertisers of the next `ahead` ads, and of more ads after
-    each batch.
+    A read of the profile covers a batch: the next `ahead` ads, then _GROWTH times as many each
+    time.
     """
     waiting = iter(ads)
     while batch := list(islice(waiting, ahead)):
@@ -275,7 +276,7 @@ def acceptable(
 def take(ads: Iterable[Ad], count: int, taken: list[Ad], *, repeat: bool) -> None:
     """Add the first `count` ads to `taken`; without `repeat`, no two of one campaign.
 
-    Each is in the list before the next ad: the caps count it.
+    Each ad is in `taken` before the search for the next ad, so that the caps count it.
     """
     campaigns: set[str] = set()
     for ad in ads:

@@ -56,10 +56,10 @@ def record_impression(runtime: Runtime, token: str, *, by_person: bool) -> None:
 
 
 def record_click(runtime: Runtime, token: str, *, by_person: bool) -> str:
-    """Record a click on an ad; return its landing page's URL, the last one known.
+    """Record a click on an ad; return the last known URL of its landing page.
 
-    An old link still leads there, but counts nothing. Raises InvalidToken, and UnknownCampaign
-    long after the ad's removal.
+    An expired token returns the URL, but counts nothing. Raises InvalidToken, and UnknownCampaign
+    from a year after the ad's removal.
     """
     now = runtime.now()
     offer = tokens.read(token, "click", runtime.settings.signing_keys)
@@ -71,13 +71,13 @@ def record_click(runtime: Runtime, token: str, *, by_person: bool) -> str:
 
 
 def send(runtime: Runtime, *events: AdEvent) -> None:
-    """Send events to the queue; if it refuses them, do the worker's work at once."""
+    """Send events to the queue; if it refuses them, count and bill them at once."""
     if not runtime.queues.send(*events):
         counting.count_and_bill(runtime, events)
 
 
 def event_of(offer: Offer, kind: Purpose, now: datetime, *, is_bot: bool) -> AdEvent:
-    """Return the event of an offer."""
+    """Return the event of an offer, with `now` as its time."""
     return AdEvent(
         type=kind,
         **offer.served._asdict(),

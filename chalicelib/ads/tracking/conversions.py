@@ -1,4 +1,4 @@
-"""Conversions: orders and the like at an advertiser's, credited to the ad before them."""
+"""Conversions: a visitor's orders at an advertiser, credited to the ad that led to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from chalicelib.ads.visitors.histories import LISTS, Entry, History, served_ad
 from chalicelib.ads.visitors.profiles import VisitorEvent
 from chalicelib.runtime import Runtime
 
-# The longest time between an event and its conversion; a click goes before an impression.
+# The longest time between an event and its conversion; a click takes precedence.
 CREDITED: Mapping[Literal["click", "impression"], timedelta] = {
     "click": timedelta(days=30),
     "impression": timedelta(days=1),
@@ -33,7 +33,7 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
     """Credit a conversion to the visitor's last click, else last impression.
 
     Return whether the conversion counts. An order counts once. Each ad of a decision gets at most
-    `profiles.MAX_CONVERSIONS`, with or without orders; the repeat of a counted order uses none.
+    `profiles.MAX_CONVERSIONS`, with or without orders; a repeat of a counted order is not one more.
     """
     now = runtime.now()
     advertiser = conversion.advertiser

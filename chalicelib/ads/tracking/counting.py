@@ -31,8 +31,8 @@ _COUNTED_AS = {"impression": "impressions", "click": "clicks", "conversion": "co
 def count_and_bill(runtime: Runtime, events: Sequence[AdEvent]) -> int:
     """Count and bill the new events, in one transaction; return their number.
 
-    A repeat changes nothing. A campaign that could not pay a click leaves its zones. If no
-    document can hold an event, raises Poisoned with such events, and counts none.
+    A repeat changes nothing. A campaign that could not pay a click leaves its zones. Raises
+    Poisoned with the events that no document can hold, and counts none then.
     """
     database, now = runtime.database, runtime.now()
     shares = settings.shares_bp(database, {event.site_id for event in events})
@@ -44,7 +44,7 @@ def count_and_bill(runtime: Runtime, events: Sequence[AdEvent]) -> int:
         if outcome:
             rows = [_to_row(event, is_billed, shares) for event, is_billed in outcome.values()]
             _insert(database, session, rows, events)
-            # Each attempt draws again, so as not to meet the same locked shard twice.
+            # Each attempt draws anew: the former shard may still have a lock.
             shard = runtime.random.randrange(runtime.bounds.ads.report_shards)
             counters.add(database, session, map(to_counts, rows), shard, now)
         return outcome

@@ -13,7 +13,7 @@ from chalicelib.database import Collection, Document
 from chalicelib.messaging import Message
 
 KEPT_SECONDS = 90 * 24 * 3_600
-# An order's signature has no end, and a buyer may open the receipt again.
+# An order's signature never expires, and a buyer may open the receipt page again.
 ORDERS_KEPT_SECONDS = 3 * 365 * 24 * 3_600
 
 
@@ -106,7 +106,7 @@ class AdEvent(Message):
 
 
 def is_repeat(database: Database[Document], event: AdEvent) -> bool:
-    """Return whether an event has counted; repeats of an event in the queue have not."""
+    """Return whether an event has already counted; an event in the queue has not."""
     return EVENTS.of(database).find_one({"_id": event.id}, {"_id": 1}) is not None
 
 

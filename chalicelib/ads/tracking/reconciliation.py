@@ -21,10 +21,11 @@ from chalicelib.database import Collection, Document
 def reconcile(
     database: Database[Document], campaign_id: str, start: datetime, end: datetime
 ) -> list[Document]:
-    """Return the differences of a campaign's reports from its events, within whole UTC days.
+    """Return the differences between a campaign's reports and its events.
 
-    Each is {report, period, place, events, reported}. Of events before the last 90 days, only
-    conversions with an order exist. Run it for a time after all its events have been counted.
+    `start` and `end` are UTC midnights. Each difference is {report, period, place, events,
+    reported}. Of events older than 90 days, only conversions with an order exist. Run it once
+    the workers have counted all events of the time.
     """
     wanted = {"campaign_id": campaign_id}
     differences = []

@@ -38,7 +38,7 @@ BEACON_TYPES = (
 
 
 def declare(route: Route) -> None:
-    """Declare the routes of beacons and clicks; they read nothing but the token of a call."""
+    """Declare the routes of beacons and clicks; a call needs nothing but its token."""
 
     # A WAF limits the address: a count here would cost more than the beacon.
     @route(
@@ -50,18 +50,18 @@ def declare(route: Route) -> None:
         raises=(InvalidToken, TokenExpired),
     )
     def record_impression(request: Request, token: Token) -> NoContent:
-        """Record that an ad was seen: the `impression_url` of an ad, for `sendBeacon`.
+        """Record an impression: the `impression_url` of an ad, for `sendBeacon`.
 
-        Nothing of the body is read. An impression counts once, however often it is reported.
+        Ignores the body. An impression counts once, however often a page reports it.
         """
         _impression(request, token)
         return NoContent(headers=NO_STORE)
 
     @route("GET", "/ads/events/{token}/pixel", raises=(InvalidToken,))
     def record_impression_by_pixel(request: Request, token: Token) -> Pixel:
-        """Record that an ad was seen, by an image: for pages without scripts.
+        """Record an impression by an image, for pages without scripts.
 
-        The picture of an old page counts nothing.
+        An expired token returns the image, but counts nothing.
         """
         with suppress(TokenExpired):
             _impression(request, token)
@@ -71,8 +71,8 @@ def declare(route: Route) -> None:
     def follow_click(request: Request, token: Token) -> Found:
         """Record a click on an ad and lead to its page: the `click_url` of an ad.
 
-        A click counts once, and within a day. A later click leads there as well, and so does the
-        click of a removed ad, for a year: to its last page.
+        A click counts once, within a day of the decision. A later click leads to the page, but
+        does not count. A removed ad leads to its last page for a year.
         """
         url = beacons.record_click(request.runtime, token, by_person=request.is_by_person)
         return Found(headers={"Location": url, **NO_STORE})
@@ -116,7 +116,7 @@ OrderName = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,
 
 
 class ConversionQuery(Input):
-    """The query of a conversion's pixel; without a visitor, the cookie says who it is."""
+    """The query of a conversion's pixel; without `visitor`, the cookie names the visitor."""
 
     visitor: VisitorValue | None = Field(
         None, description="The visitor's signed value; without it, that of the cookie."
@@ -143,14 +143,14 @@ class ConversionQuery(Input):
 
 
 def declare_conversions(route: Route) -> None:
-    """Declare the routes of conversions; they refuse an unsigned conversion before any read."""
+    """Declare the routes of conversions and keys; a bad signature stops a call before the rest."""
 
     @route("GET", "/ads/conversions/{advertiser}/pixel", raises=(InvalidSignature,))
     def record_conversion(request: Request, advertiser: PartId, query: ConversionQuery) -> Pixel:
         """Record a conversion, and credit it to the ad that led to it.
 
-        That is the visitor's last click within 30 days, else the last impression within a day.
-        A conversion of nobody known is answered alike.
+        The ad of the visitor's last click within 30 days, else of the last impression within a
+        day, gets the credit. The answer for an unknown visitor is the same.
         """
         _check_signature(request, advertiser, query)
         headers, keys = request.raw.headers, request.runtime.settings.signing_keys
@@ -177,7 +177,7 @@ def _declare_keys(route: Route) -> None:
     def rotate_conversion_key(
         request: Request, advertiser: PartId, caller: Advertiser
     ) -> Created[ConversionKeysAnswer]:
-        """Make a new conversion key; the one before it stays valid, older ones do not."""
+        """Make a new conversion key; the previous key stays valid, older keys do not."""
         check_advertiser(caller, advertiser)
         runtime = request.runtime
         keys = conversion_keys.rotate(runtime.database, advertiser, runtime.now(), runtime.random)

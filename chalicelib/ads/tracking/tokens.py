@@ -23,8 +23,8 @@ _SEALED = "~"
 class Offer(NamedTuple):
     """A served ad with the price of its event, the lease that pays it, and its expiry.
 
-    A token holds the fields of `served` and then these, in this order. The visitor is sealed:
-    pages read their tokens.
+    A token holds the fields of `served` and then the other fields, in this order. The token seals
+    the visitor's id, since pages can read their tokens.
     """
 
     served: Served
@@ -48,9 +48,9 @@ def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
 
 
 def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetime) -> Offer:
-    """Return the offer of a token for this purpose, which may still count.
+    """Return the offer of a valid token for this purpose.
 
-    Raises InvalidToken, and TokenExpired.
+    Raises InvalidToken, and TokenExpired from `expires_at` on.
     """
     offer = read(token, purpose, keys)
     if now >= offer.expires_at:
@@ -74,7 +74,7 @@ def read(token: str, purpose: Purpose, keys: Sequence[SecretStr]) -> Offer:
     return Offer(served, visitor, price_micros, lease_id, expires_at)
 
 
-# All tokens of a decision have the same sealed visitor.
+# The cache serves all tokens of a decision: they have the same sealed visitor.
 @lru_cache(maxsize=8)
 def _seal(visitor: str, decision: str, key: SecretStr) -> str:
     """Return a visitor's id that only a holder of the key can read.

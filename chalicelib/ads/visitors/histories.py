@@ -16,7 +16,7 @@ from chalicelib.database import Document
 
 MAX_EVENTS = 100
 MAX_ADVERTISERS = 200
-# In a zone of so few advertisers one read is for all of them.
+# In a zone of at most this many advertisers, one read of the profile covers them all.
 FEW_ADVERTISERS = 16
 Kind = Literal["impression", "click", "conversion"]
 # The list of a history for each kind of event.
@@ -31,7 +31,7 @@ class Entry(TypedDict):
     """An event of one of the advertiser's ads.
 
     campaign: the campaign's id without its advertiser.
-    count: the conversions credited to the ad, on a conversion alone.
+    count: the number of credited conversions of the ad; only in the list of conversions.
     """
 
     ts: datetime
@@ -90,7 +90,8 @@ def served_ad(advertiser: str, entry: Entry) -> Served:
 class VisitorProfile(NamedTuple):
     """One visitor's histories of some advertisers; a new visitor has no revision.
 
-    The histories may be raw BSON, which reads like the shape.
+    The histories may be raw BSON documents: read-only mappings of this shape.
+    `advertiser_count`: the advertisers of the whole profile.
     """
 
     revision: str | None = None
@@ -108,7 +109,7 @@ def read(
 ) -> VisitorProfile:
     """Return a visitor's profile with these advertisers' histories.
 
-    `profiles`: by `profiles.raw_profiles`.
+    `profiles`: the collection from `profiles.raw_profiles`.
     """
     wanted = {f"advertisers.{advertiser}": 1 for advertiser in advertisers}
     fields = {"revision": 1, "advertiser_count": 1, **wanted}
@@ -123,10 +124,10 @@ def read(
 def _find(
     profiles: MongoCollection[Document], only: Document, fields: Document
 ) -> Mapping[str, Any] | None:
-    """Return the document, if any, by the bare command: a cursor takes 14 us more.
+    """Return the document or None, by a plain command: a cursor takes 14 us more.
 
-    The driver does not repeat a command after the loss of a primary. It does repeat `find_one`,
-    which follows then.
+    The driver does not retry a plain command after the loss of a primary, but it does retry
+    `find_one`, so `find_one` follows a failed command.
     """
     find = {
         "find": profiles.name,
@@ -146,12 +147,12 @@ def _find(
 
 
 class ProfileReader:
-    """Reads one visitor's profile by need; without a visitor the profile is empty.
+    """A reader of one visitor's profile on demand; without a visitor the profile is empty.
 
-    In a zone of few advertisers the first read is for all of them, and the only read. Later reads
-    join the first, whose revision stays: a write bound to it fails if another write came between.
-    After all advertisers of the profile are known, no more reads follow: any other advertiser has
-    no history.
+    In a zone of few advertisers, the first read covers them all and is the only read. Later reads
+    add histories, but the revision of the first read stays: a write bound to this revision fails
+    if another write came between. The reads end when all advertisers of the profile are known:
+    any other advertiser has no history.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class ProfileReader:
         self._profile: VisitorProfile | None = None
 
     def __call__(self, advertisers: Names[str]) -> VisitorProfile:
-        """Return the profile with the existing histories of these advertisers."""
+        """Return the profile with the existing histories of at least these advertisers."""
         if self._visitor is None or not advertisers:
             return self._profile or VisitorProfile()
         if not (self._known.issuperset(advertisers) or self._is_whole):

@@ -1,7 +1,7 @@
 """Visitor profiles: each visitor's events, in bounded lists that never make a cap leak.
 
-A writer sets its own `revision`, and changes a profile only at the revision that it has read. So
-the later of two simultaneous decisions sees the ads of the earlier decision.
+Each added event and each erasure sets a new `revision`. A decision writes only at the revision
+that it has read, so the later of two simultaneous decisions sees the ads of the earlier decision.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ TTL_SECONDS = 90 * DAY_SECONDS
 class StoredProfile(TypedDict):
     """A stored profile: `advertisers` maps each advertiser to its history.
 
-    An erased profile holds nothing but its time, for as long as earlier events may come.
+    An erased profile holds only the time of its erasure, until no earlier event can come.
     """
 
     _id: str
@@ -64,15 +64,15 @@ KEPT_MS = MAX_WINDOW_SECONDS * 1_000
 def raw_profiles(database: Database[Document]) -> MongoCollection[Document]:
     """Return the profiles' collection; histories stay BSON until their use.
 
-    A decision uses few of them, and decoding all would take longer than the read. Hold the
-    collection: making it again takes a twentieth of a decision.
+    A decision uses few of them, and decoding all would take longer than the read. Reuse the
+    collection: making it takes a twentieth of a decision's time.
     """
     options = database.codec_options.with_options(document_class=RawBSONDocument)
     return database.get_collection(PROFILES.name, codec_options=options)
 
 
 class VisitorEvent(NamedTuple):
-    """A visitor's event of an ad, as its entry; `served_at` is the time of the decision."""
+    """A visitor's event of an ad; `served_at`: the time of the decision or the credited event."""
 
     advertiser: str
     kind: Kind
@@ -89,8 +89,8 @@ def record(
 ) -> bool:
     """Add impressions, as (advertiser, entry), to a profile just read; return whether it succeeds.
 
-    False: another writer came between, or an erasure; read again. A full profile omits a new
-    advertiser; its caps refuse.
+    False: another write or an erasure came between; read again. A full profile omits a new
+    advertiser, and all caps of this advertiser's ads refuse then.
     """
     by_advertiser: dict[str, list[Entry]] = {}
     for advertiser, entry in impressions:
@@ -119,7 +119,7 @@ def record(
 
 
 def _append(path: str, entries: list[Entry]) -> Document:
-    """Return the list at the path with these entries, by time, the latest MAX_EVENTS of them."""
+    """Return the expression of the list at a path plus entries: the latest MAX_EVENTS, by time."""
     merged = {"$concatArrays": [{"$ifNull": [path, []]}, {"$literal": entries}]}
     ordered = {"$sortArray": {"input": merged, "sortBy": {"ts": 1}}}
     return {"$slice": [ordered, -MAX_EVENTS]}
@@ -137,9 +137,9 @@ def add(
 ) -> None:
     """Add one event to a visitor's profile, once for each decision and slot.
 
-    Without that guard, copies of one beacon would push the other events out of the list. The
-    profile drops an event of a decision before the visitor's erasure. A full profile omits a new
-    advertiser; its caps refuse.
+    Otherwise copies of one beacon would push the other events out of the list. The profile omits
+    the event of a decision before the visitor's erasure. A full profile omits a new advertiser,
+    and all caps of this advertiser's ads refuse then.
     """
     takes = _takes(visitor, met)
     update = _addition(met)
@@ -154,7 +154,7 @@ def add(
 
 
 def _takes(visitor: str, met: VisitorEvent) -> Document:
-    """Return the query for a visitor's profile that has room for an event, but not the event."""
+    """Return the filter of a visitor's profile with room for an event, but without this event."""
     path = f"advertisers.{met.advertiser}.{LISTS[met.kind]}"
     same = {"decision": met.entry["decision"], "slot": met.entry["slot"]}
     return {
@@ -185,7 +185,10 @@ def add_conversion(
     visitor: str,
     met: VisitorEvent,
 ) -> bool:
-    """Add a conversion to a visitor's profile; return whether its ad may get the credit."""
+    """Add a conversion to a visitor's profile; return whether its ad may get the credit.
+
+    False: the ad has MAX_CONVERSIONS already, or the profile omits the event.
+    """
     entry: Entry = {**met.entry, "count": 0}
     add(database, visitor, met._replace(entry=entry))
     path = f"advertisers.{met.advertiser}.{LISTS['conversion']}"
@@ -218,7 +221,7 @@ def erase(database: Database[Document], visitor: str, now: datetime) -> None:
 
 # Trimming drops the events that no cap can still count.
 
-# Profiles that one write trims, and the writes of one run.
+# The most profiles of one write, and the most writes of one run.
 TRIM_BATCH = 500
 MAX_TRIM_BATCHES = 100
 
@@ -226,8 +229,9 @@ MAX_TRIM_BATCHES = 100
 def trim(database: Database[Document], now: datetime, batch: int = TRIM_BATCH) -> int:
     """Drop the events that no cap's window reaches any more; return the number of changed profiles.
 
-    Each profile holds the expiry of its oldest event, so a run reads the due profiles alone; the
-    profile of a busy visitor is due once a day. Two runs at once and a missing run do no harm.
+    `trim_at` is the expiry of a profile's oldest event, but at least a day after the last trim. So
+    a run reads due profiles alone, each at most once a day. It also deletes empty erased
+    profiles after a day, without counting them. Two runs at once and a missing run do no harm.
     """
     profiles, trimmed = PROFILES.of(database), 0
     forgotten = {"erased_at": {"$lte": now - ERASURE_KEPT}, "advertiser_count": 0}

@@ -18,7 +18,7 @@ from chalicelib.sites.permissions import check_publisher
 
 
 class SiteMember(Input):
-    """Somebody whom a site knows."""
+    """A member of a site, by the site's own name for the member."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "reader-4711"}]})
 
@@ -30,7 +30,7 @@ class SiteMember(Input):
 
 
 class VisitorAnswer(TypedDict):
-    """A visitor that a page may name."""
+    """A visitor's signed value, for the `visitor` of a page's calls."""
 
     visitor: Annotated[
         VisitorValue,
@@ -54,8 +54,8 @@ def declare(route: Route) -> None:
     ) -> Ok[VisitorAnswer]:
         """Get the visitor of a site's member, for the `visitor` of later calls.
 
-        For the site's own server: the same name gives the same visitor, on this site alone.
-        Nothing is stored.
+        For the site's own server. The same name returns the same visitor, on this site alone.
+        Stores nothing.
         """
         check_publisher(publisher, site)
         visitor = visitor_ids.of_member(site, body.name)
@@ -68,10 +68,10 @@ def declare(route: Route) -> None:
     def erase_visitor(
         request: Request, visitor: VisitorValue, caller: Principal | None
     ) -> NoContent:
-        """Erase all that is known of a visitor.
+        """Erase a visitor's data.
 
-        `me` is the visitor of the cookie; without one nothing is known, and nothing is done. A
-        visitor's signed value needs no token, an id alone is for admins.
+        `me` is the visitor of the cookie; without a cookie the call erases nothing. A visitor's
+        signed value needs no token; an id alone needs an admin's token.
         """
         del caller
         runtime = request.runtime

@@ -18,7 +18,7 @@ from chalicelib.ads.visitors.profiles import TTL_SECONDS
 _BYTES = 15
 _TAG_CHARACTERS = 20
 _ID = "[A-Za-z0-9_-]{1,64}"
-# An id without a tag names no visitor; such a page gets its ads all the same.
+# The tag is optional: an id without a tag names no visitor, but its page still gets ads.
 VisitorValue = Annotated[
     str, StringConstraints(pattern=rf"^{_ID}(\.[A-Za-z0-9_-]{{{_TAG_CHARACTERS}}})?$")
 ]
@@ -34,7 +34,7 @@ def make(rng: random.Random) -> str:
 
 
 def of_member(site_id: str, name: str) -> str:
-    """Return the id of a site's member, by name; each site's names are its own."""
+    """Return the id of a site's member by name; on another site, the name has another id."""
     digest = hashlib.sha256(f"visitor\0{site_id}\0{name}".encode()).digest()
     return signing.encode(digest[:_BYTES])
 
@@ -59,7 +59,7 @@ def _message(visitor: str) -> bytes:
 
 
 class Visitor(NamedTuple):
-    """The visitor whose profile a request may use; None: none. `is_new`: needs a cookie."""
+    """The visitor of a request; `id` None: use no profile. `is_new`: the visitor needs a cookie."""
 
     id: str | None = None
     is_new: bool = False
@@ -73,11 +73,11 @@ def identify_visitor(
     *,
     consent: bool | None,
 ) -> Visitor:
-    """Return the visitor of a request; `named`, `consent`: its parameters.
+    """Return the visitor of a request with the parameters `named` and `consent`.
 
     `consent=false` means no visitor. If the page states no consent, `Sec-GPC: 1` and `DNT: 1` mean
-    the same. A signed `named` goes before the cookie's signed value. Only `consent=true` makes a
-    new visitor. Sources: Global Privacy Control (W3C), section 3.1; RFC 6265 for the cookie.
+    the same. A signed `named` takes precedence over the cookie. Only `consent=true` makes a new
+    visitor. Sources: Global Privacy Control (W3C), section 3.1; RFC 6265 for the cookie.
     """
     if consent is False or (consent is None and _objects(headers)):
         return Visitor()
@@ -92,7 +92,7 @@ def _objects(headers: Mapping[str, str]) -> bool:
 
 
 def cookie_visitor(headers: Mapping[str, str], keys: Sequence[SecretStr]) -> str | None:
-    """Return the visitor that the request's cookie names, or None without a signed one."""
+    """Return the visitor of the request's cookie; None without a signed cookie."""
     for part in headers.get("cookie", "").split(";"):
         name, _, value = part.strip().partition("=")
         if name == COOKIE:

@@ -40,7 +40,7 @@ class Reported:
 
 
 class Beacons:
-    """Accepts beacons; one for each container, with its memory of salts."""
+    """The receiver of beacons: one per container, with a memory of salts."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
@@ -50,9 +50,9 @@ class Beacons:
     def take(self, reported: Reported) -> int:
         """Send hits to the queue; return their number.
 
-        0: the browser counts none, or loads a page ahead. If the queue refuses them, do the
-        worker's work at once. Raises UnknownSite and
-        OriginRefused; and, after counting the faults, InvalidRequest if no hit has a path.
+        0: the browser's cookie excludes its visits, or the browser loads the page ahead. If the
+        queue refuses the hits, count them at once. Raises UnknownSite and OriginRefused; and
+        InvalidRequest if no hit has a valid path, after the faults have counted.
         """
         now, headers = self._runtime.now(), reported.request.raw.headers
         site = settings.recall(self._runtime, reported.site)

@@ -53,7 +53,7 @@ class LogChanged(Exception):
 
 
 class _Part(NamedTuple):
-    """The hits of a batch for one log; `before` is the log that may have them already."""
+    """The hits of a batch for one log; `before`: a move's old log, if it may have them already."""
 
     log: Log
     before: Log | None
@@ -62,7 +62,7 @@ class _Part(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """The input of a transaction; the `known` places need no vote of a network."""
+    """The input of a transaction; the `known` places have a name, so no network votes for them."""
 
     parts: Sequence[_Part]
     dropped: Sequence[DroppedRow]
@@ -80,7 +80,7 @@ class _Outcome(NamedTuple):
 
 
 class HitCounter:
-    """Counts hits; one for each worker's container, with its memory of names and visitors."""
+    """The counter of hits: one per container, with a memory of names and visitors."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
@@ -148,7 +148,7 @@ class HitCounter:
 
         Most batches have no repeat, so the first attempt inserts without a read: ids are unique.
         The server refuses a batch with a repeat as a whole; the second attempt reads the known
-        ids. On a sharded cluster the server sees repeats of one path alone, so every batch reads.
+        ids. On a sharded cluster an id is unique within its path alone, so every batch reads.
         """
         database, work = self._runtime.database, partial(self._work, batch)
         is_sharded = database.client.topology_description.topology_type_name == "Sharded"
@@ -168,7 +168,7 @@ class HitCounter:
         return self._report(session, fresh, batch) if fresh else _Outcome(0, set(), {})
 
     def _parts(self, hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[_Part]:
-        """Return the hits by their log, and by the log that may have them already."""
+        """Return the hits by their log and, during a move, by the old log."""
         by_site: dict[str, list[StoredHit]] = {}
         for hit in hits:
             by_site.setdefault(hit["site"], []).append(hit)
@@ -293,13 +293,13 @@ def _is_repeat(error: BulkWriteError) -> bool:
 
 
 def _log_before(site: SiteAnalytics) -> LogName | None:
-    """Return the old log of a site's move, while hits are copied from it; else None."""
+    """Return the old log of a site's move, between its switch and its end; else None."""
     moving = site.get("moving")
     return moving["log_from"] if moving and "switched_at" in moving else None
 
 
 def _keep_only(part: _Part, claimed: Sequence[StoredHit]) -> None:
-    """Remove from a part the hits that another worker has claimed or counted."""
+    """Remove from a part the hits that have counted, or differ from the first claim of their id."""
     mine = {hit["_id"] for hit in claimed}
     refused = {hit["_id"] for hit in part.needing_receipts} - mine
     part.needing_receipts[:] = claimed

@@ -26,14 +26,14 @@ _JSON_INVALID = "json_invalid"
 
 
 class SentHit(Input):
-    """A page that was opened, as it was sent; `counting.reading` makes a hit of it."""
+    """A hit as the page sent it, not yet checked; `counting.reading` checks it."""
 
     model_config = ConfigDict(
         extra="ignore", json_schema_extra={"required": ["path"], "additionalProperties": True}
     )
 
     path: Annotated[Any, WithJsonSchema({"type": "string"})] = Field(
-        # A factory's value stands in no schema: clients have to send a path.
+        # The schema omits a factory's default: clients have to send a path.
         default_factory=lambda: None,
         description="The page's path, with its query: of that, only the campaign is read. A hit "
         "without a path that browsers have is dropped.",
@@ -65,7 +65,7 @@ class SentHit(Input):
 
 
 class NewHits(Input):
-    """A beacon."""
+    """A beacon: the hits of one site's page."""
 
     model_config = ConfigDict(
         extra="ignore",
@@ -94,7 +94,7 @@ class NewHits(Input):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Parse JSON; replace characters cut in two, so that they do not spoil the rest."""
+        """Parse JSON; if it is invalid, mend half characters and NaN, and parse it again."""
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
@@ -104,7 +104,7 @@ class NewHits(Input):
 
 
 def _mend(text: str | bytes | bytearray) -> str | bytes | bytearray:
-    """Return JSON without half characters and without NaN and the like; other faults stay."""
+    """Return JSON with half characters replaced, and null for NaN and Infinity."""
     try:
         known = text if isinstance(text, str) else text.decode(errors="replace")
         value = json.loads(known, parse_constant=lambda _: None)

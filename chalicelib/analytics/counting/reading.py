@@ -102,7 +102,7 @@ def _title(value: Any) -> str | None:
 
 
 def _milliseconds(value: Any) -> int | None:
-    """Return milliseconds within a day: a change of the clock leads to others."""
+    """Return milliseconds, limited to 0 and a day: a changed clock leads to others."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(max(0, min(value, DAY_MS)))

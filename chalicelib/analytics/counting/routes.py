@@ -25,7 +25,7 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 class Taken(TypedDict):
-    """What became of a beacon."""
+    """The answer to a beacon: the number of its valid hits."""
 
     hits: Annotated[
         int,
@@ -56,11 +56,11 @@ def _declare_beacons(route: Route, beacons: Beacons) -> None:
         raises=(UnknownSite, OriginRefused),
     )
     def take_hits(request: Request, caller: Principal | None, body: NewHits) -> Accepted[Taken]:
-        """Report pages that were opened: up to 20, as `sendBeacon` sends them.
+        """Report up to 20 opened pages, as `sendBeacon` sends them.
 
-        A hit counts once, however often it is reported. A token says who the reader is, on sites
-        with reports by user. Of a hit, only the path has to be right: a hit without one is dropped,
-        and any other detail that is wrong. `GET /stats/{site}/losses` counts both.
+        A hit counts once, however often a page reports it. On sites with reports by user, a token
+        names the reader. A hit needs a valid path: Plaza drops a hit without it, but of other
+        faulty details only the detail. `GET /stats/{site}/losses` counts both.
         """
         user, origin = caller.id if caller else None, request.raw.headers.get("origin")
         taken = beacons.take(Reported(request, body.site, body.hits, user, origin))
@@ -68,7 +68,7 @@ def _declare_beacons(route: Route, beacons: Beacons) -> None:
 
     @route("GET", "/hits/{site}/pixel", raises=(UnknownSite, OriginRefused))
     def take_pixel(request: Request, site: SiteId, query: PixelQuery) -> Pixel:
-        """Report that a page was opened, by an image: for pages without scripts."""
+        """Report an opened page by an image, for pages without scripts."""
         hit = SentHit(id=query.id, path=query.path)
         origin = origin_of(request.raw.headers.get("referer"))
         beacons.take(Reported(request, site, [hit], None, origin, "path"))
@@ -78,12 +78,12 @@ def _declare_beacons(route: Route, beacons: Beacons) -> None:
 def _declare_cookie(route: Route) -> None:
     @route("PUT", "/hits/ignore", is_audited=False)
     def ignore_own_hits(request: Request) -> NoContent:
-        """Have this browser's visits to the site of the calling page not counted, by a cookie."""
+        """Exclude this browser's visits to the calling page's site from all counts, by a cookie."""
         del request
         return NoContent(headers={"Set-Cookie": uncounted_cookie(), **NO_STORE})
 
     @route("DELETE", "/hits/ignore", is_audited=False)
     def count_own_hits(request: Request) -> NoContent:
-        """Have this browser's visits counted again."""
+        """Count this browser's visits to the calling page's site again."""
         del request
         return NoContent(headers={"Set-Cookie": expired_cookie(), **NO_STORE})

@@ -22,7 +22,7 @@ from chalicelib.database import Collection, Document, insert_missing
 DEFAULT_BYTES = 1 << 30
 # The server pushes hits out while some room is still free.
 _NEARLY_FULL = 0.9
-# Many times the hits of a beacon: a few that came late decide nothing.
+# The oldest hits that `holds` reads: so many that a few late hits do not matter.
 _FIRST_HITS = 1_000
 CAPPED = Collection(
     "hit.capped",
@@ -50,7 +50,7 @@ class CappedLog(AppendedLog):
         self._written = self._rows.with_options(write_concern=concern_of(concern))
 
     def append(self, hits: Sequence[StoredHit]) -> None:
-        """Store hits; a stored hit stays, since all hits of one id are alike."""
+        """Store hits; skip the stored ids, since all hits of one id are alike."""
         insert_missing(self._written, hits)
 
     def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
@@ -65,8 +65,8 @@ class CappedLog(AppendedLog):
     def holds(self, day: datetime) -> bool:
         """Return whether the collection still has all hits of a day.
 
-        It pushes them out in the order in which they came. A hit may come a day late, so the latest
-        of the first hits has about the time at which they came.
+        The collection pushes hits out in their order of arrival. A hit may arrive a day late, so
+        the latest time of the first hits is about their time of arrival.
         """
         stats = self._database.command("collStats", CAPPED.name)
         if stats["size"] < _NEARLY_FULL * stats["maxSize"]:
@@ -76,7 +76,7 @@ class CappedLog(AppendedLog):
         return came is not None and came < day
 
     def forget(self, user: str, until: datetime | None = None) -> None:
-        """Delete a user's hits."""
+        """Delete a user's hits up to `until`; None: all."""
         self._rows.delete_many(rows.of_user(user, until))
 
     def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:
@@ -84,7 +84,7 @@ class CappedLog(AppendedLog):
         return [(self._rows, {"user": user})]
 
     def remove(self, site: str, path: str | None = None) -> None:
-        """Delete a site's hits."""
+        """Delete a site's hits, of one path or all."""
         rows.remove(self._rows, site, path)
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:

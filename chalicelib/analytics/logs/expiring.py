@@ -1,7 +1,7 @@
 """The expiring log: one collection, in which a TTL index deletes each hit in time.
 
-The default: it does everything. A delete costs the server about as much as the insert, and the
-freed disk stays with the collection.
+The default: it supports every operation. A delete costs the server about as much as the insert,
+and the freed disk stays with the collection.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ class ExpiringHit(StoredHit):
     until: datetime
 
 
-# By path before id: a path's hits are on few shards, and a hot path can still be split.
+# The shard key has the path before the id: a path's hits are on few shards, yet a hot path splits.
 EVENTS = Collection(
     "hit.event",
     ExpiringHit,
@@ -85,7 +85,7 @@ class ExpiringLog:
         return True
 
     def forget(self, user: str, until: datetime | None = None) -> None:
-        """Delete a user's hits."""
+        """Delete a user's hits up to `until`; None: all."""
         self._rows.delete_many(rows.of_user(user, until))
 
     def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:
@@ -93,7 +93,7 @@ class ExpiringLog:
         return [(self._rows, {"user": user})]
 
     def remove(self, site: str, path: str | None = None) -> None:
-        """Delete a site's hits."""
+        """Delete a site's hits, of one path or all."""
         rows.remove(self._rows, site, path)
 
     def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
@@ -101,9 +101,9 @@ class ExpiringLog:
         rows.forget_source(self._rows, span, dimension, value)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the index knows the time
-        """Set new expiries for the sites with a new number of days, in parts.
+        """Set new expiries for the sites with a new `keep_days`, in parts.
 
-        A run that stops leaves its parts done, and the sites before done with.
+        A run that stops early has finished its earlier parts and sites.
         """
         for site in self._sites.values():
             if site.get("keep_changed"):

@@ -29,9 +29,10 @@ class HitPosition(NamedTuple):
 
 
 class LogUsage(TypedDict):
-    """A site's part of a log; bytes are its share of the log's, without compression.
+    """A site's part of a log.
 
-    A size counts at most `rows.MOST_COUNTED` hits of a collection.
+    bytes: an estimate by the site's share of the documents, without compression.
+    hits: at most `rows.MOST_COUNTED` for each collection.
     """
 
     hits: int
@@ -76,7 +77,8 @@ class Log(Protocol):
     def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
         """Run the stages of a pipeline over the hits of a span, each hit once.
 
-        A log of several parts runs them over each part. A part is a whole UTC day, or the log.
+        A log of several parts runs the stages over each part and yields all results. A part is a
+        whole UTC day, or the whole log.
         """
         ...
 
@@ -85,7 +87,7 @@ class Log(Protocol):
         ...
 
     def holds(self, day: datetime) -> bool:
-        """Return whether newer hits have pushed out no hit of a day."""
+        """Return whether the log has all hits of a day: newer hits have pushed none out."""
         ...
 
     def forget(self, user: str, until: datetime | None = None) -> None:

@@ -3,11 +3,11 @@
 1. A publisher *announces* a move. From then on receipts identify new hits, in either log.
 2. After the end of all earlier transactions, the sweep *switches* the site: it raises the
    generation, and new hits go to the new log. Each batch reads the generation in its transaction.
-   A hit of the old log is not new in the new log.
+   A hit in the old log does not count again in the new log.
 3. After the end of all transactions of the old generation, the sweep *copies* the old hits day by
    day, each under its own id. Readers read both logs until then.
-4. The sweep deletes the old log's hits, and the mark with them. Receipts decide for as long as an
-   earlier message may come again.
+4. The sweep deletes the old log's hits and the mark of the move. Receipts identify new hits for as
+   long as an earlier message may come again.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def start(runtime: Runtime, site: SiteAnalytics, log: LogName) -> None:
-    """Announce a move to another log; the site's present log is no move.
+    """Announce a move to another log; do nothing for the site's present log.
 
     Raises MoveInProgress, and LogCannotForget for a time series on a site with reports by user.
     """
@@ -44,7 +44,7 @@ def start(runtime: Runtime, site: SiteAnalytics, log: LogName) -> None:
     now = runtime.now()
     moving = {"log_from": site["log"], "log_to": log, "announced_at": now}
     same = {"_id": site["_id"], "generation": site["generation"], "moving": {"$exists": False}}
-    # The site may have reports by user since.
+    # The publisher may have switched reports by user on since the read.
     same |= {"user_reports": False} if log == "timeseries" else {}
     marked = {"$set": {"moving": moving, "receipts_until": now + receipts.KEPT}}
     if not SITES.of(runtime.database).update_one(same, marked).matched_count:
@@ -93,8 +93,9 @@ def _switch(database: Database[Document], site: SiteAnalytics, now: datetime) ->
 def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
     """Copy hits until the end of the move, or until the room or half of the time is used up.
 
-    A day may have more hits than a run can copy, so each page notes its place. Sessions of a day
-    that the old log had partly lost are not made again.
+    Return the number of copied hits. A day may have more hits than a run can copy, so each page
+    notes its position. `held_since` passes a day that the old log has partly lost: no run makes
+    the day's sessions again.
     """
     database, now, moving = runtime.database, runtime.now(), site["moving"]
     sites, name, rows = {site["_id"]: site}, site["_id"], SITES.of(database)
@@ -124,7 +125,7 @@ def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
         passed = {"$set": {"moving.copied": day}, "$unset": {"moving.position": ""}}
         rows.update_one(_same(site), {**passed, **lost})
     old.remove(name)
-    # The days to keep may have changed while hits came with an expiry by the former number.
+    # `keep_days` may have changed after hits got their expiry by the former number.
     again = {"$set": {"keep_changed": True}} if moving["log_to"] == "expiring" else {}
     rows.update_one(_same(site), {**again, "$unset": {"moving": ""}})
     return copied
@@ -139,7 +140,7 @@ def _first_day(log: Log, site: str, end: datetime) -> datetime:
 def _keep(
     database: Database[Document], old: Log, new: Log, page: list[StoredHit], now: datetime
 ) -> None:
-    """Put hits into the new log.
+    """Copy a page of hits into the new log.
 
     All rows of a transactional log have counted: first their receipts record it, or a repeat
     could count again. Uncounted rows of other logs stay behind: their message comes again.

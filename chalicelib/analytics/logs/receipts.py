@@ -18,7 +18,7 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import OLDEST, StoredHit
 from chalicelib.database import Collection, Document, insert_missing
 
-# Longer than a message of the hit may come again.
+# Longer than any message of a hit may come again.
 KEPT = OLDEST + timedelta(days=1)
 _DIGEST_BYTES = 8
 
@@ -51,7 +51,7 @@ AnyClaimable = TypeVar("AnyClaimable", bound=Claimable)
 
 
 def claim(database: Database[Document], hits: Sequence[AnyClaimable]) -> list[AnyClaimable]:
-    """Return the hits that this worker may count: uncounted, and equal to the first claim."""
+    """Claim hits; return the uncounted hits that equal the first claim of their id."""
     if not hits:
         return []
     digests = {hit["_id"]: _digest(hit) for hit in hits}
@@ -65,7 +65,7 @@ def claim(database: Database[Document], hits: Sequence[AnyClaimable]) -> list[An
 def settle(
     database: Database[Document], session: ClientSession, hits: Sequence[Claimable]
 ) -> set[str]:
-    """Return the ids of claimed hits that no worker has counted, and mark them as counted."""
+    """Mark claimed hits as counted; return the ids of the hits that had not counted before."""
     if not hits:
         return set()
     rows = RECEIPTS.of(database)
@@ -77,7 +77,7 @@ def settle(
 
 
 def note(database: Database[Document], hits: Iterable[StoredHit]) -> None:
-    """Mark hits as counted, after their own rows have shown it, whatever claims came since."""
+    """Mark hits as counted, whatever claims they have: rows of a transactional log have counted."""
     writes = [
         UpdateOne(
             {"_id": hit["_id"]},
@@ -109,7 +109,7 @@ def _digest(hit: Claimable) -> str:
 
 
 class AppendedLog:
-    """A log whose hits come before the transaction that counts them."""
+    """A log that stores hits before the transaction that counts them."""
 
     is_transactional = False
 
@@ -121,7 +121,7 @@ class AppendedLog:
         return True
 
     def find_known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:  # noqa: ARG002 - receipts decide
-        """Return nothing: receipts decide."""
+        """Return an empty set: receipts show the known hits."""
         return set()
 
     def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:

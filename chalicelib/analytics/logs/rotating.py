@@ -95,7 +95,7 @@ class RotatingLog:
         return True
 
     def forget(self, user: str, until: datetime | None = None) -> None:
-        """Delete a user's hits of every day."""
+        """Delete a user's hits of every day up to `until`; None: all."""
         for part in DAILY_EVENTS.collections(self._database):
             part.of(self._database).delete_many(rows.of_user(user, until))
 
@@ -105,7 +105,7 @@ class RotatingLog:
         return [(part.of(self._database), {"user": user}) for part in parts]
 
     def remove(self, site: str, path: str | None = None) -> None:
-        """Delete a site's hits of every day."""
+        """Delete a site's hits of every day, of one path or all."""
         for part in DAILY_EVENTS.collections(self._database):
             rows.remove(part.of(self._database), site, path)
 
@@ -115,9 +115,10 @@ class RotatingLog:
             rows.forget_source(part.of(self._database), span, dimension, value)
 
     def trim(self, now: datetime) -> int:
-        """Drop the days past all sites' limits, and in other days the hits past their site's limit.
+        """Drop the days past every site's limit; delete the other hits past their own site's limit.
 
-        A day stays one day longer: a worker with a late clock may still write to it.
+        Return the number of dropped days. A day stays one day longer than the limit: a worker with
+        a late clock may still write to it.
         """
         dropped, longest = 0, timedelta(days=MIN_KEEP_DAYS)
         for site in self._sites.values():

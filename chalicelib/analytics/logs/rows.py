@@ -14,9 +14,9 @@ from chalicelib.analytics.hits import FIELD_OF, Dimension, StoredHit
 from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
 from chalicelib.database import Document
 
-# The hits that one write deletes or changes: far less work than a command's time.
+# The hits that one write deletes or changes: far fewer than a command's time limit allows.
 AT_ONCE = 10_000
-# The hits of a site that a size counts: a second's work, whatever the log has.
+# The most hits of a site that a size counts: about a second's work.
 MOST_COUNTED = 1_000_000
 _SIZES = ("size", "storageSize", "totalIndexSize")
 
@@ -46,10 +46,10 @@ def of_user(user: str, until: datetime | None) -> Document:
 
 
 def in_parts(rows: MongoCollection[Any], where: Document) -> Iterator[Document]:
-    """Yield filters that part the hits of a filter by their time, each for about AT_ONCE hits.
+    """Yield filters that split a filter's hits by time into parts of about AT_ONCE hits.
 
-    No write is longer for a larger site. The filter needs an index that ends with the time. Hits of
-    one instant are in one part.
+    So no write takes longer on a larger site. The filter needs an index that ends with `ts`. All
+    hits of one instant are in one part.
     """
     while last := _last_of_part(rows, where):
         yield {**where, "ts": {**where.get("ts", {}), "$lte": last}}
@@ -67,7 +67,7 @@ def page(
     rows: MongoCollection[Any], span: Span, after: HitPosition | None, limit: int
 ) -> list[StoredHit]:
     """Return the first hits of a span after a position, by time and id."""
-    # The expiry is a matter of the log alone.
+    # `until`, the expiry, is internal to the log.
     found = rows.find({**match(span), **following(after, "_id")}, {"until": 0})
     return first(found, "_id", limit)
 
@@ -101,7 +101,7 @@ def following(after: HitPosition | None, id_field: str) -> Document:
 def find_known(
     rows: MongoCollection[Any], hits: Iterable[StoredHit], session: ClientSession | None
 ) -> set[str]:
-    """Return the ids of the hits in a collection."""
+    """Return the ids of the hits that a collection has already."""
     ids, sites = [hit["_id"] for hit in hits], sorted({hit["site"] for hit in hits})
     found = rows.find({"_id": {"$in": ids}, "site": {"$in": sites}}, {"_id": 1}, session=session)
     return {row["_id"] for row in found}

@@ -120,7 +120,7 @@ class SeriesLog(AppendedLog):
         raise LogCannotForget(dimension)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the server knows the time
-        """Set the server's limit to the most days of any site; it deletes whole buckets."""
+        """Set the server's expiry to the longest `keep_days`; the server deletes whole buckets."""
         days = [site["keep_days"] for site in self._sites.values()]
         seconds = kept_for(max(days, default=MAX_KEEP_DAYS)).total_seconds()
         self._database.command({"collMod": SERIES.name, "expireAfterSeconds": int(seconds)})

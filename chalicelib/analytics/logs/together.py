@@ -1,4 +1,4 @@
-"""The hits of a site during its move between logs: from both, each hit once."""
+"""The union of a site's two logs during a move; each hit comes once."""
 
 import heapq
 import itertools
@@ -16,7 +16,7 @@ _AT_ONCE = 1_000
 
 
 def logs_of(database: Database[Document], site: SiteAnalytics) -> list[Log]:
-    """Return the logs of a site's hits, first the log that it writes to."""
+    """Return the site's current log and, from a move's switch to its end, the old log."""
     sites: Mapping[str, SiteAnalytics] = {site["_id"]: site}
     found = [log_of(database, site["log"], sites)]
     moving = site.get("moving")
@@ -26,7 +26,7 @@ def logs_of(database: Database[Document], site: SiteAnalytics) -> list[Log]:
 
 
 def read(logs: Sequence[Log], span: Span, after: HitPosition | None, limit: int) -> list[StoredHit]:
-    """Return the first hits of a span after a position, of all logs, each once."""
+    """Return up to `limit` hits of a span after a position, by time and id, each hit once."""
     pages = [log.read(span, after, limit) for log in logs]
     merged = heapq.merge(*pages, key=lambda hit: (hit["ts"], hit["_id"]))
     once = (next(same) for _, same in itertools.groupby(merged, key=lambda hit: hit["_id"]))
@@ -34,7 +34,7 @@ def read(logs: Sequence[Log], span: Span, after: HitPosition | None, limit: int)
 
 
 def each(logs: Sequence[Log], span: Span) -> Iterator[StoredHit]:
-    """Yield the hits of a span, of all logs, each once."""
+    """Yield the hits of a span from all logs, each hit once; from two logs by time and id."""
     if len(logs) == 1:
         yield from logs[0].aggregate(span, [])
         return

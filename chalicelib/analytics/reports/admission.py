@@ -1,8 +1,8 @@
-"""Admission of names: it decides without the database whether a name gets its own row on a day.
+"""Admission of names: a decision, without the database, on a name's own row on a day.
 
-A *known* name is a page of the site, or was among yesterday's most read. Other names need networks
-that vouch for them. Each network may vouch for a few names a day, so a stranger who makes names up
-does not use up the room for them.
+A *known* name is a page of the site, or was among yesterday's most read names. Any other name needs
+the votes of networks. A network has a few votes a day, so a stranger who invents names cannot use
+up the room.
 """
 
 from collections import Counter
@@ -12,11 +12,11 @@ from typing import Any, Final, Literal, NamedTuple
 
 # The ground of an admission: the name is known, or one network or two vouch for it.
 Via = Literal["known", "one", "two"]
-# The cause of a refusal: the day has no room; the one network needs another; the networks have
-# vouched for as many names as they may.
+# The cause of a refusal. full: the day has no room for other names. unconfirmed: the name has one
+# vote, and the day no room for such names. spent: its networks have no votes left.
 Cause = Literal["full", "unconfirmed", "spent"]
 CAUSES: Final[tuple[Cause, ...]] = ("full", "unconfirmed", "spent")
-# No stranger invents a name that so many networks use.
+# The votes that confirm a name: an inventor of names has one network.
 _ENOUGH = 2
 
 
@@ -24,9 +24,9 @@ _ENOUGH = 2
 class Room:
     """The limits of a day's names.
 
-    names: known names, and as many other names.
-    by_one: other names with a single network.
-    of_network: names that a network may vouch for.
+    names: the limit of known names; other names have a second limit of the same size.
+    by_one: the limit of other names with a single vote.
+    of_network: the votes of one network.
     """
 
     names: int
@@ -36,14 +36,14 @@ class Room:
 
 @dataclass
 class Tally:
-    """The numbers of a day's names: known names, other names, and of these with one network."""
+    """A day's numbers: `known` names, other `names`, and the other names with `one` vote."""
 
     known: int = 0
     names: int = 0
     one: int = 0
 
     def add(self, via: Via) -> None:
-        """Count a name."""
+        """Count an admitted name."""
         self.known += via == "known"
         self.names += via != "known"
         self.one += via == "one"
@@ -51,7 +51,7 @@ class Tally:
 
 @dataclass
 class Candidate:
-    """A name without a row, and the networks of the batch that ask for it."""
+    """A name without a row: `key` is its digest, `networks` are the batch's that ask for it."""
 
     key: int
     networks: set[str]
@@ -60,7 +60,7 @@ class Candidate:
 
 @dataclass
 class Admission:
-    """The admitted and the refused names, and the votes that networks cast."""
+    """The ground of each admitted name, the cause of each refusal, and new votes by network."""
 
     via: dict[str, Via] = field(default_factory=dict)
     causes: dict[str, Cause] = field(default_factory=dict)
@@ -70,7 +70,10 @@ class Admission:
 def decide(
     asked: Mapping[str, Candidate], votes: Mapping[str, set[int]], tally: Tally, room: Room
 ) -> Admission:
-    """Admit names in their order; `votes` are the keys of names by network. Changes `tally`."""
+    """Decide on each name, in the order of names, and count admitted names in `tally`.
+
+    `votes`: the keys of the names that each network has voted for.
+    """
     decision = Admission()
     held = {network: set(keys) for network, keys in votes.items()}
     voters = Counter(key for keys in held.values() for key in keys)
@@ -86,7 +89,7 @@ def decide(
 
 
 class _Ballot(NamedTuple):
-    """The votes of all networks, the number of a name's votes, and the decision for new votes."""
+    """The votes on a name: `held` by network, `voters` for the name, `decision` for new votes."""
 
     held: dict[str, set[int]]
     voters: int

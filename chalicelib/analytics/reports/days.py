@@ -1,9 +1,9 @@
-"""Pre-aggregated reports of the worker: one document a site, path, day and shard.
+"""Pre-aggregated reports: one document for each site, path, day and shard.
 
-The path `*` is the site's whole: it counts a visitor of two pages once. With one document the
-workers would wait for each other, so each batch writes to one of several shards. Readers add them
-up. Nothing is preallocated: documents no longer move as they grow. Source: "MongoDB Applied Design
-Patterns", ch. 4, pre-aggregated reports.
+The path `*` stands for the whole site, and counts a visitor of two pages once. Workers would wait
+for each other at a single document, so each batch draws one of several shards. Readers sum the
+shards. Workers preallocate nothing: MongoDB no longer moves a growing document. Source: "MongoDB
+Applied Design Patterns", ch. 4, pre-aggregated reports.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,10 @@ QUARTER_MINUTES = 15
 
 
 class DayCounts(TypedDict, total=False):
-    """Counts, absent for 0; `quarters` has all counts but the hits."""
+    """The counts of a document; an absent field is 0.
+
+    `minutes` or `hours`, by layout, has the hits; `quarters` has the other counts by quarter hour.
+    """
 
     hits: int
     visitors: int
@@ -44,16 +47,17 @@ class DayCounts(TypedDict, total=False):
     quarters: dict[str, Any]
     minutes: dict[str, int]
     hours: dict[str, Any]
-    # The ground of a name's admission, in one of its shards.
+    # The ground of a name's admission; only one shard of the name has it.
     via: str
-    # Of `*other*` alone: its hits by the cause.
+    # Only in `*other*`: hits by cause; `named_later` counts the hits that have moved to a name.
     causes: dict[str, int]
 
 
 class StoredDay(DayCounts):
-    """A day of a path; only a whole site has the time of its last change.
+    """A path's counts on a day, in one shard.
 
-    `dropped` has the faults of a site's beacons.
+    Only the whole site has `updated_at`, the time of the last change, and `dropped`, the faults of
+    its beacons.
     """
 
     _id: str
@@ -66,7 +70,7 @@ class StoredDay(DayCounts):
 
 
 class StoredSource(DayCounts):
-    """A day of a dimension's value, such as a referring host."""
+    """A source's counts on a day, in one shard; a source is a dimension's value, such as a host."""
 
     _id: str
     site: str
@@ -121,7 +125,7 @@ class Place(NamedTuple):
     day: datetime
 
     def other(self) -> "Place":
-        """Return the place that counts instead, when the name has no room."""
+        """Return the day's `*other*`, which counts names without admission."""
         return Place(self.subject._replace(value=OTHER), self.day)
 
 
@@ -191,7 +195,7 @@ def add(
 
 
 def increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[str, int]:
-    """Return the increment of each field of a document, one for any number of hits."""
+    """Return the `$inc` of a document: one total for each field, over all hits."""
     counts: dict[str, int] = {}
     for field, minutes in fields.items():
         counts[field] = sum(minutes.values())
@@ -206,7 +210,7 @@ def increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[s
 
 
 def name_of(place: Place, shard: int) -> str:
-    """Return the id of the document of a place and shard."""
+    """Return a document's id: `site/path/day/shard`, or `site/dimension/value/day/shard`."""
     (site, dimension, value), day = place
     of = (site, *([dimension] if dimension else []), value)
     return "/".join((*of, f"{day:%Y%m%d}", str(shard)))
@@ -224,7 +228,7 @@ def _update(place: Place, counts: dict[str, int], stamp: Stamp, via: str | None)
     if value == WHOLE_SITE:
         # Only whole sites have a time of change: an index of all paths would cost much.
         change["$max"] = {"updated_at": now}
-    # By the id alone: a choice among the indexes costs the server more than the update.
+    # The hint spares the server a choice among the indexes, which costs more than the update.
     return UpdateOne(this, change, upsert=True, hint=[("_id", ASCENDING)])
 
 
@@ -241,7 +245,7 @@ class Group:
         self.places: Sequence[Place] = places_of(hit)
         self.minutes: Minutes = {}
         self.networks: set[str] = set()
-        # The time of each visitor; bots and feed readers are none.
+        # (visitor, time) of each view; bots and feed readers count no visitors.
         self.visits: list[tuple[str, datetime]] = []
 
 

@@ -47,7 +47,7 @@ class SpanQuery(PageQuery):
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        # The view looks the site's zone up: its dates are up to 14 hours from those of UTC.
+        # Without `tz`, only the route knows the zone; its midnights are up to 14 hours from UTC's.
         spans.check(self.start, self.end, self.by, self.tz)
         return self
 
@@ -66,7 +66,7 @@ class NameQuery(Input):
 
     @property
     def names(self) -> dict[Group, str]:
-        """Return the names by their groups."""
+        """Return the given names by group."""
         found: dict[Group, str | None] = {"path": self.path}
         found |= {dimension: getattr(self, dimension) for dimension in DIMENSIONS}
         return {group: name for group, name in found.items() if name is not None}
@@ -247,7 +247,7 @@ def columns_of(report: Report) -> list[str]:
 
 
 def _visitors(report: Report) -> str | None:
-    """Return the name of a report's count of visitors, who are visitors of a day of UTC."""
+    """Return the field of a report's visitors, who count by UTC day; None by hour or minute."""
     if report.by in _OF_DAYS and report.has_utc_days:
         return "visitors"
     return "visitor_days" if report.by in BY_DAYS else None

@@ -1,8 +1,8 @@
-"""Late names: their first hits count as `*other*`, and follow after the names' admission.
+"""Late names: hits before a name's admission count as `*other*`, and later move to the name.
 
-The log identifies the hits. Its hits of a name beyond the name's own counts are in `*other*`, and
-move over in one transaction. A repeat moves nothing. The visitors of `*other*` stay as long as it
-has hits: they may have read other pages of it.
+The log shows their number: its hits of a name beyond the name's own counts are in `*other*`. One
+transaction moves them, and a repeat moves nothing. The visitors of `*other*` stay as long as it has
+hits: they may have read its other pages.
 """
 
 import itertools
@@ -38,7 +38,7 @@ from chalicelib.analytics.settings import SiteAnalytics, kept_since
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.runtime import Runtime
 
-# Longer than a worker's transaction, its retries and the time between two clocks. After it, no
+# Longer than a worker's transaction, its retries and the skew of two clocks. After this time no
 # worker counts a hit of the name as `*other*` any more.
 GRACE = timedelta(seconds=90)
 _NAMES_AT_ONCE = 100
@@ -49,7 +49,10 @@ Cells = dict[CountedField, Counter[int]]
 
 
 class LateName(TypedDict):
-    """A name whose earlier hits have to follow; `_id` is `site/day/…/name`."""
+    """A name with earlier hits in `*other*`; `_id` is the id of its first shard (`name_of`).
+
+    `at`: the time of the last admission or attempt.
+    """
 
     _id: str
     site: str
@@ -89,9 +92,10 @@ def note_late(
 
 
 def follow(runtime: Runtime) -> int:
-    """Move the hits of late names, up to a run's bound; return the number of names.
+    """Move the hits of due late names, up to a run's bound of names; return the number of names.
 
-    A name with another early hit at the same moment waits, and so do the names of a site in a move.
+    A name waits for a later run if an early hit has changed its counts meanwhile, or if its site
+    has two logs during a move.
     """
     database, now = runtime.database, runtime.now()
     followed = 0
@@ -102,11 +106,11 @@ def follow(runtime: Runtime) -> int:
         if site is None or of.day < kept_since(site, now):
             _forget(database, of, names)
             continue
-        # Names that fail to follow now wait behind the others.
+        # A name that does not move in this run goes behind the other names.
         postponed = {"$set": {"at": now}}
         LATE.of(database).update_many(_ids(of, names), postponed)
         if not _sum(_rows(database, Place(Subject(of.site, of.dimension, OTHER), of.day))):
-            # No worker counts their hits as `*other*` any more.
+            # `*other*` is empty, and no worker adds hits of these names: nothing is left to move.
             _forget(database, of, names, since=now)
         elif len(logs) == 1:
             for first in range(0, len(names), _NAMES_AT_ONCE):
@@ -116,10 +120,10 @@ def follow(runtime: Runtime) -> int:
 
 
 def _find_due(runtime: Runtime, now: datetime) -> dict[_Of, dict[str, int]]:
-    """Return due names by their day, each with the last minute of its hits in `*other*`.
+    """Return due names by day, each with the last minute that may have hits in `*other*`.
 
-    A worker counts a hit after its time, so later hits count for the name itself. A busy name gets
-    more of them all the time, and no change of them matters.
+    A worker counts a hit after the hit's time, so all hits of later minutes count for the name.
+    A busy name gets such hits all the time; they do not disturb the move.
     """
     due: Any = LATE.of(runtime.database).find({"at": {"$lte": now - GRACE}}).sort("at", ASCENDING)
     groups: dict[_Of, dict[str, int]] = {}
@@ -133,7 +137,7 @@ def _find_due(runtime: Runtime, now: datetime) -> dict[_Of, dict[str, int]]:
 def _follow(
     runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Mapping[str, int]
 ) -> int:
-    """Move hits of some names of a day, given with their last minutes; return their number."""
+    """Move a day's names, with hits up to the last minute of each; return the number of names."""
     database = runtime.database
     places = {name: Place(Subject(of.site, of.dimension, name), of.day) for name in names}
     before = {name: _own(_rows(database, places[name]), last) for name, last in names.items()}
@@ -170,9 +174,9 @@ class _Late(NamedTuple):
 def _counts(
     database: Database[Document], log: Log, of: _Of, names: Mapping[str, int]
 ) -> dict[str, Cells]:
-    """Return the counted hits of names, each up to its last minute.
+    """Return the log's counted hits of each name up to its last minute, by field and minute.
 
-    Never all hits at once: a busy name may have a million a day.
+    The server groups the hits, or they come as a stream: a busy name may have a million a day.
     """
     found: dict[str, Cells] = {name: _empty() for name in names}
     stages = _stages(of, list(names))
@@ -218,7 +222,10 @@ def _stages(of: _Of, names: Sequence[str]) -> list[Document]:
 def _read(
     database: Database[Document], log: Log, span: Span, stages: Sequence[Document]
 ) -> Iterator[Any]:
-    """Yield what the stages make of hits; without uncounted hits, which a log may also have."""
+    """Yield the results of the stages for counted hits.
+
+    A log without transactions may also have uncounted hits; their receipts show them.
+    """
     found = log.aggregate(span, stages)
     if log.is_transactional:
         yield from found
@@ -231,7 +238,7 @@ def _read(
 def _move(
     database: Database[Document], layout: Layout, late: _Late, session: ClientSession
 ) -> bool:
-    """Move the log's hits beyond the name's counts; not if these have changed meanwhile."""
+    """Move a name's missing hits out of `*other*`; False if the name's counts have changed."""
     place, rows = late.place, _collection(late.place).of(database)
     mine = _rows(database, place, session)
     if _own(mine, late.last) != late.before:
@@ -267,7 +274,7 @@ def _own(rows: Iterable[Any], last: int) -> Cells:
 
 
 def _missing(counts: Cells, own: Cells) -> Cells:
-    """Return the hits beyond a name's own counts."""
+    """Return the positive differences of the log's counts and the name's own counts."""
     return {field: counts[field] - own[field] for field in _FIELDS}
 
 
@@ -282,7 +289,10 @@ def _cell_of(field: CountedField, minute: int) -> int:
 
 
 def _take(row: Any, missing: Cells, taken: dict[CountedField, Minutes]) -> dict[str, int]:
-    """Return the loss of a document of `*other*`: of each cell at most its count."""
+    """Return the `$inc` that takes missing hits out of a document of `*other*`.
+
+    A cell loses at most its count. The function moves the numbers from `missing` to `taken`.
+    """
     change: Counter[str] = Counter()
     for field, minute, number, parts in _cells(row):
         some = min(number, missing[field][minute])
@@ -309,7 +319,7 @@ def _cells(row: Any) -> Iterator[tuple[CountedField, int, int, tuple[str, ...]]]
 def _forget(
     database: Database[Document], of: _Of, names: Iterable[str], since: datetime | None = None
 ) -> None:
-    """Forget late names without hits to move; with `since`, unless noted again after it."""
+    """Delete late names; with `since`, not names that a worker has noted again after it."""
     noted: Document = {} if since is None else {"at": {"$lte": since}}
     LATE.of(database).delete_many({**_ids(of, names), **noted})
 

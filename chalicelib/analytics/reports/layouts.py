@@ -9,7 +9,7 @@ from chalicelib.database import Document
 
 
 class Layout(Protocol):
-    """The fields of one layout. A document may have counts in two layouts; both count."""
+    """The fields of one layout. A document may have counts in both layouts; readers sum them."""
 
     name: LayoutName
 
@@ -25,7 +25,7 @@ class Layout(Protocol):
         ...
 
     def projection(self, *, by_minute: bool) -> Document:
-        """Return the projection for `hits`."""
+        """Return the projection of the fields that `hits` reads."""
         ...
 
     def hits(self, row: Mapping[str, Any], *, by_minute: bool) -> Iterator[tuple[int, int]]:
@@ -37,7 +37,7 @@ class Layout(Protocol):
         ...
 
     def rewritten(self) -> Document:
-        """Return the fields for `$set`, from the minutes in `cells`, an array of {at, hits}."""
+        """Return the `$set` that makes this layout of the field `cells`, an array of {at, hits}."""
         ...
 
 
@@ -76,7 +76,7 @@ class FlatLayout:
             yield int(minute), hits
 
     def fields(self) -> tuple[str, ...]:
-        """Return the one map."""
+        """Return `minutes`, the only top-level field."""
         return ("minutes",)
 
     def rewritten(self) -> Document:
@@ -131,7 +131,7 @@ class HierarchicalLayout:
         return {"$reduce": {"input": of_hours, "initialValue": [], "in": joined}}
 
     def projection(self, *, by_minute: bool) -> Document:
-        """Return the projection of the hours, with `by_minute` of their minutes too."""
+        """Return the projection of the hits of hours; with `by_minute`, of their minutes too."""
         return {"hours": 1} if by_minute else {f"hours.{hour}.hits": 1 for hour in HOURS}
 
     def hits(self, row: Mapping[str, Any], *, by_minute: bool) -> Iterator[tuple[int, int]]:
@@ -145,13 +145,13 @@ class HierarchicalLayout:
                 yield start, counted.get("hits", 0)
 
     def fields(self) -> tuple[str, ...]:
-        """Return the one map."""
+        """Return `hours`, the only top-level field."""
         return ("hours",)
 
     def rewritten(self) -> Document:
         """Return the map of hours with minutes.
 
-        After a removal, the hits of an hour may be negative: the sum of all shards is right.
+        After a removal, a shard may have negative hits in an hour; the sum of all shards is right.
         """
         hours = [{"k": str(hour), "v": _hour(hour)} for hour in HOURS]
         used = {"$filter": {"input": hours, "as": "hour", "cond": {"$ne": ["$$hour.v.m", {}]}}}

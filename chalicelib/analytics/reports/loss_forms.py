@@ -34,7 +34,7 @@ class LossesQuery(Input):
 
     @property
     def span(self) -> tuple[datetime, datetime]:
-        """Return the span's instants."""
+        """Return the span's start and its exclusive end; a date is its midnight in UTC."""
         start, end = (
             each if isinstance(each, datetime) else datetime.combine(each, time(), UTC)
             for each in (self.start, self.end)

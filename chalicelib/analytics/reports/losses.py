@@ -1,7 +1,7 @@
-"""Losses of reports: faults of beacons, and hits whose page or source has no name of its own.
+"""Losses of reports: faults of beacons, and hits that count as `*other*`.
 
-Both count beside the hits, so that a publisher sees them with their causes. Faults of a beacon
-count once, by a receipt, however often the beacon comes.
+Reports count losses by cause, for the publisher. A receipt makes the faults of a beacon count once,
+however often the beacon comes.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject, name_of
 from chalicelib.database import Document
 
-# No id of a hit has this character: a beacon has the id of its first hit.
+# A beacon has the id of its first hit. No hit's id has this mark, so their receipts differ.
 _MARK = "~"
 _COUNTED = ("hits", "bots", "feeds")
 _FIELDS = ("day", "path", "dimension", "value", "dropped", "causes", *_COUNTED)
@@ -61,7 +61,7 @@ def rows_of(messages: Sequence[Hits], oldest: datetime) -> list[DroppedRow]:
 def count(
     database: Database[Document], session: ClientSession, dropped: Sequence[DroppedRow], shard: int
 ) -> None:
-    """Add the faults that this worker has claimed and no worker has counted to their days."""
+    """Add claimed faults to their days, in the caller's transaction; skip counted faults."""
     fresh = receipts.settle(database, session, dropped)
     updates = [_update(row, shard) for row in dropped if row["_id"] in fresh]
     if updates:
@@ -78,7 +78,7 @@ def _update(row: DroppedRow, shard: int) -> UpdateOne:
 
 
 def read(database: Database[Document], site: str, start: datetime, end: datetime) -> list[Loss]:
-    """Return the losses of a span's days (UTC), by day, without days free of loss."""
+    """Return the losses of each UTC day of a span, the earliest first; skip days without losses."""
     days = {"$gte": day_of(start), "$lt": end}
     fields = {"_id": 0, **dict.fromkeys(_FIELDS, 1)}
     of_pages = {"site": site, "path": {"$in": [WHOLE_SITE, OTHER]}, "day": days}

@@ -27,9 +27,9 @@ def change(runtime: Runtime, site: SiteAnalytics, layout: LayoutName) -> None:
 def rewrite(runtime: Runtime) -> int:
     """Rewrite days of other layouts, up to a run's bound; return the number of rewritten documents.
 
-    An update is one write of one document, so a simultaneous hit comes before or after it, in
-    either layout. A walk over the days that has rewritten something starts again: it finds late
-    counts of workers in the old layout.
+    An update changes one document atomically, so a simultaneous hit comes before or after it, in
+    either layout. A walk that has rewritten something starts again from the first day: workers may
+    have added late counts in the old layout.
     """
     room, has_time, rewritten = runtime.bounds.analytics.rewritten_in_a_run, deadlines.share(0.5), 0
     for site in list(SITES.of(runtime.database).find({"layout_changed": {"$exists": True}})):
@@ -42,7 +42,7 @@ def rewrite(runtime: Runtime) -> int:
 def _rewrite_site(
     runtime: Runtime, site: SiteAnalytics, room: int, has_time: Callable[[], bool]
 ) -> int:
-    """Walk on over a site's days; return the number of rewritten documents."""
+    """Continue the walk over a site's days; return the number of rewritten documents."""
     days, done = DAYS.of(runtime.database), 0
     walk = site.get("rewriting") or Rewriting(day=_FIRST, found=False)
     while following := days.find_one(
@@ -53,7 +53,7 @@ def _rewrite_site(
         day = following["day"]
         changed = _rewrite_day(runtime, site, day, room - done)
         done += changed
-        # With the room all taken, the day may have more.
+        # Without room left, the day may have more documents: the walk stays before it.
         walk = {"day": walk["day"] if done == room else day, "found": walk["found"] or changed > 0}
         _set(runtime, site, {"$set": {"rewriting": walk}})
     over = {} if walk["found"] else {"layout_changed": ""}
@@ -75,10 +75,10 @@ def _rewrite_day(runtime: Runtime, site: SiteAnalytics, day: datetime, room: int
     ]
     where = {"site": site["_id"], "day": day, "$or": [{each: {"$exists": True}} for each in fields]}
     keys = dict.fromkeys(("site", "path", "dimension", "value", "day"), 1)
-    # The indexes of the two collections: by the site and the day, or by the dimension in between.
+    # Each filter fits its collection's index: (site, day), or (site, dimension, day).
     for collection, index in ((DAYS, {}), (SOURCES, {"dimension": {"$in": list(DIMENSIONS)}})):
         rows: Any = collection.of(runtime.database)
-        # To the server, a limit of 0 is none.
+        # The server reads a limit of 0 as no limit.
         found = rows.find({**where, **index}, keys).limit(room - done) if done < room else ()
         for row in found:
             done += rows.update_one(row, _update(own.name)).modified_count
@@ -88,7 +88,7 @@ def _rewrite_day(runtime: Runtime, site: SiteAnalytics, day: datetime, room: int
 def _update(layout: LayoutName) -> list[Document]:
     """Return the update of a document that puts all minutes into one layout."""
     joined = {"$concatArrays": [each.cells(by_minute=True) for each in LAYOUTS.values()]}
-    # A minute may be in both.
+    # Both layouts may have hits of one minute.
     summed = {
         "$map": {
             "input": {"$setUnion": [{"$map": {"input": joined, "in": "$$this.at"}}]},

@@ -1,7 +1,7 @@
-"""The names of a day's reports: each page and source with a row of its own.
+"""The names of a day's reports: pages and sources with rows of their own.
 
-The transaction that admits a name also counts it. A name with a document in the reports needs no
-more admission. `admission` decides. A batch of names known to the container needs no read.
+`admission` decides on each name without a document in the day's reports. The transaction that
+admits a name also counts it. If the container remembers all names of a batch, it reads nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,17 +26,17 @@ from chalicelib.runtime import Runtime
 _ALWAYS = (WHOLE_SITE, OTHER)
 # Plaza's own words and the codes of countries: their number is bounded.
 _CLOSED: tuple[Dimension, ...] = ("device", "country")
-# Longer than any bound of a network's names.
+# More than any bound on the votes of a network.
 _MOST_VOTES = 1_000
-# From the beginning of the day; later hits have no salt, and so no network.
+# From the start of the day. The salt is gone by then, so later hits have no network.
 _VOTES_KEPT = timedelta(days=4)
 
 
 class NameCount(TypedDict):
-    """The numbers of a site's names on a day: `_id` is `site/day/path`, or the dimension.
+    """A site's numbers of names on a day; `_id` is `site/day/path` or `site/day/<dimension>`.
 
-    known: names known before. names: other names. one: other names with one network.
-    refused: hits of the day count as `*other*`.
+    known: known names. names: other names. one: other names with a single vote.
+    refused: the day has refused a name, so hits count as `*other*`.
     """
 
     _id: str
@@ -48,9 +48,9 @@ class NameCount(TypedDict):
 
 
 class NetworkVotes(TypedDict):
-    """The names that a network has vouched for on a day, as digests; `_id` is `site/day/…/network`.
+    """A network's votes on a day, as digests of names; `_id` is `site/day/…/network`.
 
-    `network` is a digest with the day's salt. Hits do not have it.
+    `network` is a digest with the day's salt. No stored hit has it.
     """
 
     _id: str
@@ -59,7 +59,7 @@ class NetworkVotes(TypedDict):
     votes: Annotated[list[int], AtMost(_MOST_VOTES)]
 
 
-# Longer than hits of the day may come.
+# A count expires after the last hits of its day can come.
 NAME_COUNTS = Collection(
     "hit.names",
     NameCount,
@@ -90,7 +90,7 @@ class Day(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the id of its count."""
+        """Return the id of the day's `NameCount`."""
         return f"{self.site}/{self.day:%Y%m%d}/{self.dimension or 'path'}"
 
 
@@ -105,8 +105,8 @@ class Pages(Protocol):
 class Names(NamedTuple):
     """The names of a batch after the admission.
 
-    places: these count by themselves.
-    via: the grounds of the new names. causes: the causes of the refused names.
+    places: names that count in rows of their own.
+    via: the ground of each new name. causes: the cause of each refusal.
     """
 
     places: set[Place]
@@ -115,7 +115,7 @@ class Names(NamedTuple):
 
 
 class NameBook:
-    """Admits names; one for each container, with the names of most hits of a busy site."""
+    """Admits names; one for each container, which remembers counted names to save reads."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
@@ -132,7 +132,10 @@ class NameBook:
         self._counted.update(places)
 
     def find_known(self, hits: Iterable[StoredHit]) -> set[Place]:
-        """Return the places of hits that need no vote, outside of any transaction."""
+        """Return the places that need no vote: pages, and yesterday's most read names.
+
+        Skips places that the container remembers. Reads outside of any transaction.
+        """
         new = {place for place in _find_places(hits) if not self._is_counted(place)}
         if not new:
             return set()
@@ -213,7 +216,7 @@ class NameBook:
 
 
 def _find_places(hits: Iterable[StoredHit]) -> Iterator[Place]:
-    """Yield the places of hits whose names strangers may choose, each once."""
+    """Yield each path, referrer and campaign of hits once: a stranger may choose their names."""
     paths: set[tuple[str, int, str]] = set()
     sources: set[tuple[str, int, Dimension, str]] = set()
     for hit in hits:
@@ -280,7 +283,7 @@ def _votes(
 
 
 def _counting(day: Day, before: Tally, tally: Tally, *, is_refused: bool) -> UpdateOne:
-    """Return the write of a day's count; two batches with votes at once conflict in it."""
+    """Return the update of a day's count; simultaneous batches with votes conflict in it."""
     added = {
         name: getattr(tally, name) - getattr(before, name) for name in ("names", "one", "known")
     }

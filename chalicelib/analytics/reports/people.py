@@ -21,14 +21,14 @@ from chalicelib.database.validators import AtMost
 
 # From the beginning of the day; hits more than two days late have no visitor.
 KEPT = timedelta(days=4)
-# The age of a visitor's last time after which a hit renews it.
+# A repeated read renews a visitor's last time only after this time, to save writes.
 RENEWED_AFTER = timedelta(seconds=30)
-# Subjects of one visitor in a day. Pages beyond them count their hits, and no visitor.
+# The most subjects of a visitor on a day; further subjects count the hits and no visitor.
 MAX_SUBJECTS = 500
-# Exists if a visitor has MAX_SUBJECTS.
+# This field exists only if a visitor has MAX_SUBJECTS.
 _LAST_SEEN = f"seen.{MAX_SUBJECTS - 1}"
 _DIGEST_BYTES = 6
-# Far fewer than a command holds.
+# The ids in one command, far below its limit of bytes.
 _FOLLOWED_AT_ONCE = 10_000
 
 
@@ -90,8 +90,8 @@ class Visitors:
     ) -> tuple[list[tuple[Place, datetime]], dict[str, Noted]]:
         """Note visitors in the caller's transaction.
 
-        Returns the places with a new visitor, each with the time, and the notes by visitor. A
-        visitor's last time changes after RENEWED_AFTER.
+        Returns a (place, time) for each new visitor of a place, and the notes by visitor for
+        `remember`. A page that a visitor reads again within RENEWED_AFTER writes nothing.
         """
         met = self._met(groups)
         if not met:
@@ -145,7 +145,7 @@ def follow(
     place: Place,
     first: Mapping[str, datetime],
 ) -> Minutes:
-    """Note visitors of a place, given with their first times; return the new visitors' minutes."""
+    """Note visitors of a place by their first times; return the number of new ones by minute."""
     key, rows = digest(place.subject), VISITORS.of(database)
     whose = f"{place.subject.site}:{place.day:%Y%m%d}:"
     lacking = {"seen": {"$ne": key}, _LAST_SEEN: {"$exists": False}}
@@ -165,7 +165,7 @@ def follow(
 
 
 def _noting(name: str, met: BatchVisitor, keys: Sequence[int]) -> UpdateOne:
-    """Return the write of a visitor; no other transaction changes them before this ends."""
+    """Return the write of a visitor; simultaneous transactions of one visitor conflict in it."""
     pushed = {"$push": {"seen": {"$each": keys}}} if keys else {}
     fixed = {"site": met.site, "day": met.day}
     change = {"$max": {"last": met.last}, "$setOnInsert": fixed, **pushed}
@@ -174,7 +174,7 @@ def _noting(name: str, met: BatchVisitor, keys: Sequence[int]) -> UpdateOne:
 
 @lru_cache(maxsize=50_000)
 def digest(subject: Subject) -> int:
-    """Return a number that identifies a subject within its site."""
+    """Return a number of 48 bits that identifies a subject within its site."""
     text = f"{subject.dimension or ''}\0{subject.value}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=_DIGEST_BYTES).digest())
 
@@ -199,7 +199,7 @@ class Now(NamedTuple):
 def look_now(database: Database[Document], logs: Sequence[Log], site: str, now: datetime) -> Now:
     """Return the visitors and views of a site in the last five minutes."""
     since = now - LATELY
-    # Up to and with a hit of this millisecond.
+    # The end is exclusive: one millisecond more includes the hits of `now`.
     span = Span(site, since, now + timedelta(milliseconds=1))
     hits = _name_paths(database, span, _hits(logs, span))
     most = sorted(hits.items(), key=lambda item: (-item[1], item[0]))[:MAX_PATHS]
@@ -207,9 +207,10 @@ def look_now(database: Database[Document], logs: Sequence[Log], site: str, now: 
 
 
 def _name_paths(database: Database[Document], span: Span, hits: Counter[str]) -> Counter[str]:
-    """Return the views of the most viewed paths with names in reports; all others as `*other*`.
+    """Return the views of paths with rows in reports; all other views as `*other*`.
 
-    Otherwise a stranger's made-up paths would push out real pages.
+    Otherwise a stranger's invented paths would push out real pages. The function looks up only the
+    1,000 most viewed paths.
     """
     most = [path for path, _ in hits.most_common(_LOOKED_AT)]
     days = sorted({day_of(span.start), day_of(span.end)})

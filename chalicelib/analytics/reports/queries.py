@@ -1,9 +1,9 @@
-"""Reports read pre-aggregated documents alone, in the reader's time zone.
+"""Reports from pre-aggregated documents alone, in the reader's time zone.
 
-Whole days in UTC are read from the documents' sums. Other zones' days are summed from hours, or
-from minutes where a zone's offset is no whole number of hours: so a zone is a question and not a
-setting, and changing it rewrites nothing. The database gets the edges of periods, and no zone: its
-list of zones is of another version than Python's.
+A report by whole UTC days reads the documents' totals. For days of another zone, queries sum hours,
+or minutes where the offset is no whole number of hours. So each query may have another zone, and no
+write depends on a zone. The database receives the edges of periods and no zone, since its list of
+zones has another version than Python's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def read(
         {"$match": _match(report, after)},
         *([] if report.is_by_days else _cells(report)),
         {"$group": {"_id": _key(report), **sums}},
-        # A document of a day may have losses alone.
+        # A document may have losses and no counts.
         {"$match": {"$or": [{name: {"$ne": 0}} for name in COUNTED_FIELDS]}},
         *([{"$match": {"_id": {"$gt": _position(after)}}}] if after else []),
         {"$sort": {"_id": 1}},
@@ -70,7 +70,7 @@ def _match(report: Report, after: Sequence[Any] | None) -> Document:
 
 
 def _cells(report: Report) -> list[Document]:
-    """Return the stages that make a document of each part of a day with counts."""
+    """Return the stages that split a day's document into one for each minute, hour or quarter."""
     hits = [layout.cells(by_minute=report.needs_minutes) for layout in LAYOUTS.values()]
     parts: Document = {name: f"$$quarter.v.{name}" for name in _PARTS}
     at_quarter = {"$multiply": [{"$toInt": "$$quarter.k"}, QUARTER_MINUTES]}
@@ -117,7 +117,7 @@ def _row(found: Mapping[str, Any]) -> Row:
 
 
 def page_counts(database: Database[Document], site: str, paths: Sequence[str]) -> dict[str, int]:
-    """Return all hits of each of a site's paths; 0 for an unread path."""
+    """Return the hits of each path over all days; 0 for an unread path."""
     # Up to 0.3.0, paths had `%`, `?` and `#` decoded.
     names = {unquote(path): path for path in paths} | {path: path for path in paths}
     pipeline = [

@@ -22,7 +22,7 @@ from chalicelib.analytics.reports.days import (
 from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.database import Document
 
-# The counts of a subject: by field, and within the day as `minute 754` and `bots 3`.
+# A subject's counts: by field, by minute as `minute 754`, and by quarter hour as `bots 3`.
 Counts = dict[Subject, Counter[str]]
 
 

@@ -22,7 +22,7 @@ _COUNTED = ("hits", "bots", "feeds", "hours", "minutes", "quarters")
 def remove_source(
     database: Database[Document], logs: Sequence[Log], site: str, dimension: Dimension, value: str
 ) -> None:
-    """Delete a source's days, each after the log's hits of the day have forgotten the source.
+    """Delete a source's reports day by day; first the logs remove the source from the day's hits.
 
     The hits stay in the reports of pages and of the site. Raises LogCannotForget before any write.
     """
@@ -73,7 +73,7 @@ def remove_path(
 
 
 def _check_forget(logs: Sequence[Log], field: str) -> None:
-    """Raise LogCannotForget: during a move, a site has a log of either kind."""
+    """Raise LogCannotForget unless all logs can; during a move, a site may have one that cannot."""
     if not all(log.can_forget for log in logs):
         raise LogCannotForget(field)
 

@@ -1,4 +1,4 @@
-"""A reader's report, and the shape of its rows."""
+"""The parameters of a report, and the shape of its rows."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class Report:
-    """A reader's wish: a site's rows from `start` on and before `end`, in a time zone."""
+    """The parameters of a report: a site's rows from `start` on and before `end`, in a zone."""
 
     site: str
     start: datetime
@@ -35,7 +35,7 @@ class Report:
     tz: str = "UTC"
     path: str | None = None
     group: Group | None = None
-    # One source of the group; a page is `path`.
+    # The only source of the report, in its group; the only page is `path`.
     value: str | None = None
 
     @property
@@ -51,12 +51,12 @@ class Report:
 
     @cached_property
     def edges(self) -> list[datetime]:
-        """The starts of its periods in UTC, of hours or longer."""
+        """Return the starts of the periods in UTC; a report by minute has no edges."""
         return time_zones.edges(self.by, self.start, self.end, self.tz)
 
     @property
     def has_utc_days(self) -> bool:
-        """Return whether its days are days of UTC, by which visitors are known."""
+        """Return whether all periods start at midnight in UTC; visitors count by the UTC day."""
         return all(edge == day_of(edge) for edge in self.edges)
 
     @property

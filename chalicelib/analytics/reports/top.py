@@ -63,7 +63,7 @@ class Tops:
 
 
 def _aggregate(rows: Any, field: str, missing: list[_Of], most: int) -> dict[_Of, frozenset[str]]:
-    """Return the names with the most visitors: one reader can make any number of hits."""
+    """Return the `most` names of each day by visitors: one reader can make any number of hits."""
     key = {"site": "$site", "day": "$day", "dimension": "$dimension"}
     pipeline: list[Document] = [
         {"$match": {"$or": [_filter(of) for of in missing]}},

@@ -1,7 +1,7 @@
 """Days and longer periods of a time zone, summed from hours of UTC days, or from minutes.
 
-For one path, or a site's whole. The sums run here: the server takes three times as long to take
-the documents apart.
+For one path, or a whole site. Python computes the sums: the server takes three times as long to
+take the documents apart.
 """
 
 import bisect
@@ -85,7 +85,7 @@ class _Periods:
         self._known: dict[datetime, list[int]] = {}
 
     def __call__(self, day: datetime) -> list[int]:
-        """Return the number of the period of each `step` minutes of a UTC day."""
+        """Return the period number of each `step` minutes of a UTC day; -1 outside the report."""
         found = self._known.get(day)
         if found is None:
             first = _minute(day)

@@ -1,4 +1,4 @@
-"""Making a day's sessions from the log: hits of a visitor without a pause of 30 minutes.
+"""Sessions of a day from the log: a visitor's hits without a pause of 30 minutes.
 
 Hits come late and out of order, so no session grows hit by hit. Each time a day is due, this
 module makes all its sessions again, by `$setWindowFields`, and deletes outdated sessions.
@@ -35,14 +35,15 @@ _REMOVED_AT_ONCE = 5_000
 # One aggregate makes a whole day's sessions: those of a million hits took 51 s on a busy machine,
 # and their sums 200 s. Other operations may take 20 s, and the schedule's function 900 s.
 DAY_TIMEOUT_SECONDS = 600
-# A day that takes longer would use up most of each run: it is tried again after this time.
+# A day beyond the time-out would use up most of each run, so it waits this long.
 _LARGE_PAUSE = timedelta(hours=6)
 
 
 def make(database: Database[Document], log: Log, span: Span, making: str) -> None:
     """Make a site's sessions of a day from its hits in the span.
 
-    No other run makes the same day meanwhile. `making` is a new id.
+    The caller holds the lease of the day. `making` is a new id: the function deletes the day's
+    sessions with any other id.
     """
     day = span.start
     for _ in log.aggregate(span, _stages(span.site, day, making)):
@@ -52,7 +53,7 @@ def make(database: Database[Document], log: Log, span: Span, making: str) -> Non
 
 
 def _stages(site: str, day: datetime, making: str) -> list[Document]:
-    # Two hits of one instant have an order too.
+    # The id orders hits of one instant.
     order = {"ts": 1, "_id": 1}
     visitor = {"partitionBy": "$visitor", "sortBy": order}
     previous = {"$shift": {"output": "$ts", "by": -1}}
@@ -106,17 +107,18 @@ def _milliseconds(span: timedelta) -> int:
 
 # A site's day is due after a change of its past hours.
 
-# The time that each run reads again: longer than any batch and any run.
+# Each run reads this much time again: a worker commits after its stamp, but sooner than this.
 OVERLAP = timedelta(minutes=10)
 LEASE = LONGEST_RUN + timedelta(minutes=1)
 _EVERYTHING = "days"
 
 
 class Due(TypedDict):
-    """A day of a site, `_id` is `site/day`; `hits` is the number of hits in its sessions.
+    """A day with sessions to make; `_id` is `site/day`.
 
-    The document `days` has the time up to which a run has read the reports, and `site/*` the lease
-    of the run that makes a day of the site now.
+    `until` and `hits`: the end of the hours in its sessions, and their number of hits in reports.
+    Two documents differ. In `days`, `until` is the time from which the next run reads changes.
+    `site/*` has the lease of the run that makes a day of the site.
     """
 
     _id: str
@@ -138,8 +140,8 @@ class _Day(NamedTuple):
 def make_due(runtime: Runtime) -> dict[str, int]:
     """Make the sessions of days with changes in past hours; return the number of days.
 
-    An hour is past 30 minutes after its end. A day that the log has lost keeps its sessions. Two
-    runs at once share the sites. A day that fails keeps no other from its sessions.
+    An hour is past 30 minutes after its end. If the log has lost a day, its sessions stay. Two
+    simultaneous runs share the sites. If a day fails, the run continues with the other days.
     """
     _note_changes(runtime.database, runtime.now())
     rows = DUE.of(runtime.database).find({"site": {"$exists": True}})
@@ -150,9 +152,9 @@ def make_due(runtime: Runtime) -> dict[str, int]:
 
 
 def remove_old(runtime: Runtime) -> int:
-    """Remove sessions of days whose hits are gone, which no run makes again; return how many.
+    """Delete the sessions of days without raw hits; return the number of sessions.
 
-    Reports are of their periods, which stay. The next run goes on where the time ends.
+    Reports read sums by period, which stay. A run stops after half its time; the next continues.
     """
     rows, has_time, removed = SESSIONS.of(runtime.database), deadlines.share(0.5), 0
     for site in settings.SITES.of(runtime.database).find():
@@ -188,7 +190,10 @@ def _find_changes(database: Database[Document], since: datetime) -> Iterator[_Da
 
 
 def _make(runtime: Runtime, due: Due) -> bool:
-    """Make a due day that no other run holds; return whether it was made."""
+    """Make a due day that no other run holds; return whether its state has changed.
+
+    A day beyond the time-out waits for _LARGE_PAUSE.
+    """
     database, now = runtime.database, runtime.now()
     site, day = due["site"], due["day"]
     until = min(start_of("hour", now - PAUSE), day + DAY)
@@ -198,7 +203,7 @@ def _make(runtime: Runtime, due: Due) -> bool:
         if is_over:
             DUE.of(database).delete_one({"_id": due["_id"], "hits": hits, "until": until})
         return False
-    # The days of a site share weeks, months and years.
+    # One lease for all days of a site: they share weeks, months and years.
     if until <= day or not _lease(database, _lease_of(site), now, is_made=True):
         return False
     try:
@@ -212,7 +217,10 @@ def _make(runtime: Runtime, due: Due) -> bool:
 
 
 def _make_leased(runtime: Runtime, due: Due, until: datetime, hits: int) -> bool:
-    """Make the past hours of a leased day, with so many hits; return False for a site in a move."""
+    """Make the past hours of a leased day; return False for a site in a move.
+
+    `hits`: the number in the reports. If the log has lost the day, note it as made.
+    """
     database, now = runtime.database, runtime.now()
     site, day = due["site"], due["day"]
     found = settings.find(database, site)
@@ -244,7 +252,10 @@ def _lease_of(site: str) -> str:
 def _lease(
     database: Database[Document], row_id: str, now: datetime, *, is_made: bool = False
 ) -> bool:
-    """Take a row that no other run holds; `is_made`: a missing row is made."""
+    """Lease a row; return False if another run holds it.
+
+    `is_made`: insert a missing row. Without it, a missing row is False.
+    """
     free = {"_id": row_id, "leased_until": {"$not": {"$gt": now}}}
     leased = {"$set": {"leased_until": now + LEASE}}
     try:

@@ -46,7 +46,7 @@ class PageCount(TypedDict):
 
 
 class StoredPeriod(TypedDict):
-    """A period of a site, or of one user on it; readers make means from its sums."""
+    """The sums of a period, for a site or one of its users; readers compute the means."""
 
     _id: str
     site: str
@@ -114,7 +114,7 @@ def end_of(level: Level, start: datetime) -> datetime:
 
 @dataclass(frozen=True)
 class SessionReport:
-    """A reader's wish: a site's periods within a span of time, by user or not."""
+    """The parameters of a report: the periods of a site that start in a span, by user or not."""
 
     site: str
     start: datetime

@@ -36,7 +36,7 @@ _BELOW: Final[dict[Level, Level]] = {
     "month": "day",
     "year": "month",
 }
-# Users whose periods are in memory at once.
+# The most users with periods in memory at once.
 _USERS_AT_ONCE = 200
 _ROWS_AT_ONCE = 1_000
 
@@ -53,14 +53,14 @@ class _Sums:
     exits: Counter[str] = field(default_factory=Counter)
 
 
-# By user, None for the whole site, and by period.
+# By (user, period); None for the user: the whole site.
 _Made = dict[tuple[str | None, datetime], _Sums]
 
 
 def roll_up(database: Database[Document], site: str, day: datetime) -> None:
     """Make the hours of a site's day from its sessions, and longer periods from shorter periods.
 
-    Users have their turn in parts: a site may have any number of them.
+    Users come in parts of a bounded size: a site may have any number of users.
     """
     _roll_up(database, _Part(site, day, None), _of_sessions(database, site, day, by_user=False))
     seen: set[str] = set()
@@ -99,9 +99,9 @@ def _roll_up(database: Database[Document], part: _Part, rows: Iterable[Any]) -> 
 
 
 def _take_off(database: Database[Document], part: _Part) -> None:
-    """Take a day off the periods of users who have no session on it any more.
+    """Take a day off the periods of users without sessions on the day any more.
 
-    Its own sums go last: a run after a crash finds the users by them.
+    The sums of the day itself go last: after a crash, the next run finds the users by these sums.
     """
     for level, below in _BELOW.items():
         if level != "day":
@@ -127,10 +127,10 @@ def _make_of_shorter(
 def _of_sessions(
     database: Database[Document], site: str, day: datetime, *, by_user: bool
 ) -> Iterator[Any]:
-    """Yield sums of a day's sessions by hour, and the most frequent entries and exits of each.
+    """Yield the rows of each hour of a day: sums, most frequent entries, most frequent exits.
 
-    With `by_user`, of each user, one user after another. The server cuts the pages: a stranger
-    may send any number of paths.
+    With `by_user`, yield rows of each user and hour, by user. The server returns at most MAX_PAGES
+    pages: a stranger may send any number of paths.
     """
     whose: Document = {"user": {"$exists": True}} if by_user else {}
     period: Document = {"$dateTrunc": {"date": "$started", "unit": "hour"}}
@@ -159,7 +159,7 @@ def _of_sessions(
 
 
 def _most_frequent(pages: str, of: Document, *, by_user: bool) -> list[Document]:
-    """Return the steps that give each period, and user, its most frequent pages."""
+    """Return the stages for the most frequent pages of each period; `by_user`: of each user too."""
     whole: Document = {"period": "$_id.period", **({"user": "$_id.user"} if by_user else {})}
     frequent = {
         "n": MAX_PAGES,
@@ -173,7 +173,7 @@ def _most_frequent(pages: str, of: Document, *, by_user: bool) -> list[Document]
 
 
 def _by_users(rows: Iterable[Any]) -> Iterator[tuple[list[str], list[Any]]]:
-    """Yield parts of rows sorted by user: (users, all their rows)."""
+    """Yield (users, all their rows), in parts of bounded size, from rows in the order of users."""
     users: list[str] = []
     part: list[Any] = []
     for user, mine in itertools.groupby(rows, key=itemgetter("user")):

@@ -18,7 +18,7 @@ _COUNTRY = re.compile("[A-Z]{2}")
 _NOWHERE = {"XX", "T1"}
 # In the order of preference: CloudFront's, Cloudflare's.
 COUNTRY_HEADERS = ("cloudfront-viewer-country", "cf-ipcountry")
-# The deployment's own CDN adds it to calls whose country it has found; its value is a secret.
+# The deployment's own CDN adds this header, with a secret value, if it has found the country.
 COUNTRY_PROOF_HEADER = "x-plaza-cdn-country"
 
 
@@ -53,10 +53,10 @@ def country_of(headers: Mapping[str, str], proof: SecretStr | None) -> str | Non
 
 
 def _are_equal(given: str, secret: str) -> bool:
-    """Compare in a time that tells nothing of the secret."""
+    """Compare in a time that does not depend on the secret's characters."""
     return hmac.compare_digest(given.encode(), secret.encode())
 
 
 def objects(headers: Mapping[str, str]) -> bool:
-    """Return whether a browser objects: by Global Privacy Control or Do Not Track."""
+    """Return whether a browser objects to analytics, by Global Privacy Control or Do Not Track."""
     return "1" in (headers.get("sec-gpc"), headers.get("dnt"))

@@ -30,7 +30,7 @@ def clean(address: str) -> str:
     raw = address.partition("#")[0].partition("?")[0]
     if not (raw.isascii() and raw.isprintable()) or "%" in raw:
         raw = _decode(raw)
-    # A browser resolves them before its request.
+    # A browser resolves dot segments before its request.
     if any(segment in _DOT_SEGMENTS for segment in raw.split("/")):
         raise ValueError("a path must not have the segments . and ..")
     path = raw.rstrip("/") or "/"
@@ -48,7 +48,7 @@ def find(address: str) -> str | None:
 
 
 def replace_surrogates(text: str) -> str:
-    """Return a text with U+FFFD in the place of half characters, as browsers do in URLs."""
+    """Return a text with U+FFFD for each lone surrogate, as browsers do in URLs."""
     return _LONE_SURROGATES.sub("\ufffd", text)
 
 
@@ -62,7 +62,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _check_name(name: str) -> str:
-    """Return the stored form of a report's path; no stored path ends with a slash."""
+    """Return the stored form of a report's path: in NFC, and but for `/` without a last slash.
+
+    Raises ValueError for a path without a first slash.
+    """
     if name == OTHER:
         return name
     if not name.startswith("/"):

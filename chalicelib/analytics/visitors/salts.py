@@ -1,4 +1,4 @@
-"""Daily salts: with its salt, an address and a user agent make a visitor of the day.
+"""Daily salts: a day's salt turns an address and a user agent into a visitor of the day.
 
 After a salt's deletion, no data can link one day's visitors with the next day's, or with an
 address.

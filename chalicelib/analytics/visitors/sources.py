@@ -51,7 +51,7 @@ def _word(text: str) -> str:
 
 
 def origin_of(address: str | None) -> str | None:
-    """Return the origin of a web address, in the form of a browser's Origin header."""
+    """Return a web address's origin, as in a browser's Origin header; None for other addresses."""
     try:
         parts = urlsplit(address or "")
     except ValueError:

@@ -1,8 +1,8 @@
 """Blobs in GridFS: chunks of 256 KiB in MongoDB, read by their numbers.
 
-Plaza does not use the driver's own bucket. That names a file after all its chunks, so a killed
-upload leaves chunks that no query can name; and its stream reads everything after a range. Files
-and chunks follow the specification of GridFS, so that every tool reads them.
+Plaza does not use the driver's own bucket. The driver stores a file's document after its chunks, so
+a killed upload leaves chunks without a known file; and its stream reads past the end of a range.
+Files and chunks follow the specification of GridFS, so that every tool reads them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ from chalicelib.assets.shapes import CHUNKS, FILES, Chunk, File, StoreName
 from chalicelib.database import Document, insert_missing
 
 CHUNK_BYTES = 262_144
-# 4,194,304 bytes are 5,592,408 as base64; an event or an answer has at most 6,291,556.
+# Lambda's events and answers have at most 6,291,556 bytes; a part in base64 has 5,592,408.
 PART_BYTES = 16 * CHUNK_BYTES
 MAX_BYTES = 64 * 1024 * 1024
 
@@ -98,7 +98,7 @@ class GridFsBlobs:
         return wanted
 
     def is_checked(self, length: int) -> bool:
-        """Return True: it is small enough."""
+        """Return True: every blob of this store is small enough to read again."""
         del length
         return True
 
@@ -113,5 +113,5 @@ class GridFsBlobs:
         self._files.delete_one({"_id": blob})
 
     def names(self) -> Iterator[str]:
-        """Yield the files."""
+        """Yield the ids of the finished blobs, sorted."""
         return (each["_id"] for each in self._files.find({}, {"_id": 1}).sort("_id"))

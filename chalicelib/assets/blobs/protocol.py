@@ -1,4 +1,4 @@
-"""The contract of a store of blobs, and copying, hashing and writing by it."""
+"""The contract of a store of blobs, and functions on any store: lengths, pieces, writes."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ class PartAddress(NamedTuple):
 
 
 class Blobs(Protocol):
-    """A store of blobs. Every call may be repeated, and repairs what a crash has left.
+    """A store of blobs. A repeated call is safe, and repairs the remains of a crash.
 
-    A blob's bytes never change: a stored part stays as it is, whatever comes again. Parts have
-    numbers from 0 and `part_bytes`, except for the last.
+    A blob's bytes never change: a stored part stays, whatever bytes come for it again. Parts have
+    numbers from 0; each but the last has `part_bytes`.
     """
 
     name: StoreName
@@ -32,7 +32,7 @@ class Blobs(Protocol):
     max_bytes: int
     # Pages show a picture by one GET, so the store takes no picture that it cannot answer whole.
     max_picture_bytes: int
-    # Whether clients send parts to the store itself, which holds them to their SHA-256.
+    # Whether clients send parts to the store itself, which checks their SHA-256.
     needs_digests: bool
 
     def begin(self, blob: str, media_type: str) -> str:
@@ -51,7 +51,7 @@ class Blobs(Protocol):
         ...
 
     def present(self, blob: str, handle: str, length: int) -> set[int]:
-        """Return the numbers of the whole parts of a blob of `length` bytes."""
+        """Return the numbers of the fully stored parts of a blob of `length` bytes."""
         ...
 
     def finish(self, blob: str, handle: str, length: int) -> None:
@@ -59,11 +59,14 @@ class Blobs(Protocol):
         ...
 
     def read(self, blob: str, start: int, end: int) -> bytes:
-        """Return bytes of a finished or unfinished blob; raises BlobGone."""
+        """Return the bytes from `start` on and before `end`; raises BlobGone if some are missing.
+
+        Whether an unfinished blob has bytes depends on the store.
+        """
         ...
 
     def is_checked(self, length: int) -> bool:
-        """Return whether the end of an upload of this length reads it once more, and hashes it."""
+        """Return whether the finish of an upload of this length reads and hashes the whole blob."""
         ...
 
     def reading_address(self, blob: str, media_type: str, disposition: str) -> str | None:
@@ -75,7 +78,7 @@ class Blobs(Protocol):
         ...
 
     def names(self) -> Iterator[str]:
-        """Yield all finished blobs."""
+        """Yield the ids of all finished blobs."""
         ...
 
 
@@ -117,7 +120,7 @@ def write(blobs: Blobs, blob: str, media_type: str, content: Iterable[bytes], le
 
 
 def _in_parts(content: Iterable[bytes], part_bytes: int) -> Iterator[bytes]:
-    """Yield the bytes anew, in parts."""
+    """Yield the bytes in parts of `part_bytes`; the last may be shorter."""
     held = bytearray()
     for each in content:
         held += each

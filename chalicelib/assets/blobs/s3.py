@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 Result = TypeVar("Result")
-# S3's own least is 5 MiB.
+# S3's minimum is 5 MiB, except for the last part.
 PART_BYTES = 8 * 1024 * 1024
 MAX_BYTES = 5 * 1024**3
 # The largest blob that the end of an upload reads once more and hashes: a second's work.
@@ -43,7 +43,7 @@ class _Missing(Exception):
 
 
 class S3Blobs:
-    """Blobs in one bucket, each an object of its name."""
+    """Blobs in one bucket; the id of a blob is the key of its object."""
 
     name: StoreName = "s3"
     part_bytes = PART_BYTES
@@ -86,7 +86,7 @@ class S3Blobs:
         _call(lambda s3: s3.upload_part(**part, Body=data, ChecksumSHA256=checksum))
 
     def present(self, blob: str, handle: str, length: int) -> set[int]:
-        """Return the numbers of the parts in S3; of a finished object, all."""
+        """Return the numbers of the parts with their whole length; of a finished object, all."""
         try:
             parts = self._parts(blob, handle)
         except _Missing:
@@ -165,7 +165,7 @@ class S3Blobs:
         _call(lambda s3: s3.delete_object(**self._object(blob)))
 
     def names(self) -> Iterator[str]:
-        """Yield the objects of the bucket, which is Plaza's own."""
+        """Yield the keys of all objects; the bucket is for blobs alone."""
         after = ""
         while True:
             asked: Any = {"StartAfter": after} if after else {}

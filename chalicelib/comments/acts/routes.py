@@ -9,13 +9,13 @@ from chalicelib.http.callers import Moderator
 
 
 def declare(route: Route) -> None:
-    """Declare the routes."""
+    """Declare the routes of the log of moderation."""
 
     @route("GET", "/moderation/log")
     def list_moderation_acts(
         request: Request, moderator: Moderator, query: LogQuery
     ) -> Ok[LogAnswer]:
-        """Read what moderators have done at a site, the latest first; it is kept for two years."""
+        """Read the acts of a site's moderators, latest first; Plaza stores them for two years."""
         return Ok(reading.list_acts(request.runtime, query, moderator))
 
     @route(
@@ -26,8 +26,8 @@ def declare(route: Route) -> None:
     def undo_moderation_act(
         request: Request, act: ActId, moderator: Moderator
     ) -> Created[ActAnswer]:
-        """Set back what an act has changed, if nobody has changed it since.
+        """Restore the fields that an act has changed, unless they have changed since.
 
-        That is an act in turn, which can be undone. A text that was edited or deleted is gone.
+        The undoing is an act, too, and a moderator may undo it. An undoing restores no text.
         """
         return Created(undoing.undo(request.runtime, act, moderator))

@@ -20,7 +20,7 @@ from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# Later acts that a call looks at: a moderator undoes none of that age.
+# Later acts that a call reads: with more of them, an act counts as changed since.
 _MOST_LATER = 200
 
 
@@ -48,7 +48,7 @@ def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
 
 
 def thing_now(runtime: Runtime, act: Act) -> Document:
-    """Return the filter of acts on the act's subject, at the present id of its node.
+    """Return the filter of acts on the act's comment or person, at the present id of the node.
 
     Raises UnknownNode.
     """
@@ -69,7 +69,7 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
     facts: Mapping[str, Any] | None = None
     with contextlib.suppress(UnknownNode, UnknownComment, CommentChanged):
         node = nodes.find_moved(runtime.database, act["node_id"] or "")
-        # A node's former site decides nothing at its present one.
+        # The node has moved to another site: moderators of its former site decide nothing there.
         if node["site"] != act["site"]:
             raise ChangedSince
         found = find_comment(runtime, node, act["comment_id"] or "", actor.who)
@@ -83,9 +83,9 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
 
 
 def _is_last_change(runtime: Runtime, act: Act, last: str | None) -> bool:
-    """Return whether no later act has changed the same fields, be it to the same values.
+    """Return whether no later act has set the same fields, even to the same values.
 
-    `last`: the last act that the comment or the person names.
+    `last`: the id of the last act on the comment or the person. False after _MOST_LATER acts.
     """
     for _ in range(_MOST_LATER):
         if last is None or last == act["_id"]:

@@ -43,7 +43,7 @@ def sweep(runtime: Runtime) -> int:
 
 
 def last_act(runtime: Runtime, act: Act) -> str | None:
-    """Return the last act that a comment or a person names."""
+    """Return the id of the last act on the act's comment or person; None: no act or no comment."""
     node_id, comment_id = act["node_id"], act["comment_id"]
     if node_id is None or comment_id is None:
         return changing.find(runtime.database, act["site"], act["person"] or "").get("act")
@@ -56,7 +56,7 @@ def last_act(runtime: Runtime, act: Act) -> str | None:
 
 
 def _has_happened(runtime: Runtime, act: Act) -> bool:
-    # Before the look for followers: an act has its row before its thing names it.
+    # Read before the followers: an act has its row before its comment or person names it.
     if last_act(runtime, act) == act["_id"]:
         return True
     things = [thing_of(act)]

@@ -28,8 +28,8 @@ BatchId = Annotated[str, Id, Field(description="The id of a batch.", examples=["
 class BatchComment(Input):
     """A comment of a batch.
 
-    With `as_shown`, only if it is still as it was shown; with `edited_at`, only if it still has
-    the text that was read.
+    With `as_shown`, the batch decides it only in the shown state and with the shown text; with
+    `edited_at`, only with the text of that edit.
     """
 
     node_id: NodeId
@@ -41,7 +41,7 @@ class BatchComment(Input):
 
 
 class BatchStart(Input):
-    """The state that comments of a site get: named comments, or all of one person."""
+    """A new state for comments of a site: for named comments, or for all by one person."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -1,4 +1,4 @@
-"""Batches as causes of notifications: a moderator hears that their batch is done."""
+"""Notifications of batches: the moderator of a batch gets one at its end."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,10 @@ from chalicelib.runtime import Runtime
 
 
 def tell_done(runtime: Runtime, taken: Batch) -> None:
-    """Notify the moderator of a batch; call it before the batch ends, which a crash repeats."""
+    """Notify the moderator of a batch, if the site notifies.
+
+    Call it before the batch ends: after a crash, the next worker calls it again.
+    """
     if not settings.notifies(runtime, taken["site"]):
         return
     read_at = runtime.now()
@@ -36,7 +39,7 @@ def tell_done(runtime: Runtime, taken: Batch) -> None:
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return batches by the ids of the items, each with the numbers of its comments."""
+    """Return the reader's batches by the ids of the items, with `changed/total` as their text."""
     ids = [each["thing"] for each in items]
     found = BATCHES.of(runtime.database).find({"_id": {"$in": ids}, "by": reader.id})
     batches = {each["_id"]: each for each in found}

@@ -14,21 +14,21 @@ def declare(route: Route) -> None:
     def begin_batch(
         request: Request, moderator: Moderator, body: BatchStart
     ) -> Accepted[BatchAnswer]:
-        """Give many comments of a site a state: named ones, or all of a person.
+        """Set the state of many comments of a site: of named comments, or of all by one person.
 
-        A worker does it, one comment after the other, each with its row in the log.
+        A worker decides one comment after the other, each with a row in the log.
         """
         return Accepted(batch_answer(starting.begin(request.runtime, body, moderator)))
 
     @route("GET", "/moderation/batches/{batch}", raises=(UnknownBatch,))
     def read_batch(request: Request, batch: BatchId, moderator: Moderator) -> Ok[BatchAnswer]:
-        """Read how far a batch is; it is kept for two years."""
+        """Read a batch and its progress; Plaza stores batches for two years."""
         return Ok(batch_answer(starting.find(request.runtime, batch, moderator)))
 
     @route("POST", "/moderation/batches/{batch}/undo", raises=(UnknownBatch, BatchRunning))
     def undo_batch(request: Request, batch: BatchId, moderator: Moderator) -> Accepted[BatchAnswer]:
-        """Undo each decision of a batch that is over, where nobody has changed it since.
+        """Undo each decision of an ended batch, unless its comment has changed since.
 
-        That is a batch in turn, which can be undone.
+        The undoing is a batch, too, and a moderator may undo it.
         """
         return Accepted(batch_answer(starting.undo(request.runtime, batch, moderator)))

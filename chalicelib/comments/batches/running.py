@@ -59,7 +59,7 @@ def items(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
 
 
 def entries_of_person(batch: Batch) -> Document:
-    """Return the filter of the entries of a batch on one person's comments."""
+    """Return the filter of the entries of all comments that a batch on a person decides."""
     posted: Document = {"$lte": batch["at"]}
     if batch["since"] is not None:
         posted["$gte"] = batch["since"]
@@ -86,9 +86,9 @@ def _acts(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
 
 
 def _filter_after(where: Document, at: str, after: Mapping[str, Any], ids: int) -> Document:
-    """Return the filter of items after a place: by falling time `at`, then by ids.
+    """Return the filter of items after a place: latest `at` first, then by `_id`.
 
-    `ids`: ASCENDING or DESCENDING.
+    `ids`: the direction of `_id`, ASCENDING or DESCENDING. `after` empty: all items.
     """
     if not after:
         return where
@@ -112,8 +112,9 @@ _PREVENTING = (UnknownNode, UnknownComment, CommentDeleted, CommentChanged)
 
 
 def run(runtime: Runtime, batch_id: str) -> None:
-    """Continue a batch that no other worker has, and send a message for the rest.
+    """Handle the next items of a batch, and send a message for the others.
 
+    Do nothing if another worker holds the lease, or the batch has ended.
     Raises Unavailable while a move holds the node of a comment.
     """
     batch = WORK.take(runtime, {"_id": batch_id})
@@ -140,7 +141,7 @@ def run(runtime: Runtime, batch_id: str) -> None:
 
 
 def _stop(runtime: Runtime, batch: Batch) -> None:
-    """End the batch of an erased moderator, and take them out of an act that ran meanwhile."""
+    """End the batch of an erased moderator, and remove their id and name from its log rows."""
     of_batch = {"site": batch["site"], "batch": batch["_id"], "by": {"$ne": None}}
     LOG.of(runtime.database).update_many(of_batch, {"$set": {"by": None, "by_name": None}})
     _end(runtime, batch, {"status": "stopped"})
@@ -172,7 +173,7 @@ def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -
         return "left"
     if found["state"] == batch["wanted"] and not is_shadow(found):
         if _is_own(runtime, batch, found.get("act"), None):
-            # The worker may have ended before it settled the flags.
+            # A former worker may have ended before it settled the flags.
             edit.settle_flags(runtime, node, found, found["state"])
             return "changed"
         if batch["wanted"] == "pending" or not flags.wait(runtime, node, comment_id):

@@ -14,7 +14,7 @@ from chalicelib.sites.permissions import moderates
 
 
 def begin(runtime: Runtime, wanted: BatchStart, moderator: Principal) -> Batch:
-    """Note a batch of decisions and send it to a worker; return it. Raises Forbidden."""
+    """Store a batch of decisions, send its message, and return it; raises Forbidden."""
     _check(moderator, wanted.site)
     batch = _new(runtime, wanted.site, moderator)
     batch["wanted"] = wanted.state
@@ -29,7 +29,7 @@ def begin(runtime: Runtime, wanted: BatchStart, moderator: Principal) -> Batch:
 
 
 def undo(runtime: Runtime, batch_id: str, moderator: Principal) -> Batch:
-    """Note a batch that undoes another batch, and send it to a worker; return it.
+    """Store a batch that undoes another batch, send its message, and return it.
 
     Raises Forbidden, UnknownBatch, and BatchRunning while the other batch runs.
     """

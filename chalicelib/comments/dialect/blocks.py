@@ -1,7 +1,7 @@
 """Blocks of comments: lists, quotes, headings, rules and code, where a writer means them.
 
-Each rule here decides whether a line begins a block, and leaves the block to markdown-it. A line
-that begins none is text, as typed.
+Each rule here decides whether a line begins a block, and leaves the block to markdown-it. Any
+other line is text, as typed.
 """
 
 import itertools
@@ -22,16 +22,16 @@ from markdown_it.token import Token
 
 from chalicelib.markdown import BlockRule, without_deep_marks
 
-# Marks with text after them. `+` is a plus: "+ cheap".
+# Marks of items before text. `+` is a plus, not a mark: "+ cheap".
 _BULLET = re.compile(r"([*-])[ \t]+(?=\S)")
 _NUMBER = re.compile(r"([0-9]{1,9})([.)])[ \t]+(?=\S)")
 _LIST_STARTS = frozenset("*-0123456789")
 _NUMBER_MARK = re.compile(r"([0-9]{1,9})([.)])(?:[ \t]|$)")
-# Spaces before the mark of an item in the same list; the text of an item has at least three.
+# The deepest indentation of another mark in a list; an item's text has at least three spaces.
 _DEEPEST_SIBLING = 2
 _PLUS_LINE = re.compile(r"^\+[ \t]", re.MULTILINE)
 _HAS_PLUS_LINES = "has_plus_lines"
-# A smiley (">:(", ">.<"), or "more than" (">50%").
+# A mark of a quote: neither a smiley (">:(", ">.<") nor "more than" (">50%").
 _QUOTE = re.compile(r">(?!>*(?:[:;=.,_^<\d]|[-oOxX][<>()]))")
 _LIST_MARK = re.compile(r"(?:[-+*\u2022>]|[0-9]{1,9}[.)])(?:[ \t]|$)")
 # "# 1 fan" is number one.
@@ -50,7 +50,7 @@ def _at(state: StateBlock, line: int) -> int:
 
 
 def _list(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a list; it ends before a number that is not the next: a browser would count on."""
+    """Parse a list; end it before a number out of order, since browsers would show the next one."""
     position, most = _at(state, line), state.eMarks[line]
     if state.src[position : position + 1] not in _LIST_STARTS:
         return False
@@ -72,7 +72,10 @@ def _list(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa
 
 
 def _is_alone(state: StateBlock, line: int, end: int) -> bool:
-    """Return whether a mark below a line of a paragraph has no second item: "- Einstein"."""
+    """Return whether a mark below a paragraph's line is no list, for want of a second item.
+
+    An example is "- Einstein" below a quotation.
+    """
     if state.parentType != "paragraph" or state.blkIndent > 0:
         return False
     following = state.skipEmptyLines(line + 1)
@@ -91,7 +94,10 @@ def _has_plus_lines(state: StateBlock) -> bool:
 
 
 def _count_items(state: StateBlock, first: int, end: int) -> tuple[int, int]:
-    """Return the end of a list of successive numbers, or of ones, and its number of items."""
+    """Return the line after a numbered list, and its number of items.
+
+    The numbers of a list rise by one, or are all 1.
+    """
     items, previous, delimiter, step = 0, 0, "", None
     for line in range(first, end):
         if state.isEmpty(line) or state.sCount[line] - state.sCount[first] > _DEEPEST_SIBLING:
@@ -111,7 +117,7 @@ def _count_items(state: StateBlock, first: int, end: int) -> tuple[int, int]:
 
 
 def _quote(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a quote: the lines with a mark. A line without it is the answer to the quote."""
+    """Parse a quote: successive lines with a mark. The next line without a mark is the answer."""
     stop = line
     while stop < end and _is_quoted(state, stop):
         stop += 1
@@ -168,9 +174,10 @@ def _code(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa
 
 
 def _is_code(state: StateBlock, line: int, end: int) -> bool:
-    """Return whether an indented line begins code: with the next line, or as a short line alone.
+    """Return whether an indented line begins code.
 
-    Who indents the first line of a text indents paragraphs.
+    It does before another indented line. A short line alone does, too, unless the text
+    begins with an indent: then its writer indents paragraphs.
     """
     following = line + 1
     if following < end and not state.isEmpty(following):
@@ -190,7 +197,7 @@ def _paragraph(state: StateBlock, line: int, end: int, silent: bool) -> bool:  #
 
 
 def _end_of_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
-    """End a paragraph of a list before a line that is not indented: it follows the list."""
+    """End an item's paragraph before a line that is not indented: the line follows the list."""
     return silent and 0 <= state.sCount[line] < state.blkIndent
 
 

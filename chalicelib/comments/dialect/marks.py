@@ -32,7 +32,7 @@ class Neighbour(NamedTuple):
     """A character beside a run of marks."""
 
     is_space: bool
-    # Punctuation or a symbol, as Unicode has it.
+    # Punctuation or a symbol in Unicode or in Markdown.
     is_punctuation: bool
     # A wide character of Chinese, Japanese or Korean, or a letter of a script without spaces.
     is_close: bool
@@ -89,7 +89,7 @@ class TypedLine(StateInline):
         return Scanned(may_open, may_close, end - start)
 
     def _before(self, start: int) -> Neighbour:
-        """Return the character before a run of marks, without its variation selector."""
+        """Return the neighbour before a run of marks, beyond a variation selector."""
         if start == 0:
             return _EDGE
         character = self.src[start - 1]
@@ -125,7 +125,7 @@ def quote_code(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def escape(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a backslash: before a mark of Markdown it makes the mark text, elsewhere it is text."""
+    """Parse a backslash: it escapes a mark of Markdown after it; elsewhere it is text."""
     text, position = state.src, state.pos
     if text[position] != "\\":
         return False

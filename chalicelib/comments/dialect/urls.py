@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 from chalicelib.scripts import SPACED, UNSPACED
 
-# Where a URL may begin, as the rest of a pattern whose first character is any of `STARTS`.
+# `START` matches behind the first character of a URL; the character is in `STARTS`.
 STARTS = "hHwW"
 _LETTER = rf"[^\W_{UNSPACED}]"
 START = (
@@ -34,14 +34,14 @@ _AFTER_URL = ".,:;!?'_~\u00bb\u2019"
 
 
 def link_url(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a plain URL, as a rule of markdown-it within a line."""
+    """Parse a plain URL as a link; an inline rule of markdown-it."""
     if state.src[state.pos] not in STARTS:
         return False
     found = _URL.match(state.src, state.pos, state.posMax)
     if found is None:
         return False
     typed = found[0].rstrip(_AFTER_URL)
-    # As text has it: addresses are copied out of HTML.
+    # Writers copy addresses out of HTML, where `&` is `&amp;`.
     shown = typed.replace("&amp;", "&")
     href = state.md.normalizeLink(shown if "://" in shown[:8] else f"http://{shown}")
     if not state.md.validateLink(href):

@@ -1,6 +1,6 @@
-"""Discussions that the first visit of their page makes, where the site's publisher allows it.
+"""Discussions that the first visit of a page makes, where the site's publisher allows it.
 
-Anybody can send any address, so that a node's id has to follow from the address of its page: below
+A caller can send any address. So a node's id must follow from the address of its page: below
 `https://harbour.example/articles/`, the page `2026/moon` has the node `harbour:2026:moon`. A
 stranger can neither take the id of another page nor lead a discussion to another site.
 """
@@ -19,7 +19,7 @@ from chalicelib.comments.sites import settings
 from chalicelib.http import Request
 from chalicelib.identity import Principal
 
-# The nodes that a site's visits make: so many at once, then one each.
+# The limit of nodes that a site's visits make: a burst, then one node every three minutes.
 SITE_BURST, SITE_EVERY = 500, timedelta(minutes=3)
 
 
@@ -69,12 +69,12 @@ def _is_below(address: SplitResult, prefix: SplitResult) -> bool:
 
 
 def _origin(address: SplitResult) -> str:
-    """Return an origin; user and password make it another one than any that browsers send."""
+    """Return an address's origin; with a user or a password, it equals no browser's origin."""
     return f"{address.scheme}://{address.netloc}".lower()
 
 
 def _name(path: str) -> str | None:
-    """Return the name of a page's node by the path below a prefix; None: it has none."""
+    """Return a node's name for a page's path below a prefix; None: the path makes no name."""
     parts = path.removesuffix("/").split("/")
     is_plain = all(part not in {"", ".", ".."} and ":" not in part for part in parts)
     return ":".join(parts) if is_plain else None

@@ -1,6 +1,6 @@
 """Pins and features of comments, by moderators of their site.
 
-Each change raises the version of the node after its write, as every change of a page does.
+Each change raises the version of the node, in the same write or after it.
 """
 
 from chalicelib.comments import nodes
@@ -27,7 +27,7 @@ def pin(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -
     node, _ = _find_living(runtime, node_id, comment_id, moderator)
     if not pinned.put_up(runtime.database, node_id, comment_id):
         _make_room(runtime, node, comment_id)
-    # A deletion removes the pin after the comment, perhaps before this pin was there.
+    # A concurrent deletion removes pins after the comment, so it may have missed this pin.
     after = ask(runtime, node, lambda store, now: store.get(now, comment_id))
     if after is None or after["state"] in GONE:
         pinned.take_down(runtime.database, node_id, [comment_id])
@@ -48,7 +48,7 @@ def feature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principa
     node, comment = _find_living(runtime, node_id, comment_id, moderator)
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if rows.find_one(key, {"_id": 1}) is None:
-        # The entries of a node that moves follow it.
+        # A move has not carried the entry to the new id yet.
         entries.settle(runtime.database, node, comment)
     since: list[Document] = [{"$set": {"featured": {"$ifNull": ["$featured", runtime.now()]}}}]
     if not rows.update_one({**key, "state": {"$nin": list(GONE)}}, since).matched_count:
@@ -57,7 +57,7 @@ def feature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principa
 
 
 def unfeature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
-    """List a comment among the featured no more; raises UnknownNode and Forbidden."""
+    """Remove a comment from the order `featured`; raises UnknownNode and Forbidden."""
     node = _find_node(runtime, node_id, moderator)
     ENTRIES.of(runtime.database).update_one(key_of(node, comment_id), {"$unset": {"featured": ""}})
     nodes.raise_versions(runtime.database, {"_id": node_id})

@@ -22,7 +22,7 @@ from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 
-# The other members of a comment: ids, a path of up to 17 of them, a name of 100 characters, times.
+# A comment's other members: ids, a path of up to 17 ids, a name of 100 characters, and times.
 _BYTES_BESIDE_TEXT = 3_000
 
 _GUEST = Viewer()
@@ -49,7 +49,7 @@ class ListingPage(NamedTuple):
 class TimedListing(NamedTuple):
     """A node's listing in one order by time, as a viewer reads it.
 
-    A cursor that leads back has a scope of its own: a position alone has no direction.
+    Cursors of previous pages have another scope, since a position has no direction.
     """
 
     node: Node
@@ -85,7 +85,7 @@ class TimedListing(NamedTuple):
         rows = [*head, target, *self._rows(place, room)]
         placed = with_places(self.node, rows, _path_of(before[half:]))
         at = placed.index(target)
-        # Places before the comment may have taken its room.
+        # The places above the comment may have pushed it off the page.
         start = max(0, at + 1 - limit)
         if fitting(placed[start : start + limit]) < len(placed[start : start + limit]):
             start = at
@@ -122,8 +122,8 @@ def open_node(
 ) -> tuple[Node, Read]:
     """Return a node as `nodes.find_for`, and the read of its pages.
 
-    `is_new`: the caller holds no copy of the page. A guest's first page then comes with the node in
-    one trip, by a guess; a node with another layout or order takes a second one.
+    `is_new`: the caller holds no copy of the page. Then one round trip reads the node and, by a
+    guess, a guest's first page. A node with another layout or order takes a second trip.
     """
     guess = _guess(runtime, node_id, query) if is_new and caller is None else None
     if guess is None:
@@ -145,7 +145,7 @@ def open_node(
 
 
 def _guess(runtime: Runtime, node_id: str, query: CommentsQuery) -> _Guess | None:
-    """Return the page of a query, if its node is as the last one of its site was.
+    """Return a guest's first page in the layout of the site's last node; None: no guess.
 
     Most nodes of a site have one store and one order, and few have been moved.
     """
@@ -157,7 +157,7 @@ def _guess(runtime: Runtime, node_id: str, query: CommentsQuery) -> _Guess | Non
 
 
 def _layout(node: NodeLayout, node_id: str) -> NodeLayout:
-    """Return the layout of a node for a node of this id."""
+    """Return the layout of a node, with this id in place of its own."""
     return {
         "_id": node_id,
         "store": node["store"],
@@ -167,7 +167,7 @@ def _layout(node: NodeLayout, node_id: str) -> NodeLayout:
 
 
 def _key(node_id: str, query: CommentsQuery) -> str:
-    """Return the key of a guess: by site, whose nodes are alike, and by order."""
+    """Return the memory's key of a guess: the nodes of a site are alike in an order."""
     return f"comments.guess {node_id.rpartition(':')[0]} {query.order}"
 
 
@@ -205,7 +205,7 @@ def listing_of(
 
 
 def numbers_of(node: Node) -> str:
-    """Return the end of a cursor's scope: an import ends cursors of former numbers."""
+    """Return a suffix of a cursor's scope: an import renumbers comments, and so ends cursors."""
     return f":{node['numbering']}" if node.get("numbering") else ""
 
 

@@ -55,7 +55,7 @@ def with_places(
 
 
 def is_living(comment: Comment) -> bool:
-    """Return whether a comment of a page is more than an empty place."""
+    """Return whether an item of a page is a comment, not an empty place."""
     return comment["state"] != _EMPTY
 
 
@@ -67,8 +67,8 @@ def above(node: Node, page: Sequence[Comment]) -> list[Comment]:
 def fill(runtime: Runtime, node: Node, rights: Rights, page: Sequence[Comment]) -> list[Comment]:
     """Return comments as the caller sees them, with their empty places filled.
 
-    One round trip reads all places. Comments by people whom the caller blocks keep their places
-    alone, and only above other comments.
+    One round trip reads all places. A comment by a person whom the caller blocks appears
+    as a placeholder, and only above other comments.
     """
     empty = [each["id"] for each in page if not is_living(each)]
     found = {each["id"]: each for each in _read(runtime, node, empty)}
@@ -110,7 +110,7 @@ def _read(runtime: Runtime, node: Node, ids: Sequence[str]) -> Sequence[Comment]
 
 
 def _without_bare(page: Sequence[Comment]) -> list[Comment]:
-    """Return a page without the placeholders that no comment of the page is below."""
+    """Return a page without placeholders that have no comment of the page below them."""
     needed: set[str] = set()
     kept: list[Comment] = []
     for each in reversed(page):
@@ -163,7 +163,7 @@ def _place(ids: list[str], segments: list[str]) -> Comment:
 
 
 def _is_earlier(place: Comment, before: str | None) -> bool:
-    """Return whether a place is above the comment before the page; threads are ordered by roots."""
+    """Return whether an earlier page has a place: it is the comment `before`, or above it."""
     if before is None:
         return False
     path = place["full_slug"]

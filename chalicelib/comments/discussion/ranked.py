@@ -71,7 +71,7 @@ def waiting_comments(runtime: Runtime, node: Node, rights: Rights) -> list[Comme
 
 
 class _Listing(NamedTuple):
-    """A node as a viewer reads it, page by page."""
+    """A node's listing by rank for one caller; `limit`: comments of a page."""
 
     runtime: Runtime
     node: Node
@@ -98,7 +98,7 @@ class _Listing(NamedTuple):
         return _Read(comments, places, last, has_more=len(roots) > len(chosen))
 
     def _numbered(self, roots: list[RankedRoot]) -> list[RankedRoot]:
-        """Return roots with their numbers, which entries have only some time after an import."""
+        """Return roots with their comments' numbers; an import gives these to entries late."""
         if not roots or "imported" not in self.node:
             return roots
         ids = [root.id for root in roots]

@@ -219,7 +219,7 @@ def read_versions(
 
 
 def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
-    """Return `rights_in` of a listing, which leaves out the people whom the caller blocks."""
+    """Return the rights for a listing: `rights_in`, with the people whom the caller blocks."""
     own = own_in(runtime, node, caller)
     if caller is not None and not moderates(caller, node["site"]):
         own = own._replace(blocked=blocked_by(runtime, node["site"], caller.id))

@@ -57,7 +57,7 @@ NOTHING_HELD = Held()
 
 @dataclass(frozen=True)
 class Tags:
-    """The tags of one page for one caller; `digest` covers everything but the time."""
+    """The tags of one page for one caller; `digest` covers all but the time to edit and marks."""
 
     digest: str
 
@@ -82,7 +82,7 @@ class Tags:
 def version_of(node: Node, caller: Principal | None) -> str:
     """Return a text that changes with each change of a node's pages for a caller.
 
-    A shadowed person's own writes change theirs, as other people's do: or it would tell them.
+    A shadowed person's own writes change it for them: otherwise it would reveal the shadow.
     """
     own: object = None
     if caller is not None:
@@ -94,7 +94,7 @@ def version_of(node: Node, caller: Principal | None) -> str:
 
 
 def _state(node: Node) -> list[Any]:
-    """Return what changes with each change of a node's pages for all readers."""
+    """Return the values of a node that change with its pages for all readers."""
     return [node["_id"], str(node.get("life")), node["generation"], node.get("version", 0)]
 
 
@@ -115,7 +115,7 @@ def tags_of(
 
 
 def _counts(comments: Sequence[CommentAnswer], beside: Sequence[object]) -> str:
-    """Return a digest of the marks of a page's comments, in their order."""
+    """Return a digest of the parts `beside`, and of the comments' marks in their order."""
     said = [(each["id"], each["votes"], each["reactions"], each["mine"]) for each in comments]
     # Sorted: the order of reactions is the accidental order of stored fields.
     message = orjson.dumps([beside, said], option=orjson.OPT_SORT_KEYS)
@@ -135,5 +135,5 @@ def _is_over(until: str, now: datetime) -> bool:
 
 
 def _settings_on_pages(settings: CommentSite) -> dict[str, Any]:
-    """Return the settings that show on pages: the rules that judge texts are long, and do not."""
+    """Return the settings that show on pages, without the long rules that judge texts."""
     return {name: value for name, value in settings.items() if name not in _JUDGING}

@@ -27,7 +27,7 @@ from chalicelib.sites.ids import DEFAULT_SITE
 _AT_ONCE = 100
 _ADDED = ("up", "down", "flags", "reports")
 _QUEUE = ("queue", *WHILE_QUEUED)
-# The fields that agree with the comment.
+# The fields that follow from the comment.
 _DECIDED = (
     *("id", "seq", "depth", "posted", "author_id", "state", "root", "queue"),
     *OPTIONAL,
@@ -37,14 +37,14 @@ _DECIDED = (
 def carry(runtime: Runtime, node: Node, to: str) -> int:
     """Carry the entries of a node to its new id; return the number of entries.
 
-    It ends once the old id forwards to the new one no longer.
+    It stops if the old id no longer forwards to the new id.
     """
     entries, carried = ENTRIES.of(runtime.database), 0
     forward = {"_id": node["_id"], "vacant.moved_to": to}
     site = site_of(to) or DEFAULT_SITE
 
     def work(session: ClientSession) -> tuple[int, bool]:
-        # In the same snapshot: the next node at the old id has entries of its own.
+        # In the same snapshot: else the batch could take entries of the next node at the old id.
         if nodes.NODES.of(runtime.database).find_one(forward, {"_id": 1}, session=session) is None:
             return 0, False
         rows = list(entries.find(all_of(node, node["site"]), session=session).limit(_AT_ONCE))
@@ -122,11 +122,11 @@ def _merge(row: CommentEntry, to: str, site: str) -> UpdateOne:
 
 
 def _keep(name: str, value: object, row: CommentEntry) -> Document:
-    """Return the expression of a field that keeps the value at the new id."""
+    """Return the expression of a field of `_merge`: its value at the new id, or the carried one."""
     carried: Document = {"$literal": value}
     if name not in _DECIDED:
         return {"$ifNull": [f"${name}", carried]}
-    # An entry there agrees with its comment: a decision or a deletion has emptied fields.
+    # An entry at the new id is right: a decision or a deletion may have emptied its fields.
     is_carried: Document = {"$eq": [{"$type": "$node_id"}, "missing"]}
     if name in _QUEUE and row["state"] == "visible" and row.get("reports"):
         # Its reports come only now, and queue a comment that is still visible.

@@ -63,7 +63,7 @@ class Difference(NamedTuple):
 
 
 class _Outline(NamedTuple):
-    """What the first pass holds of an entry."""
+    """The facts of an entry that the first pass holds."""
 
     digest: bytes
     counted: tuple[Any, ...]
@@ -119,8 +119,8 @@ def _compare(runtime: Runtime, node: Node) -> Iterator[tuple[Difference, list[Wr
 
 
 def _find_suspects(runtime: Runtime, node: Node) -> tuple[_Suspects, Counter[str]]:
-    """Return what may differ in a node, and the sizes of its threads."""
-    # Entries first: an entry made after this reading may have its comment in the other.
+    """Return the entries that may differ from their comments, and the sizes of threads."""
+    # Entries first: a comment posted between the two reads is then a suspect without an entry.
     rows: Any = ENTRIES.of(runtime.database).find(all_of(node, node["site"]), _READ)
     named = ((row["_id"].rpartition("/")[2], row) for row in rows)
     # The entry of the page itself is `{node}/`, and has no comment.
@@ -198,7 +198,7 @@ def _agree(
 def _end(
     runtime: Runtime, node: Node, entry: CommentEntry | None
 ) -> tuple[Difference, Write | None]:
-    """Return the difference of an entry without a comment, and its deletion if it is over."""
+    """Return the difference of an entry without a comment, and its deletion after LONGEST_RUN."""
     if entry is None:
         return Difference(), None
     is_over = entry["posted"] <= runtime.now() - LONGEST_RUN
@@ -223,12 +223,12 @@ def _digest(fields: Mapping[str, Any]) -> bytes:
 
 def _names_of(fields: Mapping[str, Any]) -> Iterator[str]:
     """Return the names of the fields that a comment decides."""
-    # A flagged comment does not name the time since which it waits.
+    # A flagged comment does not store the time of its queueing.
     return (each for each in _OWN if each != "queued_at" or fields.get("queue") != "flagged")
 
 
 def _may_agree(outline: _Outline, comment: Comment) -> bool:
-    """Return whether an entry may agree with its comment, but for its thread."""
+    """Return whether an entry may agree with its comment, apart from `thread` and `ranked`."""
     own = _own_fields(comment, is_reported=outline.is_reported)
     is_ranked_rightly = own["state"] not in GONE or outline.is_unranked
     return outline.has_root and is_ranked_rightly and outline.digest == _digest(own)

@@ -27,7 +27,7 @@ def read(
     user_id: str | None,
     fields: Iterable[str] = COUNTS,
 ) -> Marks:
-    """Return these fields of the comments' entries, and a person's own marks."""
+    """Return these fields of entries, and a person's own marks, both by comment id or PAGE."""
     keys = [key_of(node, each) for each in dict.fromkeys(ids)]
     counts: dict[str, Any] = {}
     mine: dict[str, State] = {}

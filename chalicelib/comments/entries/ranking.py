@@ -157,7 +157,7 @@ class RootsPage(NamedTuple):
 
 
 class OwnRoots(NamedTuple):
-    """A shadowed person, whose concealed roots have a rank for them alone, and their votes."""
+    """A shadowed person and their votes by comment id; roots and votes count for them alone."""
 
     user_id: str
     votes: Mapping[str, int]
@@ -174,7 +174,7 @@ def roots(
         return _listed_roots(database, page, {})
     moved = _own_roots(database, page, own)
     node_id = page.node["_id"]
-    # Also on pages without them: each stands on another page.
+    # Exclude them on every page: each stands on the page of its own key alone.
     others: Document = {"_id": {"$nin": [f"{node_id}/{each.id}" for each in moved]}}
     found = [
         *_listed_roots(database, page, others),
@@ -232,7 +232,7 @@ def _ranked_root(node: Node, row: Mapping[str, Any], key: int) -> RankedRoot:
 
 
 def waiting_roots(database: Database[Document], node: Node, user_id: str) -> list[Root]:
-    """Return a person's newest roots that wait, or that they see waiting, and so have no rank."""
+    """Return a person's newest unranked roots: pending, or pending in the person's own view."""
     own = {"author_id": user_id, "site": node["site"], "node_id": node["_id"], "depth": 0}
     where = {
         "$or": [

@@ -1,7 +1,8 @@
-"""Visible comments that readers report: their place in a queue, and the weight that conceals them.
+"""Flags on visible comments: they queue a comment, and hold it back above a weight.
 
-An entry counts the undecided flags (`reports`, and `flags` for their weight). A moderator who shows
-a comment clears its text: from then on flags have to weigh twice as much.
+An entry has the number of undecided flags (`reports`) and their weight (`flags`). A moderator who
+shows a comment clears its text: flags on this text then need twice the weight. Each further
+decision to show the text doubles the weight again, if there were flags.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from chalicelib.comments.shapes import Comment, Node
 from chalicelib.database import Document
 from chalicelib.people.ids import IMPORTED
 
-# A thousand times the weight is as good as never.
+# Decisions double the weight at most 10 times, which is about a thousandfold.
 _MOST_DOUBLED = 10
 _REPORTS: Document = {"$ifNull": ["$reports", 0]}
 _IS_CLEARED: Document = {
@@ -21,7 +22,7 @@ _IS_CLEARED: Document = {
 
 
 def owes(held_from: int) -> Document:
-    """Return the condition of entries whose comments are due to be held back or queued.
+    """Return the condition of entries with flags that demand to hold back or queue the comment.
 
     `held_from`: the weight in hundredths that flags need on an uncleared text.
     """
@@ -40,15 +41,15 @@ def is_over(entry: Mapping[str, Any], held_from: int) -> bool:
 
 
 def is_protected(node: Node, entry: Mapping[str, Any], comment: Comment) -> bool:
-    """Return whether flags never conceal a comment: by staff, pinned or featured."""
+    """Return whether flags never hold back a comment: by staff, pinned or featured."""
     author = comment["author"]
-    # A role from a file is shown, and protects nothing.
+    # Readers see a role from an imported file, but such a role protects nothing.
     is_of_staff = author is not None and "role" in author and not author["id"].startswith(IMPORTED)
     return is_of_staff or "featured" in entry or comment["id"] in node.get("pinned", [])
 
 
 def queue_fields(comment: Comment) -> dict[str, Any]:
-    """Return the fields that a reported visible comment's entry has in the queue."""
+    """Return the queue fields of a reported visible comment; empty without author or text."""
     author, text = comment["author"], comment["text"]
     if author is None or text is None:
         return {}
@@ -62,7 +63,7 @@ def queue_fields(comment: Comment) -> dict[str, Any]:
 
 
 def report_fields(comment: Comment) -> Document:
-    """Return expressions of fields that queue a visible comment's entry while it has reports."""
+    """Return expressions that queue a visible comment's entry with reports, or else unqueue it."""
     fields = queue_fields(comment)
     values: Document = {name: {"$literal": value} for name, value in fields.items()}
     since = {"$ifNull": ["$queued_at", {"$ifNull": ["$hold_at", comment["posted"]]}]}
@@ -84,9 +85,9 @@ def unqueue_stages() -> list[Document]:
 
 
 def decision_update(comment: Comment, *, is_cleared: bool) -> list[Document]:
-    """Return the update of an entry after a moderator's decision on its comment as they saw it.
+    """Return the update of an entry after a moderator's decision on this version of its comment.
 
-    `is_cleared`: the moderator shows the comment.
+    The update resets the flags. `is_cleared`: the moderator shows the comment.
     """
     revision = revision_of(comment)
     more = {"$cond": [{"$gt": [{"$add": [_REPORTS, {"$ifNull": ["$flags", 0]}]}, 0]}, 1, 0]}

@@ -1,4 +1,4 @@
-"""The entry of a comment: one small row beside it, by its node and id, which no move changes.
+"""Entries: one small row beside each comment, with a key that survives a move between stores.
 
 The three stores hold comments in the form that pages read. Entries serve queries across stores,
 nodes and people.
@@ -40,14 +40,14 @@ class Votes(TypedDict):
 
 
 class Claim(TypedDict):
-    """A moderator's claim to read a waiting comment, and its end."""
+    """A moderator's claim on a waiting comment, and the end of the claim."""
 
     by: str
     until: datetime
 
 
 class Cleared(TypedDict):
-    """The revision of a text that moderators showed despite flags, and the number of times."""
+    """The revision of a text that moderators showed, and the doublings of the weight to hold it."""
 
     revision: int
     times: int
@@ -57,19 +57,19 @@ class CommentEntry(TypedDict):
     """A comment's entry; `_id` is `{node}/{id}`.
 
     author_key: the form of the author's name that searches use.
-    mentioned: the ids of the people whom it mentions.
-    ranked: it is the root of a thread on ranked pages, which is visible or has replies.
-    thread: the number of comments in a root's thread, itself among them, in all states. It is a
-        hint for a page's number of threads.
+    mentioned: the ids of mentioned people.
+    ranked: the comment is a root that ranked pages list: visible, deleted, or with replies.
+    thread: the number of comments in a root's thread, in all states and with the root. Pages use
+        it as a hint for their number of threads.
     base: votes from before Plaza.
-    best, top, contro: its rank keys (`rank_keys`).
-    todo: the time since which its post is unsettled; None: settled.
-    parent_id: its parent, while it has a `shadow`.
-    featured: the beginning of its time in the order of that name.
+    best, top, contro: the rank keys (`rank_keys`).
+    todo: since when the entry owes its post's settling or its events; None: nothing.
+    parent_id: the id of the parent; present with a `shadow` only.
+    featured: the time when a moderator featured the comment.
     flags: the weight of undecided flags, in hundredths.
-    reports: the number of undecided flags that moderators have to see.
-    root: the id of the root of its thread; missing: written by 0.3.0, and unchanged since.
-    hold_at: the time since which its flags demand to hold it back or queue it; removed after that.
+    reports: the number of undecided flags for moderators.
+    root: the id of the thread's root; missing: release 0.3.0 wrote the entry.
+    hold_at: since when flags demand to hold back or queue the comment; removed after that.
     revision: the time of the last edit, in milliseconds; missing: never edited.
     queued_at, excerpt, author_name, edited, reasons, claimed: present in a `queue` only.
     """
@@ -117,16 +117,16 @@ class CommentEntry(TypedDict):
 _RANKED = {"ranked": True}
 # The condition of the index that finds the participants of a node.
 TAKING_PART: Document = {"state": "visible"}
-# The filter of comments that anybody sees. The entry of a page is visible, and has no id.
+# The filter of comments that all readers see. It excludes a page's own entry, which has no id.
 VISIBLE: Document = {**TAKING_PART, "id": {"$gt": ""}}
 _NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
-# The filter of comments by which their author alone sees that they take part.
+# The filter of concealed comments that their author sees as visible.
 CONCEALED_PART: Document = {"shadow": {"$type": "string", "$eq": "visible"}}
 # The fields that an entry has in a queue only.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
-# The fields that an entry has only while its comment has their values.
+# The fields from the comment that an entry may lack; settling removes the ones that do not apply.
 OPTIONAL = (*WHILE_QUEUED, "shadow", "parent_id", "author_key", "mentioned", "revision")
-# The update that takes a person out of an entry.
+# The update that removes the author from an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
     "$unset": dict.fromkeys(OPTIONAL, ""),
@@ -236,7 +236,7 @@ def root_key(node: Node, comment: Comment) -> Document:
 
 
 def root_of(comment: Comment) -> str:
-    """Return the id of the root of a comment's thread; a root's own."""
+    """Return the id of the root of a comment's thread; for a root, its own id."""
     return comment["slug"].partition("/")[0]
 
 
@@ -247,9 +247,9 @@ def all_of(node: NodeGeneration, site: str) -> Document:
 
 
 def forget_some(rows: MongoCollection[Any], node: Node, until: datetime, most: int) -> bool:
-    """Remove `most` rows of a node's comments; return whether more may remain.
+    """Remove rows of a node's comments posted up to `until`; return whether more may remain.
 
-    `until`: the latest time of posting. The rows of a small node take one call.
+    A call removes at most `most` rows, or all rows of a node with no more comments than that.
     """
     where = {**all_of(node, node["site"]), "posted": {"$lte": until}}
     if node["last_seq"] > most:
@@ -306,7 +306,7 @@ def fields_from(comment: Comment) -> dict[str, Any]:
 
 
 def revision_of(comment: Comment) -> int:
-    """Return a number that differs between the texts of a comment: the time of its edit."""
+    """Return the revision of a comment's text: its last edit in milliseconds; 0: never edited."""
     return milliseconds(comment["edited"]) if comment["edited"] else 0
 
 
@@ -320,7 +320,10 @@ def queue_of(comment: Comment) -> Queue | None:
 
 
 def new_entry(node: Node, comment: Comment, todo: datetime | None, thread: int = 1) -> CommentEntry:
-    """Return the entry of a comment without votes."""
+    """Return a new entry of a comment, without votes.
+
+    `thread`: the number of comments in the thread of a root.
+    """
     fields: Any = fields_from(comment)
     listed = is_listed(comment["state"]) or thread > 1
     entry: CommentEntry = {

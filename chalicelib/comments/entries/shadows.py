@@ -1,4 +1,4 @@
-"""Own parts of nodes: a shadowed person's concealed comments, and votes that only they see."""
+"""A shadowed person's part of a node: their concealed comments, and votes that only they see."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ from chalicelib.database import Document
 from chalicelib.marks.shapes import MARKS, SHADOWED, thing_of
 from chalicelib.runtime import Runtime
 
-# Beyond these, votes move no thread on the ranked pages of a shadowed person.
+# A shadowed person's ranked pages consider at most this many of their own votes.
 MOST_VOTES = 1_000
 
 
 def read_own(runtime: Runtime, found: Sequence[Node], user_id: str) -> dict[str, Own]:
-    """Return a person's own parts of nodes by their ids, without `blocked`.
+    """Return a person's own parts of nodes by node id, without `blocked`.
 
-    One round trip, and none if no node has a note of such parts.
+    Takes one round trip; none if no node is marked with `shadows`. Entries of 0.3.0 take another.
     """
     noted = {node["_id"]: node for node in found if node.get("shadows")}
     if not noted:
@@ -48,7 +48,7 @@ def of_node(runtime: Runtime, node: Node, user_id: str) -> Own:
 
 
 def has_any(runtime: Runtime, node: Node) -> bool:
-    """Return whether a node has a concealed comment that its author sees."""
+    """Return whether a node has a concealed comment of any shadowed author."""
     where = {**all_of(node, node["site"]), **SHADOWS}
     return ENTRIES.of(runtime.database).find_one(where, {"_id": 1}) is not None
 
@@ -70,7 +70,7 @@ def _comments(noted: Sequence[Node], user_id: str) -> list[Document]:
 
 
 def _votes(noted: Sequence[Node], user_id: str) -> Document:
-    """Return the stage that adds a person's votes that count for them alone."""
+    """Return the stage that appends a shadowed person's own votes, at most MOST_VOTES."""
     ranges = [{"_id": _marks_below(node)} for node in noted]
     where = {"user_id": user_id, **SHADOWED, "vote": {"$ne": 0}, "$or": ranges}
     pipeline = [{"$match": where}, {"$limit": MOST_VOTES}, {"$project": {"vote": 1}}]
@@ -85,7 +85,10 @@ def _marks_below(node: Node) -> Document:
 
 
 def _parents(runtime: Runtime, node: Node, row: Any) -> Mapping[str, int]:
-    """Return the number of a row's comments below each parent; of entries without, by the store."""
+    """Return the number of a row's replies by parent id.
+
+    Entries without a parent come from release 0.3.0; for these the store has the parents.
+    """
     if row["unplaced"]:
         found = ask(runtime, node, lambda store, now: store.get_many(now, row["unplaced"]))
         return Counter(each["parent_id"] for each in found if each["parent_id"])

@@ -1,4 +1,4 @@
-"""Upkeep of entries: it removes entries of failed posts, and makes the missing ones."""
+"""Upkeep of entries: remove the entries of failed posts, and repair missing or wrong entries."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -25,22 +25,22 @@ _PARTS = dict.fromkeys(("todo", "site", "node_id", "id"), 1)
 _SWEEP = Sweep(ENTRIES, "todo", after=LONGEST_RUN, fields=_PARTS)
 
 
-# Tells of a comment, which was read after a time.
+# Sends the events of a comment; the time is a moment before the comment was read.
 Notify = Callable[[Runtime, Node, Comment, datetime], None]
 
 
 class _Telling(NamedTuple):
-    """Whom a sweep tells of comments, and whether it has time for one more."""
+    """The callback for a comment's events, and whether the sweep has time for another comment."""
 
     notify: Notify
     has_time: Callable[[], bool]
 
 
 def sweep(runtime: Runtime, notify: Notify) -> int:
-    """Settle the entries of posts that are over; return the number of removed entries.
+    """Settle entries with an overdue `todo`; return the number of removed entries.
 
-    It removes entries without comments, and gives the other comments to `notify`. It ends after
-    half of the invocation's remaining time; the next run goes on.
+    It removes entries without a comment, and calls `notify` for the comments of the others. It
+    ends after half of the invocation's remaining time; the next run continues.
     """
     has_time, removed = deadlines.share(0.5), 0
     groups: dict[tuple[str, str], list[CommentEntry]] = {}
@@ -58,10 +58,10 @@ def sweep(runtime: Runtime, notify: Notify) -> int:
 def compare_nodes(
     runtime: Runtime, after: str = "", most_nodes: int = 1_000, *, is_repairing: bool = True
 ) -> Document:
-    """Compare the entries of nodes with their comments, in the order of the nodes' ids.
+    """Compare the entries of up to `most_nodes` nodes with their comments, by node id.
 
-    Returns the numbers of `missing`, `wrong` and `extra` entries, and `next`, the node to continue
-    after, or null. `is_repairing` corrects them, while people post.
+    Returns the numbers of `missing`, `wrong` and `extra` entries, and `next`: the `after` of the
+    next call, or None at the end. `is_repairing`: correct the entries; people may post meanwhile.
     """
     found = nodes.NODES.of(runtime.database).find({"_id": {"$gt": after}}, nodes.WITHOUT_COMMENTS)
     rows = list(found.sort("_id", ASCENDING).limit(most_nodes))
@@ -75,7 +75,7 @@ def compare_nodes(
 
 
 def compare_node(runtime: Runtime, node: Node) -> Difference:
-    """Make the entries of a node agree with its comments."""
+    """Repair a node's entries; return the difference before, or zeros while moves prevent it."""
     try:
         return ask(runtime, node, lambda _store, current: repair(runtime, current))
     except Unavailable:
@@ -100,7 +100,7 @@ def _sweep_node(
     node = nodes.look(runtime.database, node_id)
     present: set[str] = set()
     if node is not None and "vacant" in node and "moved_to" in node["vacant"]:
-        # A move carries them to the node's new id; they are due there.
+        # The node's move to another id carries the entries; postpone their sweep until then.
         later = {"site": site, "_id": {"$in": [row["_id"] for row in rows]}}
         entries.update_many(later, {"$set": {"todo": runtime.now()}})
         return 0
@@ -113,7 +113,7 @@ def _sweep_node(
         return 0
     removed = entries.delete_many({"site": site, "_id": {"$in": gone}}).deleted_count
     if node is not None and "vacant" not in node:
-        # Their threads had counted them.
+        # The removed entries counted in their threads.
         if node["last_seq"] > _COMPARED_AT_ONCE:
             nodes.touch(runtime, node_id)
         else:
@@ -128,12 +128,12 @@ def _tell(
     read_at: datetime,
     telling: _Telling,
 ) -> None:
-    """Tell of comments in the time that is left, and settle the entry of each."""
+    """Notify of each comment while time remains, and settle its entry."""
     for comment in comments:
         if not telling.has_time():
             return
-        # The message may have got lost, or its worker come before the change.
+        # The message may be lost, or its worker may have run before the change.
         telling.notify(runtime, node, comment, read_at)
-        # A change since then owes its notifications anew.
+        # A newer change has set `todo` again and still owes its events: leave it.
         quiet = {**key_of(node, comment["id"]), "todo": {"$lte": runtime.now() - LONGEST_RUN}}
         ENTRIES.of(runtime.database).update_one(quiet, {"$set": {"todo": None}})

@@ -1,7 +1,7 @@
-"""Writes of entries: a post makes the entry before the comment, and each change settles it.
+"""Writes of entries: a post inserts the entry before the comment, and each change settles it.
 
-A crash leaves an entry too many, never one too few. Readers skip an entry without a comment, and
-`upkeep.sweep` removes it.
+After a crash an entry may lack its comment, never a comment its entry. Readers skip an entry
+without a comment, and `upkeep.sweep` removes it.
 """
 
 from datetime import datetime
@@ -31,10 +31,9 @@ from chalicelib.runtime import Runtime
 
 
 def add(database: Database[Document], node: Node, comment: Comment, now: datetime) -> bool:
-    """Make the entry of a comment that is yet to be stored; return False if the entry exists.
+    """Insert the entry of a comment before the comment itself; return False if the entry exists.
 
-    The same round trip counts a reply in its thread; from then on ranked pages list the root,
-    whatever its state.
+    The same round trip counts a reply in its thread. Ranked pages then list the root in any state.
     """
     entries, made = ENTRIES.of(database), new_entry(node, comment, now)
     writes = [UpdateOne(key_of(node, comment["id"]), {"$setOnInsert": made}, upsert=True)]
@@ -45,7 +44,7 @@ def add(database: Database[Document], node: Node, comment: Comment, now: datetim
             return True
     except BulkWriteError as error:
         if only_duplicates(error):
-            # Another writer made the entry in the same moment; the bulk ended before the count.
+            # Another writer inserted the entry first; the ordered bulk ended before the count.
             return False
         raise
     if comment["parent_id"]:
@@ -54,12 +53,12 @@ def add(database: Database[Document], node: Node, comment: Comment, now: datetim
 
 
 def owed_since(runtime: Runtime, node: Node) -> datetime | None:
-    """Return since when the entry of a comment that changes now owes its events, if any."""
+    """Return the `todo` of an entry with a change now; None: its site has no events."""
     return runtime.now() if settings.owes_events(runtime, node["site"]) else None
 
 
 def owe(runtime: Runtime, node: Node, comment_id: str) -> None:
-    """Note that an entry owes events of a mark that is yet to be stored, if its site has any."""
+    """Set an entry's `todo` before a mark is stored, if its site has events."""
     todo = owed_since(runtime, node)
     if todo is not None:
         rows = ENTRIES.of(runtime.database)
@@ -69,12 +68,12 @@ def owe(runtime: Runtime, node: Node, comment_id: str) -> None:
 def settle(
     database: Database[Document], node: Node, comment: Comment, todo: datetime | None = None
 ) -> None:
-    """Make an entry agree with its comment; a missing entry appears. `todo`: as of an entry."""
+    """Update the fields of an entry from its comment, or insert the entry; None leaves `todo`."""
     upsert(ENTRIES.of(database), key_of(node, comment["id"]), settling_update(node, comment, todo))
 
 
 def settling_update(node: Node, comment: Comment, todo: datetime | None = None) -> list[Document]:
-    """Return the update that makes an entry agree with its comment, and leaves all else."""
+    """Return the update that sets an entry's fields from its comment, and leaves all others."""
     own_fields = fields_from(comment)
     fields: Document = {name: {"$literal": value} for name, value in own_fields.items()}
     if comment["state"] in GONE:
@@ -89,7 +88,7 @@ def settling_update(node: Node, comment: Comment, todo: datetime | None = None) 
     if is_visible:
         fields |= report_fields(comment)
     fields["hold_at"] = {"$ifNull": ["$hold_at", "$$REMOVE"]} if is_visible else "$$REMOVE"
-    # Fields that no comment decides stay; these are the values of a new entry.
+    # Fields that do not follow from the comment stay; a new entry gets these defaults.
     defaults = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
     fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in defaults.items()}
     if todo is not None:
@@ -116,16 +115,16 @@ RANKED: Document = {
 
 
 def remove(database: Database[Document], node: Node, comment: Comment) -> None:
-    """Remove the entry of a comment that never came."""
+    """Remove the entry of a comment that was never stored, and its count in the thread."""
     entries = ENTRIES.of(database)
     if entries.delete_one(key_of(node, comment["id"])).deleted_count and comment["parent_id"]:
         entries.update_one(root_key(node, comment), {"$inc": {"thread": -1}})
 
 
 def forget(database: Database[Document], node: Node, until: datetime, most: int) -> bool:
-    """Remove `most` entries and marks of a node; return whether more may remain.
+    """Remove entries and marks of comments posted up to `until`; return whether more may remain.
 
-    `until`: the latest time of posting.
+    `most` bounds the entries as in `forget_some`, and the marks.
     """
     has_entries = forget_some(ENTRIES.of(database), node, until, most)
     below = f"{node['site']}/{node['_id']}/"
@@ -134,6 +133,6 @@ def forget(database: Database[Document], node: Node, until: datetime, most: int)
 
 def _reply_update() -> list[Document]:
     """Return the update of a root for one more comment in its thread."""
-    # A root that went a moment ago, without replies, becomes a tombstone.
+    # The first reply turns a just removed root into a tombstone.
     state = {"$cond": [{"$eq": ["$state", "removed"]}, "deleted", "$state"]}
     return [{"$set": {"thread": {"$add": ["$thread", 1]}, "ranked": True, "state": state}}]

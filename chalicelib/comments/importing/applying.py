@@ -1,8 +1,7 @@
-"""A thread's way into its node: a move to a new generation, with the thread's comments in it.
+"""Apply an imported thread: move its node to a new generation that includes the thread's comments.
 
-Readers see the discussion before or after, and a crash leaves it as before. The move numbers the
-comments anew: a post that it overtakes takes another number (`writing.post`), and cursors of
-former numbers end.
+Readers see the discussion before or after the move; a crash leaves it as before. The move renumbers
+all comments: a concurrent post takes another number (`writing.post`), and older cursors expire.
 """
 
 import time
@@ -40,7 +39,7 @@ _UNCHECKED = ("public_from", "public_until", "pinned")
 
 
 class Keeper(Protocol):
-    """Keeps an import for its worker alone, and stores the outcome of a thread."""
+    """The part of an import's lease that a move uses."""
 
     def keep(self) -> None:
         """Extend the lease; raises ImportTakenOver."""
@@ -52,7 +51,7 @@ class Keeper(Protocol):
 
 
 def find_node(runtime: Runtime, site: str, thread: StagedThread) -> Node | None:
-    """Return the node of a thread: of its address, or else its wanted id; None: there is none."""
+    """Return the site's node with a thread's address, or else with its wanted id, or None."""
     if thread["url"]:
         where: Document = {"url_key": key_of(thread["url"]), "site": site, **nodes.OCCUPIED}
         found = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
@@ -76,14 +75,18 @@ def _wanted_ids(thread: StagedThread) -> list[str]:
 def _is_of(node: Node, thread: StagedThread) -> bool:
     if not thread["url"] or not node["url"] or key_of(node["url"]) == key_of(thread["url"]):
         return True
-    # An imported page of content has a discussion with the id of its former path: its address now
+    # The discussion of imported content has its id from the page's former path: the present address
     # has no slash at its end, and may have another host.
     is_of_page = node.get("public_from") is not None
     return is_of_page and node["_id"] == node_at(node["site"], thread["url"])
 
 
 def make_node(runtime: Runtime, site: str, thread: StagedThread) -> Node:
-    """Make the node of a thread, which has none, and return it; raises Unavailable."""
+    """Insert and return the node of a thread without a node.
+
+    Returns the node of another writer that came first. Raises Unavailable if other pages have the
+    ids.
+    """
     given: dict[str, Any] = {
         name: value for name, value in thread["settings"].items() if name not in _UNCHECKED
     }
@@ -104,12 +107,15 @@ def make_node(runtime: Runtime, site: str, thread: StagedThread) -> Node:
 
 
 def has_thread(node: Node | None, thread: StagedThread) -> bool:
-    """Return whether a node has the comments of a thread through this very import."""
+    """Return whether this import moved a thread into a node, and has yet to settle it."""
     return node is not None and node.get("imported") == thread["_id"]
 
 
 def take_over(runtime: Runtime, node: Node, thread: StagedThread) -> Node | None:
-    """Return a node that another import moved and did not settle, as this thread's; or None."""
+    """Mark a node that another import moved but did not settle as this thread's, and return it.
+
+    Returns None if no such import left the node.
+    """
     if "imported" not in node:
         return None
     where = {"_id": node["_id"], "imported": node["imported"]}
@@ -145,9 +151,9 @@ def has_new(runtime: Runtime, node: Node, thread: StagedThread) -> bool:
 
 
 def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -> Node:
-    """Move a node's comments to a new generation, together with the thread's; return the node.
+    """Move the comments of a node and a thread to a new generation; return the node.
 
-    Raises Unavailable while other moves of the node run for long, or when another move takes over.
+    Raises Unavailable if another move holds the node for a minute, or takes this move over.
     """
     node = _begin(runtime, node_id)
     store: StoreName = "documents" if node["store"] == "embedded" else node["store"]
@@ -175,19 +181,19 @@ def move(runtime: Runtime, node_id: str, thread: StagedThread, keeper: Keeper) -
 
 
 def end(runtime: Runtime, node: Node, thread: StagedThread) -> None:
-    """Note that all that stands beside a node's comments agrees with them."""
+    """Remove the mark of an import from its node: `settling` is done."""
     ours = {"_id": node["_id"], "imported": thread["_id"]}
     nodes.NODES.of(runtime.database).update_one(ours, {"$unset": {"imported": ""}})
 
 
 class _Latest:
-    """The latest time of the posting of comments that pass."""
+    """The latest time of posting in a node and in the batches that pass through `of`."""
 
     def __init__(self, node: Node) -> None:
         self.posted = node["last_posted"]
 
     def of(self, batches: Iterable[list[Comment]]) -> Iterator[list[Comment]]:
-        """Pass batches on."""
+        """Yield the batches unchanged, and note their latest time."""
         for batch in batches:
             times = [comment["posted"] for comment in batch]
             self.posted = max(times if self.posted is None else [*times, self.posted])
@@ -195,7 +201,7 @@ class _Latest:
 
 
 def _begin(runtime: Runtime, node_id: str) -> Node:
-    """Mark a node as moving; wait for the end of another move."""
+    """Mark a node as moving; wait up to a minute for another move, or raise Unavailable."""
     end = time.monotonic() + _MOVES_WAITED_SECONDS
     while True:
         node = promotion.mark_moving(runtime, node_id)
@@ -226,10 +232,10 @@ def _present(runtime: Runtime, node: Node | None) -> Present:
 
 
 def _noting(runtime: Runtime, node: Node, rows: StagedRows) -> Present:
-    """Return a `Present` that also notes its finds, for all that follows the switch."""
+    """Return a `Present` that also notes in the staged rows that the node had the comment."""
     present = _present(runtime, node)
     if "imported" in node:
-        # Another import has brought some of them, and has not given them their votes.
+        # Another import moved some of these comments, but did not store their votes yet.
         return present
 
     def note(ids: Sequence[str]) -> set[str]:
@@ -254,7 +260,7 @@ def _switch(
     """Switch a node to its new generation with new numbers, in one write."""
     served = {"store": target["store"], "generation": target["generation"]}
     is_small = fields["last_seq"] <= MAX_EMBEDDED_COMMENTS
-    # A small discussion goes back to where its publisher wants it.
+    # A later move returns a small discussion to the `embedded` store.
     returns = {"wanted_store": "embedded"} if node["store"] == "embedded" and is_small else {}
     # A crash from here on leaves entries behind, which the comparison of counts repairs.
     written = {"written": runtime.now(), "moving": None}

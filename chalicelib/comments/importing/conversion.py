@@ -1,6 +1,7 @@
-"""A file's threads and comments as rows, under Plaza's rules for texts, names and times.
+"""Convert a file's threads and comments to rows, under Plaza's rules for texts, names and times.
 
-A file is as hostile as any call: it names no account, and no time that is yet to come.
+A file is as hostile as any call: its authors get ids of their own, never an account's, and a time
+in the future becomes the import's beginning.
 """
 
 import contextlib
@@ -42,7 +43,7 @@ from chalicelib.people.names import acceptable
 from chalicelib.texts import Line, Url, drop_controls
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-# The end of a text above the bound.
+# Ends a text that the conversion cut to the bound.
 _CUT = "\n\n\N{HORIZONTAL ELLIPSIS}"
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _NOBODY = "Anonymous"
@@ -53,7 +54,7 @@ _URL: TypeAdapter[str] = TypeAdapter(Url)
 
 
 class UnusablePart(Exception):
-    """Nothing of a part of the file can come over, for a reason with a stable code."""
+    """The import leaves out a part of the file; `reason` is a stable code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -61,9 +62,11 @@ class UnusablePart(Exception):
 
 
 class FileConversion(NamedTuple):
-    """The rules of an import: its source and run, addresses, reserved names, and latest time.
+    """The rules for the conversion of a file.
 
-    mail_keys: hash the addresses of authors; none: the import keeps no hash.
+    run: the id of the import. reserved: names that authors may not have.
+    at: the beginning of the import; no time of a row is later.
+    mail_keys: the keys that hash the mail addresses of authors; empty: rows have no hash.
     """
 
     source: Source
@@ -74,7 +77,10 @@ class FileConversion(NamedTuple):
     mail_keys: tuple[SecretStr, ...] = ()
 
     def thread(self, thread: ImportedThread, number: int) -> StagedThread:
-        """Return the row of a thread; raises UnusablePart without an address or an id."""
+        """Return the row of a thread; raises UnusablePart without a usable address.
+
+        A node's line of Plaza's own needs no address.
+        """
         url = self._url(thread)
         key = thread_id(thread.key)
         return {
@@ -94,7 +100,10 @@ class FileConversion(NamedTuple):
         }
 
     def comment(self, comment: ImportedComment) -> tuple[StagedComment, list[str]]:
-        """Return the row of a comment, and the codes of what it lost; raises UnusablePart."""
+        """Return the row of a comment and the codes of its changes; raises UnusablePart.
+
+        The codes: `future`, `renamed` and `cut`.
+        """
         lost: list[str] = []
         posted = self._time(comment.posted, lost)
         is_gone = comment.state == "deleted"
@@ -127,7 +136,7 @@ class FileConversion(NamedTuple):
         return row, lost
 
     def _own(self, part: ImportedThread | ImportedComment) -> Mapping[str, Any]:
-        """Return the fields that Plaza's own lines alone have; none of another system's file."""
+        """Return the fields that only Plaza's own lines have; empty for other formats."""
         return (part.own or {}) if self.source.format == OWN_FORMAT else {}
 
     def _add_optional(
@@ -159,7 +168,7 @@ class FileConversion(NamedTuple):
         return checked
 
     def _time(self, time: datetime, lost: list[str]) -> datetime:
-        """Return a time to the millisecond, at the latest the beginning of the import."""
+        """Return a time in milliseconds, no later than `at`; raises UnusablePart before 1970."""
         if time < _EARLIEST:
             raise UnusablePart("bad_time")
         if time > self.at:
@@ -186,22 +195,22 @@ class FileConversion(NamedTuple):
 
 
 def _answer_of(comment: ImportedComment, own: Mapping[str, Any]) -> str | None:
-    """Return the key of the comment that a comment answers: its parent follows from that."""
+    """Return the key of the answered comment: its `reply_to`, or else its parent."""
     told = own.get("reply_to")
     return told if isinstance(told, str) else comment.parent
 
 
 def _order(comment: ImportedComment, own: Mapping[str, Any]) -> str:
-    """Return the place of a comment at its time: its number, or its key."""
+    """Return the sort key among comments of the same time: the number, or else the key."""
     seq = own.get("seq")
     if isinstance(seq, int):
         return f"{seq:020}"
-    # Numbers as texts: 10 comes after 9.
+    # Zeros before numbers make 10 sort after 9.
     return comment.key.zfill(20) if comment.key.isdecimal() else comment.key[:100]
 
 
 def _text(text: str, lost: list[str]) -> str:
-    """Return a text that Plaza may store; raises UnusablePart."""
+    """Return a text without control characters, cut to the bound; raises UnusablePart."""
     whole = _CONTROLS_BUT_LINES.sub("", text)
     if len(whole) > MAX_TEXT_CHARACTERS:
         lost.append("cut")
@@ -220,7 +229,7 @@ def _line(text: str) -> str | None:
 
 
 def _reasons(comment: ImportedComment, own: Mapping[str, Any]) -> list[Reason]:
-    """Return the reasons that hold a comment: its own, or else by its state."""
+    """Return the reasons that hold a comment: from Plaza's own line, or else from its state."""
     if own:
         return own_fields.reasons_of(own)
     by_state: Mapping[str, list[Reason]] = {"pending": ["before"], "spam": ["spam_check"]}
@@ -228,7 +237,7 @@ def _reasons(comment: ImportedComment, own: Mapping[str, Any]) -> list[Reason]:
 
 
 def _ballots(source: Source, comment: ImportedComment, own: Mapping[str, Any]) -> list[Ballot]:
-    """Return the ballot of each named person, at most MAX_BALLOTS of them."""
+    """Return the votes and reactions of each named person, for at most MAX_BALLOTS people."""
     made: dict[str, Ballot] = {}
     for account, value in comment.votes[:MAX_BALLOTS]:
         by = account_id(source, account)
@@ -245,6 +254,6 @@ def _sign(value: int) -> Literal[-1, 0, 1]:
 
 
 def _rest(total: int, ballots: list[Ballot], sign: int) -> int:
-    """Return the votes of one kind without a named voter."""
+    """Return the number of votes in a total that no ballot has; `sign`: 1 for, -1 against."""
     named = sum(1 for each in ballots if each["vote"] == sign)
     return min(max(0, total - named), _MOST_VOTES)

@@ -34,8 +34,8 @@ Line = dict[str, Any]
 def lines_of(runtime: Runtime, site: str) -> Iterator[Line]:
     """Yield the lines of a site's export: the head, each node with its comments, and the counts.
 
-    A discussion is as of one moment, and the export is not. Raises Unavailable for a node that
-    moves again and again.
+    Nodes and comments may change during the export. Raises Unavailable for a node that moves at
+    each of five attempts.
     """
     at = _instant(runtime.now())
     yield {"plaza": VERSION, "kind": "export", "site": site, "at": at}
@@ -65,7 +65,7 @@ def nodes_of(runtime: Runtime, site: str) -> Iterator[Node]:
 
 
 def batches_of(runtime: Runtime, node: Node) -> Iterator[list[Comment]]:
-    """Yield the comments of a node in batches, of the generation that the caller read."""
+    """Yield the comments of a node's generation in batches of 500; raises Moved."""
     exported = itertools.chain.from_iterable(store_of(runtime, node).export(node))
     while batch := list(itertools.islice(exported, _BATCH)):
         yield batch
@@ -78,7 +78,7 @@ def _node_lines(runtime: Runtime, node: Node) -> Iterator[Line]:
             return
         batches = batches_of(runtime, current)
         try:
-            # A move fails the first batch: an embedded discussion has no other.
+            # An embedded node raises Moved at its first batch, which is its only batch.
             first = next(batches, [])
         except Moved:
             continue
@@ -139,7 +139,7 @@ def _comment_line(runtime: Runtime, node: Node, comment: Comment, entry: Mapping
 
 
 def _cut(votes: list[Any], reactions: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the marks of as many people as an import keeps: a line has a bound, too."""
+    """Return the marks of at most MAX_BALLOTS people, voters first: an import reads no more."""
     votes = votes[:MAX_BALLOTS]
     voters = {person for person, _ in votes}
     room = MAX_BALLOTS - len(votes)
@@ -150,7 +150,7 @@ def _cut(votes: list[Any], reactions: list[Any]) -> tuple[list[Any], list[Any]]:
 def entries_of(
     runtime: Runtime, node: Node, batch: Sequence[Comment]
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the counts of marks in entries, by the ids of the comments."""
+    """Return the votes, reactions and featuring in the entries of comments, by comment id."""
     keys = [key_of(node, comment["id"])["_id"] for comment in batch]
     where = {"site": node["site"], "_id": {"$in": keys}}
     found: Any = ENTRIES.of(runtime.database).find(where, _MARKED)
@@ -160,9 +160,9 @@ def entries_of(
 def marks_of(
     runtime: Runtime, node: Node, comment: Comment, entry: Mapping[str, Any]
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Return the votes and the reactions on a comment, each with its person.
+    """Return the votes and the reactions on a comment, as pairs with the person's id.
 
-    It leaves out marks that count for their person alone.
+    It leaves out the marks of shadowed people.
     """
     if not (entry.get("up") or entry.get("down") or entry.get("reactions")):
         return [], []

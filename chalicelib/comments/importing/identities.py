@@ -1,4 +1,4 @@
-"""Ids of imported things, each derived from the file, so that a second import meets the first."""
+"""Ids of imported things: each follows from the file, so a second import finds the first."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ _DOTS = re.compile(r"\.{1,2}")
 
 
 class Source(NamedTuple):
-    """The origin of an import: its site, the format of its file, and the secret of people's ids."""
+    """An import's site, the format of its file, and the secret for people's ids."""
 
     site: str
     format: str
@@ -47,7 +47,7 @@ def thread_id(key: str) -> str:
 
 
 def comment_id(source: Source, thread: str, key: str) -> str:
-    """Return the id of a comment: ten characters of 50 bits, or its own in Plaza's own lines."""
+    """Return the id of a comment: ten characters, or for Plaza's own lines the id in the file."""
     if source.format == OWN_FORMAT and OWN_ID.fullmatch(key):
         return key
     number = int.from_bytes(digest_of(source.site, source.format, thread, key))
@@ -58,9 +58,9 @@ def comment_id(source: Source, thread: str, key: str) -> str:
 def person_id(source: Source, thread: str, author: ImportedAuthor) -> str:
     """Return the id of an imported person, which no account and no guest can have.
 
-    It comes from the account in the other system, or else the mail address, or else the name within
-    its thread: people of one name are many people. An address gives another id at each site, or a
-    site could try addresses against the people of others.
+    The id follows from the account in the other system, or else from the mail address, or else from
+    the name and the thread: a name in two threads may be two people. An address makes another id at
+    each site: a publisher cannot look for an address among another site's people.
     """
     if author.account:
         named = ["account", author.account]
@@ -73,13 +73,16 @@ def person_id(source: Source, thread: str, author: ImportedAuthor) -> str:
 
 @lru_cache(maxsize=4_096)
 def address_key(address: str, keys: tuple[SecretStr, ...]) -> str | None:
-    """Return the keyed hash of an author's address, as guests' have; None without a key for it."""
+    """Return the keyed hash of an author's address, by the signing key, as guests have it.
+
+    Returns None without keys, and for an unusable address.
+    """
     form = addressing.ascii_form(address) if keys else None
     return addressing.address_keys(form, keys)[0] if form else None
 
 
 def account_id(source: Source, account: str) -> str:
-    """Return the id of a person whom the file names by their account: a voter, or in a text."""
+    """Return the id of a voter or mentioned person: the file has only their account."""
     return _person(source, ["account", account])
 
 
@@ -88,9 +91,9 @@ def _person(source: Source, named: list[str]) -> str:
 
 
 def node_id(source: Source, thread: ImportedThread, url: str) -> str:
-    """Return the wanted id of a thread's node: its own, or the path of its address.
+    """Return the wanted id of a thread's node: the path of its address, after the site's name.
 
-    Another site's own id keeps its name at this site.
+    For Plaza's own lines it is the id in the file, with this site's name for another site's.
     """
     if source.format == OWN_FORMAT:
         name = thread.key.partition(":")[2] or thread.key
@@ -108,12 +111,12 @@ def node_at(site: str, url: str) -> str:
 
 
 def other_node_id(wanted: str, url: str) -> str:
-    """Return the id of a node whose wanted id another page's node has."""
+    """Return the second choice of a node's id: another page's node has the wanted id."""
     return f"{wanted}~{key_of(url)[:_SUFFIX_CHARACTERS].replace('_', '-')}"
 
 
 def _clean(segments: list[str], whole: str) -> str:
-    """Return segments as a name; a name that loses anything ends with a digest of the whole."""
+    """Return segments as a name; a changed or cut name ends with a digest of `whole`."""
     clean = [_FOREIGN.sub("-", each) for each in segments]
     name = ":".join(clean)
     if not name:
@@ -126,17 +129,20 @@ def _clean(segments: list[str], whole: str) -> str:
 
 
 class PageAddresses(NamedTuple):
-    """Where the pages of the file's threads are now.
+    """The present addresses of a file's pages.
 
-    base: the address that paths without a host stand below; None: they have no address.
-    moved: the new address by the key of the old one, or by the old path.
+    base: the address before paths without a host; None: such a path has no address.
+    moved: the new address by the key of the old address, or by the old path.
     """
 
     base: str | None = None
     moved: Mapping[str, str] = {}
 
     def of(self, url: str | None) -> str | None:
-        """Return the present address of a page; None without one. Raises ValueError for others."""
+        """Return the present address of a page; None: it has none.
+
+        Raises ValueError for an address that is neither http nor https.
+        """
         if not url:
             return None
         found = self.moved.get(old_key(url))

@@ -1,4 +1,4 @@
-"""The lease of a site's import: one worker at a time runs it, and the next goes on from there."""
+"""The lease of a site's import: one worker at a time runs the import; the next worker continues."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,18 +25,18 @@ from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 
-# Longer than a batch takes.
+# Longer than a batch takes: the worker extends it after each.
 LEASE = timedelta(minutes=1)
 _REMOVED_AT_ONCE = 1_000
 _GOES_ON, _ALIVE = ROWS_KEPT - timedelta(days=1), timedelta(hours=1)
 
 
 class ImportTakenOver(Exception):
-    """Another worker has the import: this one was away for longer than its lease."""
+    """Another worker took the import after this worker's lease had expired."""
 
 
 class Lease:
-    """An import of a site, for this worker alone; `read` is as it was last stored."""
+    """A worker's lease of a site's import; `read` is the import as last stored."""
 
     def __init__(self, runtime: Runtime, read: Import) -> None:
         self._runtime = runtime
@@ -52,10 +52,11 @@ class Lease:
         is_dry_run: bool,
         is_ending: bool = False,
     ) -> "Lease":
-        """Begin an import of a site, or go on with the same one; raises ImportRunning.
+        """Begin an import of a site, or continue it; raises ImportRunning.
 
-        wanted: `format` and `digest`; an unfinished import with both the same goes on, for some
-        days, or at any time to end it. The rows of any other go.
+        wanted: `format` and `digest`. An unfinished import with the same values continues if it
+        still has its rows, or if `is_ending`. Otherwise a new import begins, which removes
+        the rows of the former import.
         """
         found = IMPORTS.of(runtime.database).find_one({"_id": site})
         same = {**wanted, "is_dry_run": is_dry_run}
@@ -64,7 +65,7 @@ class Lease:
             _check_free(runtime, found)
         lease = cls(runtime, _claim(runtime, found, site, {} if goes_on else _new(runtime, same)))
         if found is not None and not goes_on:
-            # Not before: another worker may have gone on with them until then.
+            # After the claim only: another worker might have continued with these rows.
             remove_rows(runtime, found["run"], lease.keep)
         return lease
 
@@ -81,28 +82,28 @@ class Lease:
         self._set({"position": position, "counts": dict(sums), "samples": kept})
 
     def enter(self, status: ImportStatus) -> None:
-        """Begin a next part of the import; raises ImportTakenOver."""
+        """Store the next status of the import; raises ImportTakenOver."""
         self._set({"status": status})
 
     def save(self, thread: StagedThread, outcome: ThreadOutcome) -> None:
-        """Store the outcome of a thread, before readers see its comments."""
+        """Store a thread's outcome before readers see its comments; raises ImportTakenOver."""
         self.keep()
         fields = {"counts": dict(outcome.counts), "samples": outcome.samples}
         key = {"_id": thread["_id"], "run": thread["run"]}
         THREADS.of(self._runtime.database).update_one(key, {"$set": fields})
 
     def note_progress(self, thread: StagedThread, settled: int) -> None:
-        """Note how many comments of a thread's node a run has settled, for the next run."""
+        """Store the number of settled comments of a thread's node, for the next run's progress."""
         key = {"_id": thread["_id"], "run": thread["run"]}
         THREADS.of(self._runtime.database).update_one(key, {"$set": {"settled": settled}})
 
     def end_thread(self, thread: StagedThread) -> None:
-        """Note that a thread is in its node."""
+        """Note that a thread is done."""
         key = {"_id": thread["_id"], "run": thread["run"]}
         THREADS.of(self._runtime.database).update_one(key, {"$set": {"is_done": True}})
 
     def report(self) -> None:
-        """Add the outcomes of all threads to the import; raises ImportTakenOver."""
+        """Add the outcomes of all done threads, and enter `ending`; raises ImportTakenOver."""
         sums, samples = Counter(self.read["counts"]), list(self.read["samples"])
         of_run = {"run": self.read["run"], "is_done": True}
         found = THREADS.of(self._runtime.database).find(of_run, {"counts": 1, "samples": 1})
@@ -112,12 +113,12 @@ class Lease:
         self._set({"counts": dict(sums), "samples": samples, "status": "ending"})
 
     def give_up(self) -> Import:
-        """Leave the rest to another run, and return the import; raises ImportTakenOver."""
+        """End the lease and return the import: another run may continue; raises ImportTakenOver."""
         self._set({"leased_until": _NOW})
         return self.read
 
     def end(self) -> Import:
-        """Remove the rows of the import, and return it; raises ImportTakenOver."""
+        """Remove the rows, mark the import as done and return it; raises ImportTakenOver."""
         remove_rows(self._runtime, self.read["run"], self.keep)
         self._set({"status": "done", "ended": self._runtime.now(), "leased_until": _NOW})
         return self.read
@@ -140,7 +141,7 @@ _NOW = object()
 
 
 def remove_rows(runtime: Runtime, run: str, keep: Callable[[], None]) -> None:
-    """Remove the rows of an import, in steps; `keep` extends the lease after each."""
+    """Remove the rows of an import, 1,000 at a time; call `keep` after each step."""
     database = runtime.database
     for rows in (STAGED.of(database), THREADS.of(database)):
         while ids := [
@@ -151,7 +152,10 @@ def remove_rows(runtime: Runtime, run: str, keep: Callable[[], None]) -> None:
 
 
 def _claim(runtime: Runtime, found: Import | None, site: str, made: Document) -> Import:
-    """Take an import as it was read, with the fields of a new one; raises ImportRunning."""
+    """Take the lease if the import is as `found`, and store the fields `made` of a new import.
+
+    Raises ImportRunning if another worker took the lease first.
+    """
     now = runtime.now()
     # Without a former import nothing matches, and the server refuses the second of two inserts.
     as_read: Document = {"_id": site, "taken_by": found["taken_by"] if found else None}
@@ -177,9 +181,9 @@ def _is_same(found: Import | None, same: Mapping[str, object]) -> TypeGuard[Impo
 
 
 def _has_rows(found: Import, now: datetime) -> bool:
-    """Return whether an import has all its rows: the first ones go after some days by themselves.
+    """Return whether an import may continue: it has all its rows, or ran within the last hour.
 
-    An import that runs keeps on: to begin it anew would take as long again.
+    The TTL removes the rows ROWS_KEPT after the import's beginning.
     """
     return found["at"] > now - _GOES_ON or found["leased_until"] > now - _ALIVE
 

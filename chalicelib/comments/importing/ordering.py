@@ -1,6 +1,6 @@
-"""A node's living comments and the staged ones in one order: by time, no reply before its parent.
+"""Merge a node's living comments with staged ones: by time, and no reply before its parent.
 
-Of a thread it holds ids in memory, and the texts of a batch.
+Memory holds the ids of a whole thread, but the texts of a batch only.
 """
 
 import heapq
@@ -24,26 +24,26 @@ from chalicelib.comments.shapes import Comment
 from chalicelib.database import Document
 
 BATCH = 500
-# The ids among some that have a comment in the node.
+# Returns the given ids that have a comment in the node.
 Present = Callable[[Sequence[str]], set[str]]
 
 
 class ThreadOutcome:
-    """The numbers of a thread's comments by outcome, and samples of what did not come as it was."""
+    """The numbers of a thread's comments by outcome, and samples of the changed comments."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.samples: list[ImportSample] = []
 
     def note(self, reason: str, where: str) -> None:
-        """Count an outcome, and keep a bounded number of samples."""
+        """Count an outcome, and store its place as a sample below MAX_SAMPLES_OF_THREAD."""
         self.counts[reason] += 1
         if len(self.samples) < MAX_SAMPLES_OF_THREAD:
             self.samples.append({"reason": reason, "where": where})
 
 
 class MergedComment(NamedTuple):
-    """A comment in its turn: a living one, or a staged one, whose parent came before it."""
+    """A living or a staged comment, and the id of its parent, which came before it."""
 
     living: Comment | None = None
     staged: StagedComment | None = None
@@ -87,7 +87,7 @@ class StagedRows(NamedTuple):
 
 
 class Merge:
-    """The comments of a node and of a thread, each once."""
+    """The comments of a node and of a thread in one order, each once; for one iteration."""
 
     def __init__(
         self,
@@ -104,11 +104,11 @@ class Merge:
         self._outcome = outcome
         self._threaded = threaded
         self._came: set[str] = set()
-        # Comments by the id of the parent that has yet to come.
+        # The ids of staged comments that wait for their parent, by the id of the parent.
         self._waiting: dict[str, list[str]] = {}
 
     def __iter__(self) -> Iterator[MergedComment]:
-        """Yield every comment in its turn."""
+        """Yield the comments; a comment from before its parent follows the parent."""
         for placed in heapq.merge(self._alive(), self._new_rows(), key=_time_of):
             if placed.living is not None or self._has_turn(placed):
                 yield from self._turn(placed)
@@ -134,7 +134,7 @@ class Merge:
                 yield MergedComment(staged=row, parent=self._parent(row, known))
 
     def _known_parents(self, rows: Sequence[StagedComment]) -> set[str]:
-        """Return the parents of these rows that exist, here or in the file."""
+        """Return the ids of the rows' parents and roots that the file or the node has."""
         ids = sorted({each for row in rows for each in _above(row)} - self._came)
         known = self._rows.stored_ids(ids)
         return known | self._present([each for each in ids if each not in known])
@@ -156,7 +156,7 @@ class Merge:
         return placed.parent is None or placed.parent in self._came
 
     def _turn(self, placed: MergedComment) -> Iterator[MergedComment]:
-        """Yield a comment, and all that waited for it."""
+        """Yield a comment, then the comments that waited for it, and so on downwards."""
         yield placed
         ready = deque([self._come(placed)])
         while ready:
@@ -176,7 +176,7 @@ class Merge:
         return came
 
     def _circles(self) -> Iterator[MergedComment]:
-        """Yield what waits for itself: the first comment of each circle becomes a root."""
+        """Yield the comments in or below circles of parents; each round makes one a root."""
         while self._waiting:
             parent = next(iter(self._waiting))
             first, *others = self._waiting.pop(parent)
@@ -188,7 +188,7 @@ class Merge:
 
 
 def _above(row: StagedComment) -> list[str]:
-    """Return the ids of the comments that a comment may stand below, the nearest first."""
+    """Return the ids of a comment's parent and of its thread's root, as far as it has them."""
     return [each for each in (row["parent"], row.get("root")) if each]
 
 
@@ -198,7 +198,7 @@ def _row_of(placed: MergedComment) -> StagedComment:
 
 
 def _time_of(placed: MergedComment) -> tuple[datetime, bool]:
-    """Return the key of the order; of one time, living comments come first."""
+    """Return the sort key: the time; at the same time, living comments first."""
     if placed.living is not None:
         return placed.living["posted"], False
     return _row_of(placed)["posted"], True

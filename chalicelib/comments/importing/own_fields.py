@@ -1,6 +1,6 @@
-"""Fields that only Plaza's own lines have of a node or of a comment, as far as they hold.
+"""The valid values of the fields that only Plaza's own lines have.
 
-A line may be forged: readers see its badges and roles, which permit nothing.
+A line may be forged: readers see its badges and roles, but these grant no rights.
 """
 
 import contextlib
@@ -40,14 +40,14 @@ _PAIR = 2
 
 
 class NamedPerson(NamedTuple):
-    """A person whom a text mentions, by the id in the file."""
+    """A person whom a text mentions; `account` is their id in the file."""
 
     account: str
     name: str
 
 
 def settings_of(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a node's line that hold; others have their defaults."""
+    """Return the valid settings of a node's line; leave out the others."""
     kept: dict[str, Any] = {}
     for name in _SETTINGS:
         if own.get(name) is None:
@@ -57,7 +57,7 @@ def settings_of(own: Mapping[str, Any]) -> dict[str, Any]:
             NodeSettings.model_validate({**page, name: own[name]})
             kept[name] = own[name]
     if kept.get("threaded") and kept.get("store") not in {None, *THREADED_STORES}:
-        # The order of a discussion matters more than the place of its comments.
+        # The store cannot hold a threaded node: the threading matters more than the store.
         del kept["store"]
     for name in _TIMES:
         if found := instant_of(own.get(name)):
@@ -76,32 +76,32 @@ def instant_of(value: Any) -> datetime | None:
 
 
 def reasons_of(own: Mapping[str, Any]) -> list[Reason]:
-    """Return the reasons that hold a comment."""
-    # No import asks the service that checks for spam.
+    """Return the known reasons that hold a comment, but `checking`."""
+    # An import runs no spam check, so no answer would end `checking`.
     known = [each for each in _texts(own.get("reasons")) if each in _REASONS - {"checking"}]
     return cast("list[Reason]", known[:MAX_REASONS])
 
 
 def badges_of(own: Mapping[str, Any]) -> list[str]:
-    """Return the badges beside an author's name."""
+    """Return the badges beside an author's name, without empty or long badges."""
     shown = (str(drop_controls(each)).strip() for each in _texts(own.get("badges")))
     return [each for each in shown if 0 < len(each) <= MAX_BADGE_CHARACTERS][:MAX_BADGES]
 
 
 def role_of(own: Mapping[str, Any]) -> AuthorRole | None:
-    """Return the role that readers see beside an author's name."""
+    """Return the role beside an author's name; None for none or an unknown role."""
     told = own.get("role")
     return cast("AuthorRole", told) if told in get_args(AuthorRole) else None
 
 
 def shadow_of(own: Mapping[str, Any]) -> Shadow | None:
-    """Return the state that the author saw while nobody else saw the comment."""
+    """Return the state that a shadowed author sees in place of the comment's; None: no shadow."""
     told = own.get("shadow")
     return cast("Shadow", told) if told in get_args(Shadow) else None
 
 
 def mentioned_in(own: Mapping[str, Any]) -> list[NamedPerson]:
-    """Return the people whom the text mentions, by the names that stand in it."""
+    """Return the mentioned people with acceptable names, at most MAX_MENTIONS."""
     found: list[NamedPerson] = []
     for each in _members(own.get("mentions")):
         account, name = (
@@ -114,7 +114,7 @@ def mentioned_in(own: Mapping[str, Any]) -> list[NamedPerson]:
 
 
 def reactions_in(own: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return pairs of an account and the keys of its reactions."""
+    """Return pairs of an account and its valid reaction keys, each key once."""
     found: list[tuple[str, list[str]]] = []
     for pair in _members(own.get("reactions")):
         if not (isinstance(pair, list | tuple) and len(pair) == _PAIR):

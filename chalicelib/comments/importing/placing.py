@@ -1,4 +1,4 @@
-"""Comments of a merged discussion in their new places: numbers, paths, and states of tombstones."""
+"""Place the comments of a merged discussion: new numbers, paths and, for new comments, HTML."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,18 +15,18 @@ from chalicelib.runtime import Runtime
 
 
 class CommentPath(NamedTuple):
-    """The place of a comment: its path of ids, and the same path in the order of a discussion."""
+    """A comment's path of ids, and its path of sortable segments."""
 
     slug: str
     full_slug: str
 
 
-# The places of loaded comments by their ids.
+# Returns the paths of loaded comments with these ids, by id.
 FindPlaces = Callable[[Sequence[str]], Mapping[str, CommentPath]]
 
 
 class Placing:
-    """Gives the comments of a merged discussion their numbers, from 1 on."""
+    """Gives the comments of a merged discussion their numbers from 1 on, and their paths."""
 
     def __init__(self, runtime: Runtime, node: Node, find_places: FindPlaces) -> None:
         self._runtime = runtime
@@ -58,7 +58,7 @@ class Placing:
         row = placed.staged
         assert row is not None  # noqa: S101 - it is one of both
         parent = places[placed.parent] if placed.parent else None
-        # As for a new comment: below the deepest level a reply joins the replies above it.
+        # As for a post: a reply below the deepest level becomes a sibling of its parent.
         depth = self._node["max_depth"]
         ids = parent.slug.split("/")[:depth] if parent else []
         segments = parent.full_slug.split("/")[:depth] if parent else []
@@ -109,17 +109,17 @@ def _id_of(placed: MergedComment) -> str:
 
 
 def _state(state: State) -> State:
-    """Return a new comment's state: the store makes a deleted comment with replies a tombstone."""
+    """Return a new comment's state; the store turns `removed` into a tombstone if replies come."""
     return "removed" if state == "deleted" else state
 
 
 def _with_reasons(comment: Comment, row: StagedComment, runtime: Runtime) -> Comment:
-    """Return a comment with what moderators see of its state."""
+    """Add the reasons, the shadow and the time as spam to a comment, and return it."""
     if row["reasons"] and comment["state"] not in GONE:
         comment["reasons"] = row["reasons"]
     if "shadow" in row and comment["state"] in CONCEALED:
         comment["shadow"] = row["shadow"]
     if comment["state"] == "spam":
-        # Its time as spam here begins now; its file would have had it wiped at once.
+        # The time as spam begins now: with the file's time, Plaza might wipe the comment at once.
         comment["spam_since"] = runtime.now()
     return comment

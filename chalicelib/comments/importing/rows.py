@@ -1,6 +1,6 @@
 """Stored rows of a running import: the import of a site, its threads, and their comments.
 
-Nobody reads the threads and the comments but the import itself, which removes them at its end.
+Only the import reads its threads and comments, and removes them at its end.
 """
 
 from datetime import datetime, timedelta
@@ -15,19 +15,19 @@ from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import MAX_REACTIONS
 
 MAX_SAMPLES = 200
-# The rows of an import that never ends.
+# The TTL removes an import's rows so long after its beginning, if it has not ended.
 ROWS_KEPT = timedelta(days=7)
 MAX_SAMPLES_OF_THREAD = 20
-# More voters of a comment count as votes without voters.
+# The named voters of a comment; further votes count without their voters.
 MAX_BALLOTS = 1_000
 
-# `staging`: reads the file into rows. `applying`: moves thread by thread into its node. `ending`:
-# has its report, and removes the rows.
+# `staging`: reads the file into rows. `applying`: moves each thread into its node. `ending`: has
+# the report, and removes the rows.
 ImportStatus = Literal["staging", "applying", "ending", "done"]
 
 
 class ImportSample(TypedDict):
-    """A part of the file that did not come over as it was: where it is, without its text."""
+    """A part of the file that the import left out or changed: its place, not its text."""
 
     reason: str
     where: str
@@ -36,12 +36,12 @@ class ImportSample(TypedDict):
 class Import(TypedDict):
     """The last import of a site; `_id` is the site.
 
-    run: distinguishes it from other imports of the site. digest: of the file and the options.
-    at: its beginning, the latest time that a comment may have.
-    position: the number of parts of the file with their rows.
-    counts: of threads and comments by their outcome.
-    taken_by, leased_until: the worker that runs it, and the end of its lease.
-    ended: some days later it goes.
+    run: the id of the import. digest: the digest of the file and the options.
+    at: its beginning; no comment has a later time.
+    position: the number of staged parts of the file.
+    counts: the numbers of threads and comments by outcome.
+    taken_by, leased_until: the id of the last lease, and its end.
+    ended: its end; the TTL removes the import 90 days later.
     """
 
     _id: str
@@ -63,10 +63,10 @@ class StagedThread(TypedDict):
     """A thread of an import; `_id` is `{run}/{thread}`.
 
     thread: the digest of its key in the file. number: its place in the file.
-    node_id: the wanted id of its node, unless a node has its address.
+    node_id: the wanted id of its node; a node with its address comes first.
     settings: the settings of the new node, if the thread makes it.
     counts, samples: the outcome of its comments, stored before readers see them.
-    settled: the number of the node's comments that the furthest run has settled.
+    settled: the most comments of its node that a run has settled.
     expires: the time of its removal, if its import never ends.
     """
 
@@ -95,13 +95,13 @@ class Ballot(TypedDict):
 
 
 class StagedComment(TypedDict):
-    """A comment of an import; `_id` is `{run}/{thread}/{id}`, so that a repeat stages it once.
+    """A comment of an import; `_id` is `{run}/{thread}/{id}`: a repeat stages it once.
 
-    parent: the id of the comment above it, which may exist nowhere; root: then it stands below.
-    order: its place among comments of the same time.
-    up, down: votes without voters.
-    lives: the node had it before the import, which leaves its votes as they are.
-    email_key: the keyed hash of the author's address in the file.
+    parent: the id of the answered comment, which may be missing; root: the parent in that case.
+    order: the sort key among comments of the same time.
+    up, down: the numbers of votes without a named voter.
+    lives: the node had the comment before the import; the import leaves its votes.
+    email_key: the keyed hash of the author's mail address in the file.
     """
 
     _id: str

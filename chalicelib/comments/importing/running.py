@@ -1,7 +1,6 @@
-"""An import from its beginning to its end, which goes on after a crash where it ended.
+"""Run an import: stage the file, apply each thread, report. A later run continues after a crash.
 
-No post, vote or person that comes over is news: there are no notifications, no checks for spam, no
-limits and no activity.
+An import causes no notifications, spam checks or activity, and no limits apply to its posts.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +30,7 @@ _ATTEMPTS = 3
 class ImportOrder(NamedTuple):
     """An order for an import.
 
-    digest: of the file, its format and the addresses, so that the same order goes on.
+    digest: identifies the file, its format and the addresses; the same order continues an import.
     """
 
     site: str
@@ -42,8 +41,9 @@ class ImportOrder(NamedTuple):
 
 
 class ImportProgress(NamedTuple):
-    """The part that is running, and how far it is: parts of the file, or comments.
+    """The progress of a run.
 
+    part: `reading` or `storing`. done: the number of parts of the file, or of comments.
     is_new: no former run came as far.
     """
 
@@ -53,9 +53,9 @@ class ImportProgress(NamedTuple):
 
 
 Tell = Callable[[ImportProgress], None]
-# Asked between two steps; False: the run ends there, and another goes on.
+# The run calls it between two steps; False: the run ends there, and another continues.
 GoesOn = Callable[[], bool]
-# Asked before the first part of the file and after each, also after parts of a former run.
+# True: the run ends. The run calls it before the file, and after each batch of parts.
 Stops = Callable[[], bool]
 
 
@@ -79,11 +79,11 @@ def run(  # noqa: PLR0913, PLR0917 - a run asks and tells between its steps
     goes_on: GoesOn = _always,
     stops: Stops = _never,
 ) -> Import:
-    """Import the parts of a file into a site; return the import, at its end with its report.
+    """Import a file into a site; return the import, with the report if its status is `done`.
 
-    `read` begins to read the file. A run has one step at least, unless it stops. Raises
-    ImportRunning, ImportTakenOver, Unavailable while another move holds a node, and the errors of
-    reading: the same order then goes on.
+    `read` begins to read the file. A run does at least one step, unless `stops` returns True.
+    Raises ImportRunning, ImportTakenOver, Unavailable while another move holds a node, and the
+    errors of reading. Another run with the same order then continues.
     """
     same = {"format": wanted.format, "digest": wanted.digest}
     dry, ends = wanted.is_dry_run, stops()
@@ -99,7 +99,7 @@ def run(  # noqa: PLR0913, PLR0917 - a run asks and tells between its steps
 
 
 def stop(runtime: Runtime, wanted: ImportOrder) -> Import:
-    """End an import between two steps of it; return it with the report of what came over.
+    """End an import early; return it with a report of the finished threads.
 
     Raises ImportRunning and ImportTakenOver.
     """
@@ -111,7 +111,7 @@ def stop(runtime: Runtime, wanted: ImportOrder) -> Import:
 
 
 def conversion_of(runtime: Runtime, wanted: ImportOrder, run: str, at: datetime) -> FileConversion:
-    """Return the rules of an import that began at a time."""
+    """Return the conversion rules of an import; `at`: its beginning."""
     settings = runtime.settings
     source = Source(wanted.site, wanted.format, people.secret_of(settings))
     keys = tuple(settings.signing_keys)
@@ -129,11 +129,11 @@ class _Work(NamedTuple):
     stops: Stops
 
     def stage(self, items: Iterable[Item]) -> bool:
-        """Make rows of the parts of a file; return whether all of them are made."""
+        """Store rows of the parts of a file; return whether the whole file has its rows."""
         read = self.lease.read
         conversion = conversion_of(self.runtime, self.wanted, read["run"], read["at"])
         for position in Staging(self.runtime, self.lease, conversion).stage(items):
-            # A part that a former run has staged is no step.
+            # A batch that a former run has staged is no step.
             is_new = position > read["position"]
             self.tell(ImportProgress("reading", position, is_new))
             if self.stops() or (is_new and not self.goes_on()):
@@ -142,7 +142,7 @@ class _Work(NamedTuple):
         return True
 
     def apply(self) -> bool:
-        """Bring each thread into its node; return whether all of them are."""
+        """Apply and settle each thread; return False if `goes_on` ends the run."""
         done = 0
         for thread in self._threads():
             node = self._place(thread)
@@ -153,22 +153,25 @@ class _Work(NamedTuple):
             if node is not None:
                 applying.end(self.runtime, node, thread)
                 promotion.move_wanted(self.runtime, node["_id"])
-            # Also of threads without a comment to settle, as all are in a dry run.
+            # Report progress for threads without comments to settle too, as in a dry run.
             self.tell(ImportProgress("storing", done))
-            # A thread that is begun is ended: what stands beside its comments belongs to them.
+            # A run ends only between threads: a thread's comments need their entries and marks.
             if not self.goes_on():
                 return False
         return True
 
     def _threads(self) -> Iterator[StagedThread]:
-        """Yield the threads that are not in their nodes, in the order of the file."""
+        """Yield the threads that are not done, in the order of the file; the caller ends each."""
         rows = THREADS.of(self.runtime.database)
         waits = {"run": self.lease.read["run"], "is_done": False}
         while (thread := rows.find_one(waits, sort=[("number", 1)])) is not None:
             yield thread
 
     def _place(self, thread: StagedThread) -> Node | None:
-        """Place a thread's comments, or plan them in a dry run; return a node to settle."""
+        """Move a thread into its node; return the node to settle, or None if nothing is to settle.
+
+        A dry run stores the outcome only.
+        """
         node = applying.find_node(self.runtime, self.wanted.site, thread)
         if self.wanted.is_dry_run:
             self.lease.save(thread, applying.plan(self.runtime, node, thread))
@@ -186,14 +189,17 @@ class _Work(NamedTuple):
         return applying.take_over(self.runtime, node, thread)
 
     def _makes_node(self, thread: StagedThread) -> bool:
-        """Return whether a thread makes a node: with a comment, or from Plaza's own lines."""
+        """Return whether a thread has a comment, or comes from Plaza's own lines."""
         if self.wanted.format == OWN_FORMAT:
             return True
         of_thread = {"run": thread["run"], "thread": thread["thread"]}
         return STAGED.of(self.runtime.database).find_one(of_thread, {"_id": 1}) is not None
 
     def _settle(self, node: Node, thread: StagedThread) -> Iterator[tuple[int, bool]]:
-        """Settle a thread in batches; yield the number of comments, and whether they are new."""
+        """Settle a node in batches; yield each number of comments, and whether no run came as far.
+
+        Raises Unavailable after three moves of the node.
+        """
         most = thread.get("settled", 0)
         for _ in range(_ATTEMPTS):
             settled = 0

@@ -1,6 +1,7 @@
-"""All that stands beside imported comments: entries, queues, words of searches, and marks.
+"""Settle imported comments: write their entries, queues, search terms and marks.
 
-It runs after the move, and makes again what a crash left unmade. It leaves right rows alone.
+It runs after the move of a thread. After a crash it runs again: it adds missing rows and leaves
+right rows alone.
 """
 
 import itertools
@@ -38,9 +39,9 @@ _BATCH = 500
 
 
 def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
-    """Make all that stands beside a node's comments; yield the number of comments after each batch.
+    """Settle all comments of a node, also the older ones; yield the size of each batch.
 
-    Raises Moved if another move of the node ends meanwhile.
+    Raises Moved if a read of the comments meets another move of the node.
     """
     rows = StagedRows(runtime.database, thread)
     sizes = _thread_sizes(runtime, node)
@@ -59,7 +60,7 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
 
 
 def _know_authors(runtime: Runtime, site: str, rows: Sequence[StagedComment]) -> None:
-    """Make the documents of authors with an address, by which their account may claim them."""
+    """Insert the people of authors with a mail address, for the account of the address to claim."""
     made: dict[str, Person] = {}
     for row in rows:
         author = row["author"]
@@ -70,7 +71,7 @@ def _know_authors(runtime: Runtime, site: str, rows: Sequence[StagedComment]) ->
 
 
 def _follow_claims(runtime: Runtime, site: str, rows: Sequence[StagedComment]) -> None:
-    """Have the comments and votes of claimed people follow to their account."""
+    """Note jobs that carry comments and votes of claimed people to their accounts."""
     authors = {row["author"]["id"] for row in rows if row["author"]}
     voters = {ballot["by"] for row in rows for ballot in row["ballots"]}
     people = sorted(authors | voters)
@@ -100,7 +101,7 @@ def _enter(
     staged: Mapping[str, StagedComment],
     sizes: Mapping[str, int],
 ) -> None:
-    """Make the missing entries of a batch, and set the numbers of the others."""
+    """Insert the missing entries of a batch, and correct the fields of the others."""
     entries = ENTRIES.of(runtime.database)
     keys = [key_of(node, comment["id"])["_id"] for comment in batch]
     where = {"site": node["site"], "_id": {"$in": keys}}
@@ -126,14 +127,14 @@ def _enter(
 def _right_fields(
     had: Mapping[str, Any], comment: Comment, row: StagedComment | None, thread: int
 ) -> Document:
-    """Return the fields that an import decides of an entry that is there.
+    """Return the fields of an existing entry that the import has to set.
 
-    The comparison of counts makes the entries of an import that ended early, without votes.
+    The comparison of counts may have made the entry after a crash, without votes from before Plaza.
     """
-    # A post counts in its thread before its comment is there.
+    # The stored number may be larger: a post counts in its thread before its comment exists.
     right: Document = {"seq": comment["seq"], "thread": max(thread, had["thread"])}
     if had["state"] == "removed" and comment["state"] == "deleted":
-        # It has its first reply.
+        # The comment has got its first reply, and is a tombstone now.
         right["state"] = "deleted"
     if row is not None and (row["up"] or row["down"]):
         right["base"] = {"up": row["up"], "down": row["down"]}
@@ -143,7 +144,7 @@ def _right_fields(
 def _new_entry(
     node: Node, comment: Comment, row: StagedComment | None, thread: int
 ) -> CommentEntry:
-    """Return a comment's entry with its votes from before Plaza."""
+    """Return a comment's new entry with its votes and featuring from the file."""
     entry = new_entry(node, comment, None, thread)
     if row is None:
         return entry

@@ -1,4 +1,4 @@
-"""A discussion as any exported file has it, whatever system wrote the file.
+"""The shapes that all parsers yield, whatever system wrote the file.
 
 A parser reads a stream once and holds a part of it at a time. A thread comes before its comments.
 A comment may come before its parent, and its parent may be missing.
@@ -49,7 +49,7 @@ class ImportedComment:
     text: Markdown; empty if the comment is deleted.
     ups, downs: all votes, `votes` among them.
     votes: the voters that the file names, as pairs of an account and 1 or -1.
-    root: the key of the comment that begins its thread, where it stands if its parent is missing.
+    root: the key of the comment that begins its thread; a reply without its parent goes below it.
     own: the fields that only Plaza's own lines have (docs/imports.md).
     """
 
@@ -81,5 +81,5 @@ class Skipped:
 
 
 Item = ImportedThread | ImportedComment | Skipped
-# Raises BrokenFile at the first place that is not of the format.
+# Yields the items of a file; raises BrokenFile at the first place that breaks the format.
 Parser = Callable[[BinaryIO], Iterator[Item]]

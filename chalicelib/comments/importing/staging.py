@@ -1,7 +1,7 @@
-"""The first part of an import: the file becomes rows, in batches, whatever its size.
+"""Stage a file of any size as rows, in batches: the first part of an import.
 
-A repeat of the file after a crash stages nothing twice: the ids of rows come from the file, and
-one write has the counts and the number of parts that they count.
+A second reading after a crash stages nothing twice: the ids of rows follow from the file, and one
+write stores the position together with the counts up to it.
 """
 
 from collections import Counter
@@ -39,16 +39,17 @@ class Staging:
         self._runtime = runtime
         self._lease = lease
         self._conversion = conversion
-        # Threads that have no node and never get one, by their keys.
+        # The keys of threads that the import leaves out.
         self._left: set[str] = set()
 
     def stage(self, items: Iterable[Item]) -> Iterator[int]:
-        """Stage the parts after the last stored position; yield the position after each batch.
+        """Stage the parts after the stored position; yield the position after each batch.
 
-        Raises ImportTakenOver, and what the parser raises.
+        Also yields after batches that a former run staged. Raises ImportTakenOver, and the errors
+        of the parser.
         """
         position, batch = 0, _Batch(self._conversion, self._left)
-        # A part at a time: the parts of a batch may be huge together, and rows cut their texts.
+        # Convert each part at once: its row has a bounded text, a batch of parts would be huge.
         for position, item in enumerate(items, 1):
             batch.take(item, position - 1)
             if position % BATCH == 0 or batch.ballots >= _BALLOTS_AT_ONCE:
@@ -58,7 +59,7 @@ class Staging:
             yield self._end(batch, position)
 
     def _end(self, batch: "_Batch", position: int) -> int:
-        # Of the parts before the stored position only the threads are still of interest.
+        # A batch up to the stored position has its rows: its conversion only filled `_left`.
         if self._lease.read["position"] < position:
             self._write(batch)
             self._lease.advance(position, batch.counts, batch.samples)
@@ -90,7 +91,7 @@ class _Batch:
         return not self.counts
 
     def take(self, item: Item, number: int) -> None:
-        """Make the row of a part, or note why there is none."""
+        """Add the row of a part, or count the reason why it has none; `number`: its place."""
         match item:
             case ImportedThread():
                 self._take_thread(item, number)

@@ -1,4 +1,4 @@
-"""A comparison of a file with the discussions of a site, without a change."""
+"""Compare a file with the discussions of a site; write nothing."""
 
 import itertools
 from collections import Counter
@@ -18,15 +18,16 @@ from chalicelib.comments.stores import ask
 from chalicelib.runtime import Runtime
 
 _BATCH = 500
-# The fields that a comment here has in common with its row, beside its state and its place.
+# The fields that a stored comment and its row must have equal, besides the state and the parent.
 _COMPARED = ("posted", "edited", "text")
 _OF_AUTHOR = ("name", "badges", "role")
 
 
 class Comparison(NamedTuple):
-    """The numbers of a file's comments, of the same ones here, and of each difference.
+    """The result of a comparison.
 
-    different: numbers by what differs; `extra` comments stand here and not in the file.
+    comments: the number of comments in the file. same: the number of equal comments at the site.
+    different: numbers by the kind of difference; `extra`: comments that the file lacks.
     """
 
     comments: int
@@ -36,14 +37,17 @@ class Comparison(NamedTuple):
 
 
 class _Placed(NamedTuple):
-    """A comment's row, with the id of its node; None: the thread has no node."""
+    """A comment's row, and the id of its node; None: the site has no node for the thread."""
 
     row: StagedComment
     node_id: str | None
 
 
 class _Here(NamedTuple):
-    """A comment of the site with the marks on it: each person's vote and reactions."""
+    """A comment of the site, and the marks on it.
+
+    up, down: all votes. votes, reactions: the marks by the person's id.
+    """
 
     comment: Comment
     up: int
@@ -53,7 +57,7 @@ class _Here(NamedTuple):
 
 
 def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item]) -> Comparison:
-    """Compare a file with the comments of a site; raises what the parser raises."""
+    """Compare a file with the comments of a site; raises the errors of the parser."""
     counts, samples = Counter[str](), list[ImportSample]()
     found: Counter[str] = Counter()
     rows = _rows(runtime, conversion, items, counts)
@@ -75,7 +79,7 @@ def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item])
 def _rows(
     runtime: Runtime, conversion: FileConversion, items: Iterable[Item], counts: Counter[str]
 ) -> Iterator[_Placed]:
-    """Yield the comments that the file has; count the unusable ones."""
+    """Yield the rows of the file's comments; count all and the unusable ones in `counts`."""
     places: dict[str, str | None] = {}
     for item in items:
         if isinstance(item, ImportedThread):
@@ -101,7 +105,7 @@ def _node_of(runtime: Runtime, conversion: FileConversion, thread: ImportedThrea
 
 
 def _look(runtime: Runtime, batch: Sequence[_Placed]) -> Iterator[tuple[_Placed, _Here | None]]:
-    """Yield each row with its comment here."""
+    """Yield each row with its comment at the site; None: there is none."""
     of_node: dict[str, list[str]] = {}
     for placed in batch:
         if placed.node_id is not None:
@@ -132,7 +136,7 @@ def _find_with_marks(runtime: Runtime, node: Node, ids: Sequence[str]) -> Iterat
 
 
 def _difference(conversion: FileConversion, row: StagedComment, here: _Here | None) -> str | None:
-    """Return the first difference of a comment from its row; None: there is none."""
+    """Return the name of the first difference between a row and its comment; None: they agree."""
     if here is None:
         return "missing"
     comment = here.comment
@@ -160,7 +164,7 @@ def _display_of(author: Mapping[str, Any] | None) -> list[Any]:
 
 
 def _difference_of_marks(conversion: FileConversion, row: StagedComment, here: _Here) -> str | None:
-    """Return the marks that differ: by their sums, or of named people; None: there are none."""
+    """Return `votes` or `reactions` if these differ in sum or for a named person, else None."""
     votes, reactions = _by_id(conversion, here.votes), _by_id(conversion, here.reactions)
     given = [each["vote"] for each in row["ballots"]]
     sums = row["up"] + given.count(1), row["down"] + given.count(-1)
@@ -179,7 +183,7 @@ def _difference_of_marks(conversion: FileConversion, row: StagedComment, here: _
 
 
 def _by_id(conversion: FileConversion, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the marks of people by their ids; of a file of Plaza, by their ids there as well."""
+    """Return marks by the person's id; for Plaza's own lines also by the id after an import."""
     source = conversion.source
     told = {account_id(source, who): what for who, what in given.items()}
     return {**told, **given} if source.format == OWN_FORMAT else dict(given)

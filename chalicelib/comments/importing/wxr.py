@@ -1,7 +1,7 @@
 """The discussions of a site as WXR files, which Disqus and WordPress import.
 
-Disqus takes files of at most 50 MB. A discussion that goes on in the next file has the same
-identifier there, and comments have one row of numbers through all files.
+Disqus takes files of at most 50 MB. A discussion that continues in the next file repeats its
+identifier there. The numbers of comments rise through all files.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 _ITEM_END = "</item>\n"
 _FOOT = "</channel>\n</rss>\n"
 _END_BYTES = len(_ITEM_END + _FOOT)
-# Pending and hidden comments wait for a moderator there, who has not decided yet.
+# WXR has no state for hidden comments: after the import, they wait like pending comments.
 _APPROVED = {"visible": "1", "pending": "0", "hidden": "0", "spam": "spam", "deleted": "trash"}
-# XML has no way to write them.
+# XML 1.0 excludes these characters, even as references.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _DIGEST_CHARACTERS = 16
 
 
 def html_of(runtime: Runtime, site: str, text: str) -> str:
-    """Return the HTML of a comment's text, as its readers see it."""
+    """Return the HTML of a comment's text; the escaped text if the HTML would be too large."""
     try:
         return render_text(runtime, site, text, is_new=False)
     except CommentTooLarge:
@@ -44,7 +44,7 @@ def html_of(runtime: Runtime, site: str, text: str) -> str:
 
 
 class FilePart(NamedTuple):
-    """Bytes of a file; `file` numbers it from 1."""
+    """A part of a file's bytes; `file` is the file's number, from 1."""
 
     file: int
     content: bytes
@@ -53,10 +53,10 @@ class FilePart(NamedTuple):
 def parts_of(
     lines: Iterable[Line], html_of: Callable[[str], str], most_bytes: int = MAX_FILE_BYTES
 ) -> Iterator[FilePart]:
-    """Yield the files of an export's lines, part by part; there is always a first file.
+    """Yield the parts of the WXR files for an export's lines; at least one file.
 
-    html_of: returns the HTML of a comment's text. Comments that are gone without a trace are left
-    out, as are discussions without others.
+    `html_of` returns the HTML of a comment's text. The files omit removed comments, and discussions
+    without other comments. A file exceeds `most_bytes` only if a single comment does not fit.
     """
     return _Writing(html_of, most_bytes).parts(lines)
 
@@ -67,7 +67,7 @@ class _Writing:
         self._most_bytes = most_bytes
         self._file = 1
         self._bytes = 0
-        # The head of the present discussion, and whether the present file has it.
+        # The opening of the current `<item>`, and whether the current file contains it.
         self._item = ""
         self._is_in_item = False
         self._numbers: dict[str, int] = {}
@@ -89,7 +89,7 @@ class _Writing:
     def _comment(self, line: Line) -> Iterator[FilePart]:
         self._last_number += 1
         self._numbers[line["id"]] = self._last_number
-        # What it answers may have gone; what it stands below has not.
+        # Prefer the comment that this comment replies to; if the file lacks it, the parent.
         answered = (line.get("reply_to"), line["parent"])
         above = next((self._numbers[each] for each in answered if each in self._numbers), 0)
         text = _comment(line, self._last_number, above, self._html_of)
@@ -116,7 +116,7 @@ class _Writing:
 
 
 def _item(node: Line, first: Line) -> str:
-    """Return the beginning of a discussion, which is as old as its first comment."""
+    """Return the opening of a discussion's `<item>`, dated by its first comment."""
     is_closed = node["locked"]
     return (
         "<item>\n"
@@ -152,7 +152,7 @@ def _comment(line: Line, number: int, above: int, html_of: Callable[[str], str])
 
 
 def _address(person: str) -> str:
-    """Return an address that reaches nobody, the same for all comments of a person."""
+    """Return an undeliverable address, the same for all comments of a person."""
     if not person:
         return ""
     digest = hashlib.sha256(person.encode(errors="replace")).hexdigest()[:_DIGEST_CHARACTERS]
@@ -160,7 +160,7 @@ def _address(person: str) -> str:
 
 
 def _time(instant: str) -> str:
-    """Return a time in UTC to the second, as WordPress writes it."""
+    """Return an ISO 8601 instant as WordPress writes it: `YYYY-MM-DD hh:mm:ss`, in UTC."""
     return instant[:19].replace("T", " ")
 
 
@@ -169,5 +169,5 @@ def _escape(text: str) -> str:
 
 
 def _cdata(text: str) -> str:
-    """Return a text between the marks of CDATA, which cannot hold its own end."""
+    """Return a text as CDATA; each `]]>` in the text splits the section in two."""
     return f"<![CDATA[{_FORBIDDEN.sub('', text).replace(']]>', ']]]]><![CDATA[>')}]]>"

@@ -1,9 +1,8 @@
-"""Carrying the past of a claimed person to the account that has it (`comments.people.claims`).
+"""The move of a claimed person's past to their account (`comments.people.claims`).
 
-It walks over a person's comments as a rename does, in all stores and generations, at one site.
-Each step leaves the person's id where it has more to do, so that a repeat goes on after a crash.
-The job runs twice: the second run finds writes of the guest's requests, and of moves of nodes,
-during the first run.
+The job rewrites the person's comments at one site, in all stores and generations. Unfinished rows
+still have the person's id, so a run after a crash continues there. The job runs twice: the second
+run finds rows that the guest's requests or moves of nodes wrote during the first run.
 """
 
 import contextlib
@@ -43,7 +42,7 @@ from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
 _AT_ONCE = 1_000
-# A past with more comments or more marks is carried by the worker alone.
+# Only the worker carries a past with more comments or more marks than this.
 _MOST_IN_A_CALL = 100
 
 
@@ -54,12 +53,12 @@ class ClaimedPast(NamedTuple):
     person: str
     account: str
     name: str
-    # Hashes of the account's verified address; None: a release without them has claimed it.
+    # Hashes of the account's verified address; None: the claim is of a release without hashes.
     keys: Sequence[str] | None = None
 
     @property
     def author(self) -> Document:
-        """The fields of an author that change."""
+        """The `$set` for a comment's author: the account's id and name."""
         return {"author.id": self.account, "author.name": self.name}
 
 
@@ -84,8 +83,8 @@ def pasts_of(database: Database[Document], account: str) -> list[ClaimedPast]:
 def carry(runtime: Runtime, by: ClaimedPast) -> None:
     """Carry the rest of a claimed person's past to their account."""
     site, user_id = by.site, by.person
-    # Before the comments, of whose change a worker would notify the account anew; and after them,
-    # for what the person was told of meanwhile.
+    # Before the comments: otherwise a worker would notify the account of them again. And once more
+    # after the comments, for notifications that the person received meanwhile.
     notifications.give(runtime.database, site, user_id, by.account)
     _carry_comments(runtime.database, by)
     _carry_rows(runtime.database, by)
@@ -96,15 +95,15 @@ def carry(runtime: Runtime, by: ClaimedPast) -> None:
     notifications.give(runtime.database, site, user_id, by.account)
     mailing.give(runtime, user_id, by.account, by.keys)
     subscriptions.remove_all(runtime, user_id)
-    # Last of them: the others read up to when the person has seen the inbox.
+    # Last: the steps above read the time up to which the person has seen the inbox.
     preferences.give(runtime, user_id, by.account)
     counting.recount(runtime.database, site, by.account)
 
 
 def carry_soon(runtime: Runtime, site: str, user_id: str) -> None:
-    """Carry a short past within the call that claims it, so that its reader sees it at once.
+    """Carry a past of at most 100 comments and 100 marks within the call that claims it.
 
-    The noted job carries a long past, and the rest after a failure here.
+    The outbox job carries a longer past, and the rest after Unavailable here.
     """
     if _is_short(runtime.database, site, user_id):
         with contextlib.suppress(Unavailable):
@@ -129,9 +128,10 @@ def carry_all(runtime: Runtime, account: str) -> None:
 
 
 def erase_late(runtime: Runtime, joined: Document) -> None:
-    """Note the erasure of claimed guests, whose calls may still write under their former ids.
+    """Note jobs that erase late writes under the former ids of claimed guests.
 
-    Nothing else finds these writes once the documents that name the account are gone.
+    `joined`: the filter of the guests' documents, which name the account. Once these documents are
+    gone, only the jobs find such writes.
     """
     due = runtime.now() + outbox.OUTLIVES_ALL
     for row in PEOPLE.of(runtime.database).find(joined, {"user_id": 1}):
@@ -140,7 +140,7 @@ def erase_late(runtime: Runtime, joined: Document) -> None:
 
 
 def _carry_comments(database: Database[Document], by: ClaimedPast) -> None:
-    """Give the comments in all stores their new author; imported people may be of more sites."""
+    """Set the new author of the comments in all stores, in nodes of this site alone."""
     for found in _nodes_of(database, by):
         rows = {"node_id": {"$in": found}}
         COMMENTS.of(database).update_many({**rows, "author.id": by.person}, {"$set": by.author})
@@ -151,7 +151,7 @@ def _carry_comments(database: Database[Document], by: ClaimedPast) -> None:
         )
         _carry_embedded(database, by, found)
         nodes.raise_versions(database, {"_id": {"$in": found}})
-    # A crash before the raise left comments with their new author, and entries with the former.
+    # After a crash before `raise_versions`, only the entries still have the former author.
     for found in _entered_nodes(database, by):
         nodes.raise_versions(database, {"_id": {"$in": found}})
 
@@ -173,7 +173,7 @@ def _carry_embedded(database: Database[Document], by: ClaimedPast, found: list[s
 
 
 def _nodes_of(database: Database[Document], by: ClaimedPast) -> Iterator[list[str]]:
-    """Yield the ids of the site's nodes with comments of a person, some at once."""
+    """Yield ids of the site's nodes with comments of a person, at most 1,000 at once."""
     grouped: Document = {"$group": {"_id": "$node_id"}}
     for collection, author in ((COMMENTS, "author.id"), (PAGES, "comments.author.id")):
         rows: Any = collection.of(database).aggregate([{"$match": {author: by.person}}, grouped])
@@ -187,7 +187,7 @@ def _nodes_of(database: Database[Document], by: ClaimedPast) -> Iterator[list[st
 
 
 def _entered_nodes(database: Database[Document], by: ClaimedPast) -> Iterator[list[str]]:
-    """Yield the ids of the nodes with entries of a person, some at once."""
+    """Yield ids of the site's nodes with entries of a person, at most 1,000 at once."""
     mine = {"$match": {"site": by.site, "author_id": by.person}}
     rows: Any = ENTRIES.of(database).aggregate([mine, {"$group": {"_id": "$node_id"}}])
     yield from _ids_of(rows)
@@ -200,7 +200,7 @@ def _ids_of(rows: Iterator[Document]) -> Iterator[list[str]]:
 
 
 def _carry_rows(database: Database[Document], by: ClaimedPast) -> None:
-    """Give the rows beside the comments their new author."""
+    """Set the account in queue, entries, terms, watches and log; delete the person's links."""
     named = {"author_id": by.account, "author_key": name_key(by.name)}
     mine = {"site": by.site, "author_id": by.person}
     PENDING.of(database).update_many({"site": by.site, "author.id": by.person}, {"$set": by.author})

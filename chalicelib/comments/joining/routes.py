@@ -34,14 +34,14 @@ class JoinedPast(Input):
 
 
 class PastPersonAnswer(TypedDict):
-    """A person of before: a guest, or an author of imported comments."""
+    """A person with a past that an account can take: a guest, or an imported author."""
 
     id: UserId
     name: ShownName
 
 
 class PastAnswer(TypedDict):
-    """The people of a site who are the account's, or become so."""
+    """People of a site with a past that the account may take, or takes now."""
 
     people: Annotated[list[PastPersonAnswer], Field(max_length=MOST_AT_ONCE + 1)]
 
@@ -51,9 +51,9 @@ def declare(route: Route) -> None:
 
     @route("GET", "/sites/{site}/people/me/joined")
     def find_past(request: Request, site: SiteId, caller: Principal) -> Ok[PastAnswer]:
-        """Find people of before whose past your verified address lets you take, 20 at once.
+        """Find people with a past that your verified address lets you take, at most 20 at once.
 
-        They are guests who have confirmed the address, and people of an import whose file has it.
+        They are guests who have confirmed the address, and authors with it in an imported file.
         """
         return Ok(_answer(claims.find_claimable(request.runtime, site, caller)))
 
@@ -69,9 +69,9 @@ def declare(route: Route) -> None:
         """Take the past of a guest whose token you have, and of people of your verified address.
 
         Their comments, votes, reactions, reports and blocks become yours, those of a long past in
-        the background. Your own vote on a comment stays, and the harsher standing of both is yours.
-        The token of the guest writes nothing any more. The guest's letters of notifications go on
-        to your verified address alone. A repeated call takes whoever is new.
+        the background. If both of you voted on a comment, your vote stays. The harsher standing of
+        both becomes yours. The guest's token can no longer write. The guest's notification letters
+        continue only to your verified address. A repeated call takes only new people.
         """
         here = request.runtime
         proven = [] if body.token is None else [_guest_of(here, site, body.token)]

@@ -1,8 +1,7 @@
 """The most discussed nodes of a site in the last days, counted every hour.
 
-A document a site names the nodes with the most comments that anybody sees. A reading looks up their
-titles, and leaves out a node that is deleted, moved, closed or no longer public. Numbers are up to
-an hour old.
+One document for each site lists the nodes with the most visible comments. `read` looks up their
+titles, and omits deleted, moved, closed and non-public nodes. Numbers lag by about an hour at most.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -26,9 +25,9 @@ Days = Literal[1, 7, 30]
 DAYS: tuple[Days, ...] = (1, 7, 30)
 MOST_NODES = 100
 FRESH = timedelta(hours=1)
-# Nodes that a count considers: some of them are closed or not public.
+# The nodes that a count considers, more than it stores: some may be closed or not public.
 _MOST_CONSIDERED = 300
-# Of a site with more comments in a month, the newest are counted: about a second's work.
+# The most comments of a site that a count reads, the newest: about a second's work.
 _MOST_COMMENTS = 200_000
 _TIMES = {"counted": 1, "tried": 1}
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -42,9 +41,10 @@ class CountedNode(TypedDict):
 
 
 class MostDiscussed(TypedDict):
-    """The most discussed nodes of a site, `_id`, by days: `d1`, `d7` and `d30`, most first.
+    """The most discussed nodes of the site `_id` in the last 1, 7 and 30 days, most comments first.
 
-    `tried`: the time of the last count, which may have failed.
+    `counted`: the time of the last successful count, or of the first attempt. `tried`: the time of
+    the last attempt.
     """
 
     _id: str
@@ -110,10 +110,10 @@ def _visible_filter(now: datetime) -> Document:
 
 
 def count_due(runtime: Runtime) -> int:
-    """Count each site whose numbers are an hour old; return how many.
+    """Count the sites with numbers an hour old; return the number of sites counted.
 
-    The sites that waited for longest come first. After half of the remaining time, the next run
-    goes on. Two runs at once write the same.
+    The longest waiting sites come first. The run ends after half of the remaining time, and the
+    next run continues. Two runs at once are harmless.
     """
     has_time, done, now = deadlines.share(0.5), 0, runtime.now()
     rows = DISCUSSED.of(runtime.database)
@@ -122,7 +122,7 @@ def count_due(runtime: Runtime) -> int:
     due = [each for each in sites if each not in tried or tried[each] <= now - FRESH]
     for site in sorted(due, key=lambda each: (tried.get(each, _NEVER), each)):
         with skip_failing("discussions not counted", site=site):
-            # A site whose count fails waits behind the others.
+            # Before the count: a site with a failing count then waits behind the others.
             rows.update_one({"_id": site}, [{"$set": _fields_of_try(now)}], upsert=True)
             count(runtime, site)
             done += 1
@@ -132,7 +132,7 @@ def count_due(runtime: Runtime) -> int:
 
 
 def _fields_of_try(now: datetime) -> Document:
-    """Return the fields of a try, by expressions; the numbers of a new site are empty."""
+    """Return the `$set` that notes an attempt, and gives a new site empty lists."""
     made = {"counted": now, **{f"d{days}": [] for days in DAYS}}
     kept = {name: {"$ifNull": [f"${name}", value]} for name, value in made.items()}
     return {**kept, "tried": now}
@@ -152,7 +152,7 @@ def count(runtime: Runtime, site: str) -> None:
 
 
 def _keep(counted: list[CountedNode], shown: set[str]) -> list[CountedNode]:
-    """Return the first nodes that are shown and have a comment."""
+    """Return the first 100 counted nodes that are in `shown` and have a comment."""
     kept = [each for each in counted if each["node"] in shown and each["comments"]]
     return kept[:MOST_NODES]
 

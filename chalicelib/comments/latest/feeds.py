@@ -1,9 +1,9 @@
 """Feeds of comments: their subjects, their entity tags and their entries.
 
-A feed is the same for every reader, and has what anybody may read. Its tag comes from the entries
-of its comments and their nodes alone, so that a poll without news reads no comment, and the
-comments that nobody sees change nothing. A change that no entry tells, as of a name within the text
-of another's comment, shows within a day.
+A feed is the same for every reader, and contains public comments alone. Its entity tag comes from
+the entries of these comments and from their nodes. So a poll without news reads no comment, and
+hidden comments leave the tag as it is. A change without a trace in the entries, such as a mentioned
+person's new name, shows within a day.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from chalicelib.http import Request
 from chalicelib.runtime import Runtime
 
 MOST = 50
-# Of a feed that has no comment yet.
+# The `updated` time of an empty feed.
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -45,7 +45,7 @@ class FeedSubject(NamedTuple):
 
 
 class FetchedFeed(NamedTuple):
-    """A feed with its entity tag; `feed` is None if the reader has it."""
+    """A feed and its entity tag; `feed` None: the reader already holds this tag."""
 
     tag: str
     feed: Feed | None
@@ -79,7 +79,7 @@ def of_node(runtime: Runtime, node_id: str) -> FeedSubject:
 def of_thread(runtime: Runtime, node_id: str, comment_id: str) -> FeedSubject:
     """Return the subject of a thread by its root.
 
-    Raises UnknownNode, NodeMoved, and UnknownComment for a reply or what nobody sees.
+    Raises UnknownNode, NodeMoved, and UnknownComment for a reply or a non-public comment.
     """
     node = nodes.find_for(runtime, node_id, None)
     root = reading.find(runtime, node, comment_id, None)
@@ -93,7 +93,7 @@ def of_thread(runtime: Runtime, node_id: str, comment_id: str) -> FeedSubject:
 
 
 def fetch(request: Request, subject: FeedSubject, held: Collection[str]) -> FetchedFeed:
-    """Return the feed of a subject, with at most the request's rows, unless the reader holds it."""
+    """Return a subject's feed of at most `request.rows` entries, unless its tag is in `held`."""
     runtime = request.runtime
     found = rows.find(runtime, subject.selection, ANYBODY, MOST).rows
     tag = _tag(runtime, subject, found)
@@ -102,20 +102,20 @@ def fetch(request: Request, subject: FeedSubject, held: Collection[str]) -> Fetc
     comments = rows.comments_of(runtime, found)
     shown = [row for row in found if _is_shown(row, comments, subject)]
     entries = tuple(_entry(row, comments[row.place]) for row in shown[: request.rows])
-    # A comment that an entry is ahead of shows later, without a change of the entry.
+    # The tag of the shown rows alone: a comment behind its entry appears without a change of it.
     tag = _tag(runtime, subject, shown)
     return FetchedFeed(tag, _feed(runtime, subject, entries))
 
 
 def _tag(runtime: Runtime, subject: FeedSubject, found: Sequence[LatestRow]) -> str:
-    """Return the entity tag, from what decides the feed's bytes."""
+    """Return the entity tag: a digest of the date and of all that decides the feed's bytes."""
     parts: list[Any] = [__version__, RENDERER, runtime.settings.public_url, *subject[:4]]
     parts += [runtime.now().date().isoformat(), [row.facts for row in found]]
     return f'"{hashlib.sha256(orjson.dumps(parts)).hexdigest()[:24]}"'
 
 
 def _is_shown(row: LatestRow, comments: Mapping[Place, Comment], subject: FeedSubject) -> bool:
-    """Return whether anybody sees a row's comment, which its entry may be ahead of."""
+    """Return whether a row's comment is public and of the right author: its entry may be ahead."""
     comment = comments.get(row.place)
     if comment is None or comment["state"] != "visible" or comment["author"] is None:
         return False
@@ -160,5 +160,5 @@ def _entry(row: LatestRow, comment: Comment) -> FeedEntry:
 
 
 def _id_of(*parts: str) -> str:
-    """Return the permanent id of a thing: no address of a page or of Plaza is a part of it."""
+    """Return a thing's permanent UUID URN; `parts` contain no address of a page or of Plaza."""
     return uuid5(NAMESPACE_URL, f"plaza:{'/'.join(parts)}").urn

@@ -25,7 +25,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 from chalicelib.texts import ShownLine, ShownUrl
 
-# Each comment may need the document of another discussion.
+# A low bound, since each comment may need the document of another discussion.
 MOST = 50
 
 
@@ -78,7 +78,7 @@ def list_of_site(
 ) -> SiteCommentsAnswer:
     """Return a page of a site's latest comments, without people whom the caller blocks.
 
-    Raises InvalidCursor. Queries: one for the entries, one for the nodes, one for each store.
+    Raises InvalidCursor. A page with `next` may have fewer comments than its limit.
     """
     reader = LatestReader(caller, _blocked_by(runtime, site, caller))
     cursors = Cursors(f"comments at:{site}", runtime.settings.signing_keys)
@@ -110,7 +110,7 @@ def list_of_person(
 
 
 def _blocked_by(runtime: Runtime, site: str, caller: Principal | None) -> frozenset[str]:
-    """Return the people whom the caller has blocked; moderators see all."""
+    """Return the ids that the caller has blocked; none for a moderator, who sees all comments."""
     if caller is None or moderates(caller, site):
         return frozenset()
     return blocked_by(runtime, site, caller.id)
@@ -164,7 +164,7 @@ def _rights(
 def _read_answered(
     runtime: Runtime, found: Sequence[LatestRow], comments: Mapping[Place, Comment]
 ) -> Mapping[Place, Comment]:
-    """Return the comments that these `reply_to`, by their places."""
+    """Return the `reply_to` targets of the rows' comments, by their places."""
     wanted = [
         (row.node, comments[row.place]["reply_to"])
         for row in found

@@ -2,14 +2,14 @@
 
 from urllib.parse import urlsplit
 
-# The fragments by which applications in browsers name a page of theirs.
+# The beginnings of fragments that single-page applications use as routes.
 _ROUTES = ("/", "!/")
 
 
 def permalink(page_url: str, comment_id: str) -> str:
-    """Return the address of a comment, to which the element of the page scrolls.
+    """Return the address of a comment; the page's comment element scrolls to it.
 
-    It is a fragment; of an application whose fragments are its routes, a parameter of the query.
+    The fragment names the comment; if the page's fragment is a route, a query parameter does.
     """
     page, _, fragment = page_url.partition("#")
     if not fragment.startswith(_ROUTES):

@@ -59,7 +59,7 @@ def _declare_pages(route: Route) -> None:
     def get_sitemap(request: Request, site: SiteId, query: SitemapQuery) -> Sitemap:
         """Read the sitemap of a site's pages with discussions, or an index of its files.
 
-        A page was last changed when its latest comment was written that anybody sees.
+        The `lastmod` of a page is the time of its latest visible comment.
         """
         text = sitemap.document(request.runtime, site, query.part, request.rows)
         return Sitemap(text, {"Cache-Control": CACHING})
@@ -68,10 +68,10 @@ def _declare_pages(route: Route) -> None:
     def list_discussions(
         request: Request, site: SiteId, query: DiscussedQuery
     ) -> Ok[DiscussedAnswer]:
-        """Read which pages of a site had the most comments in the last days, most first.
+        """Read the pages of a site with the most comments in the last days, most first.
 
-        Visible comments are counted every hour. A page that readers cannot comment on is left out
-        at once: it is closed, not public, or deleted.
+        Plaza counts visible comments every hour. Closed, deleted and non-public pages disappear at
+        once.
         """
         found = discussed.read(request.runtime, site, query.days, query.limit)
         return Ok(found, {"Cache-Control": _CACHING})
@@ -82,7 +82,7 @@ def _declare_comments(route: Route) -> None:
     def list_comments_of_site(
         request: Request, site: SiteId, caller: Principal | None, query: LatestQuery
     ) -> Ok[SiteCommentsAnswer]:
-        """Read the latest visible comments of a site, newest first; their votes are not told.
+        """Read the latest visible comments of a site, newest first, without votes and reactions.
 
         A page may have fewer comments than its `limit` while `next` is there.
         """
@@ -96,7 +96,7 @@ def _declare_comments(route: Route) -> None:
         caller: Principal | None,
         query: LatestQuery,
     ) -> Ok[PersonsCommentsAnswer]:
-        """Read a person's visible comments at a site, newest first; their votes are not told."""
+        """Read a person's visible comments at a site, newest first, without votes and reactions."""
         return Ok(listing.list_of_person(request.runtime, site, user, query, caller))
 
 

@@ -13,17 +13,17 @@ from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# The entries that the queries for one page look at, one after the other, if they leave out nodes:
-# the newest may all be of pages that are not public.
+# The most entries that each successive query for one page examines, once it excludes nodes: the
+# newest entries may all be of non-public pages.
 _WINDOWS = (1_000, 1_000, 10_000, 10_000, 10_000)
 _ORDER = [("posted", -1), ("_id", 1)]
-# What decides the bytes that a comment has in a feed, as far as its entry has it.
+# The fields of an entry that decide the bytes of its comment in a feed.
 _FACTS = ("revision", "author_id", "author_key", "mentioned")
 _FIELDS = dict.fromkeys(("node_id", "id", "posted", *_FACTS), 1)
 
 
 class LatestReader(NamedTuple):
-    """Who reads: None for anybody, and the ids of the people whose comments they leave out."""
+    """The reader of a list; `caller` None: the public. `blocked`: ids of authors to leave out."""
 
     caller: Principal | None = None
     blocked: Collection[str] = ()
@@ -33,7 +33,7 @@ ANYBODY = LatestReader()
 
 
 class Selection(NamedTuple):
-    """The filter of entries at one site; `node`: the node of all of them, which the reader sees."""
+    """The filter of entries at one site; `node`: their only node, which the reader may see."""
 
     where: Document
     node: Node | None = None
@@ -52,7 +52,7 @@ class LatestRow(NamedTuple):
 
     @property
     def facts(self) -> list[Any]:
-        """All that decides how its comment looks in a feed, in values of JSON."""
+        """The values that decide the look of its comment in a feed, for JSON."""
         node = self.node
         return [*self.place, *map(self.entry.get, _FACTS), node["title"], node["url"]]
 
@@ -71,9 +71,9 @@ def find(
     limit: int,
     after: Position | None = None,
 ) -> FoundRows:
-    """Return up to `limit` rows of a selection that a reader sees.
+    """Return up to `limit` rows of a selection that a reader sees, newest first.
 
-    It has fewer, with a position to go on from, only after its last query.
+    Fewer rows with a position: `find` reached its bound of five queries before the end.
     """
     rows: list[LatestRow] = []
     where, node = selection
@@ -98,7 +98,7 @@ def find(
 
 
 def comments_of(runtime: Runtime, rows: Sequence[LatestRow]) -> dict[Place, Comment]:
-    """Return the comments of rows by their places, as they are stored.
+    """Return the stored comments of rows by their places.
 
     An entry may be ahead of its comment: a comment may be missing, or be in another state.
     """
@@ -121,9 +121,9 @@ def _branches(where: Document, caller: Principal | None, after: Position | None)
 def _read_entries(
     runtime: Runtime, branches: list[Document], unseen: Sequence[str], most: int, window: int
 ) -> tuple[list[Any], Position | None]:
-    """Return up to `most` entries in their order, without those of unseen nodes.
+    """Return up to `most` entries, newest first, outside the `unseen` nodes, and a position.
 
-    Beside them the position of the last entry that was looked at, if more may follow a window.
+    The position is the last entry of a full window, after which more may follow; otherwise None.
     """
     rows: Any = ENTRIES.of(runtime.database)
     if not unseen:
@@ -133,7 +133,7 @@ def _read_entries(
     stages: list[Document] = [
         {"$match": {"$or": branches}},
         {"$sort": dict(_ORDER)},
-        # A filter of nodes before it would look at any number of entries.
+        # Before the filter of nodes, which could otherwise examine any number of entries.
         {"$limit": window},
         {"$project": _FIELDS},
         {"$facet": {"found": seen, "looked": [{"$group": {"_id": None, **last}}]}},

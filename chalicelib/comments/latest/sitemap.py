@@ -1,8 +1,8 @@
 """Sitemaps of the pages with discussions at a site (sitemaps.org, version 0.9).
 
-A site with many has an index of files. Each file has the nodes whose keys of addresses begin with
-the same characters: keys are digests, so that files are of about one size, and a new node changes
-one file. A page was last changed when its latest comment was written that anybody sees.
+A site with more than 1,000 pages has an index of files. Each file has the nodes with the same first
+one or two characters of `url_key`. Keys are digests: files have about the same size, and a new node
+changes one file. The `lastmod` of a page is the time of its latest visible comment.
 """
 
 from collections.abc import Collection
@@ -21,9 +21,10 @@ _CHARACTERS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 
 
 def document(runtime: Runtime, site: str, part: str, most: int) -> str:
-    """Return the sitemap of a site, or an index of its files; `part` not empty: one of these.
+    """Return the sitemap of a site, or the index of its files.
 
-    It has at most so many pages.
+    `part`: the first characters of the keys in one file; empty: the whole site. `most`: the most
+    nodes of the sitemap.
     """
     if not part and _digits(runtime, site):
         return sitemap_index(files(runtime, site))
@@ -37,7 +38,7 @@ def document(runtime: Runtime, site: str, part: str, most: int) -> str:
 
 
 def find_listed_pages(runtime: Runtime, site: str, urls: Collection[str]) -> set[str]:
-    """Return the addresses among these pages that the sitemap of the site has, in one query."""
+    """Return the addresses among `urls` with a public node at the site, in one query."""
     by_key = {key_of(url): url for url in urls}
     where = {"site": site, "url_key": {"$in": sorted(by_key)}, **_public(runtime.now())}
     rows: Any = nodes.NODES.of(runtime.database).find(where, {"url_key": 1})
@@ -49,7 +50,7 @@ def _digits(runtime: Runtime, site: str) -> int:
     """Return how many characters of keys name a file; 0: all pages fit into one."""
     most_of_one = FILE_PAGES * len(_CHARACTERS)
     where = {"site": site, "url_key": {"$gt": ""}}
-    # Beyond that, no number makes a difference.
+    # A higher number makes no difference.
     counted = nodes.NODES.of(runtime.database).count_documents(where, limit=most_of_one + 1)
     if counted <= FILE_PAGES:
         return 0

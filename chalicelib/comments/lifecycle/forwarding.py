@@ -13,7 +13,7 @@ from chalicelib.http import Request, Route, View
 
 
 def forwarding(route: Route) -> Route:
-    """Return a `route` that adds the new address to NodeMoved.
+    """Return a `route` that adds a `Location` header with the new address to NodeMoved.
 
     A client repeats a call with its method and body there (RFC 9110, section 15.4.9).
     """

@@ -3,7 +3,7 @@
 A vacant document reserves the new id. The move fills it under a generation of its own, as in a
 move to another store (`chalicelib.comments.stores.promotion`). One transaction then makes the new
 node and leaves the old id vacant with a forward. A write that the transaction overtook follows the
-forward (`chalicelib.comments.stores.turns`): its copy is there, or it is stored there.
+forward (`chalicelib.comments.stores.turns`): the new node has its copy, or stores it then.
 """
 
 from collections.abc import Iterable, Iterator
@@ -77,7 +77,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     """Move a node with all its comments to a free id; return the node there.
 
     Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall, and InvalidRequest for an id that no
-    new node may have. Raises Unavailable while another move runs, or when it takes over.
+    new node may have. Raises Unavailable while another move runs, or when another move takes over.
     """
     node = promotion.mark_moving(runtime, node_id)
     if node is None:
@@ -90,7 +90,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
         batches = promotion.renewing(runtime, node, store_of(runtime, node).export(node))
         batches = tally.of(_render_for(runtime, node, arriving, batches))
         store_of(runtime, arriving).load(arriving, batches)
-        # A new node may take the former id from then on.
+        # Rows until now are of this node: from now on, a new node may take the former id.
         until = runtime.now()
         arrived = _switch(runtime, node, arriving, tally)
     except Moved:
@@ -120,7 +120,7 @@ def _check_free(runtime: Runtime, node_id: str) -> None:
 
 
 def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
-    """Reserve an id by a vacant document that the move fills; raises NodeExists, Unavailable."""
+    """Reserve an id for the move to fill; raises InvalidRequest, NodeExists and Unavailable."""
     vacancies.check_empty(runtime, to)
     site, owner = site_of_new(to), promotion.mark_of(node)["owner"]
     arriving: Node = {
@@ -142,7 +142,7 @@ def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
 def _render_for(
     runtime: Runtime, node: Node, arriving: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
-    """Yield the batches, rendered again if images show at only one site of both."""
+    """Yield the batches, rendered again if just one of the two sites shows images."""
     image_sites = runtime.settings.image_sites
     is_same = (arriving["site"] in image_sites) == (node["site"] in image_sites)
     for batch in batches:
@@ -156,7 +156,7 @@ def _render(runtime: Runtime, arriving: Node, comment: Comment) -> Comment:
     try:
         return {**comment, "html": render_text(runtime, site, text, mentions_of(comment))}
     except CommentTooLarge:
-        # It fits only without images; keep the present HTML.
+        # With images, the HTML would be too large: the present HTML stays.
         return comment
 
 
@@ -174,13 +174,13 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveT
         )
         if left is None:
             raise Moved
-        # Of votes that only a shadowed person sees, too.
+        # `left` also counts shadowed votes, which the copied comments do not show.
         shadows = left.get("shadows", 0) + tally.raised.get("shadows", 0)
         noted = {"shadows": shadows} if shadows else {}
-        # The new id has the fields of the move's beginning.
+        # `arriving` is as of the move's beginning: remove the fields that `left` has lost since.
         gone = dict.fromkeys(("vacant", *(each for each in _OPTIONAL if each not in left)), "")
         state: Document = {"moving": None, "counts": tally.counts, "written": runtime.now()}
-        # This move does not meet a newer wish; the schedule sends its message.
+        # A newer `wanted_id` needs another move; the schedule sends its message.
         if (wanted := left.get("wanted_id")) not in (None, arriving["_id"]):
             state["wanted_id"] = wanted
         arrived = collection.find_one_and_update(
@@ -198,7 +198,7 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveT
 
 
 def _fields_to_move(node: Node) -> Document:
-    """Return the fields that move along; comments, counts and generation are made again."""
+    """Return the node's fields that may have changed since the move copied its document."""
     return {
         "title": node["title"],
         **fields_of(node["url"]),

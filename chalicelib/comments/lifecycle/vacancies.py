@@ -1,9 +1,9 @@
 """Vacant ids: the deletion of a node with all its data.
 
-One write makes the node vacant, which ends it for readers and writers alike: the generation of its
-comments is no longer served, and a mark as of a move, which never expires, fails every late write.
-The deletion first notes the generation for the sweep, so that a crash leaves nothing behind. The
-sweep removes the generation when no late writer is left.
+One write makes the node vacant. Readers then find no generation of comments, and a move's mark that
+never expires makes every late write fail. Before this write, the deletion notes the generation for
+the sweep, so a crash leaves nothing behind. The sweep removes the generation when no late writer
+remains.
 """
 
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 5
 _SWEPT_AT_ONCE = 100
-# The parts of the time for the rows of one node: of a request, which has more to do, and of a run.
+# The shares of the remaining time to remove one node's rows: of a request, and of a sweep's run.
 _OF_REQUEST, _OF_RUN = 0.25, 0.5
 _SWEEP = Sweep(nodes.NODES, "vacant.due", fields=nodes.WITHOUT_COMMENTS)
 # When the mark of a vacant document expires.
@@ -49,14 +49,15 @@ class EmptyFields(TypedDict):
 
 
 def insert(runtime: Runtime, node: Node) -> bool:
-    """Store a new node under a free or vacant id; return whether there was no node."""
+    """Store a new node under a free or vacant id, as `nodes.insert`; may raise Unavailable."""
     return nodes.insert(runtime.database, node, partial(clear, runtime))
 
 
 def clear(runtime: Runtime, left: Node) -> None:
-    """Remove the rest of the former node from a vacant id, if its deletion left some.
+    """Remove the rows that the former node's deletion left at a vacant id.
 
-    Readers and moderators of the next node would see it. Raises Unavailable while more remains.
+    Readers and moderators of the next node would see these rows. Raises Unavailable if some remain
+    when the time for them is over.
     """
     since = left["vacant"]["since"]
     queue.forget(runtime.database, left, since)
@@ -67,7 +68,7 @@ def clear(runtime: Runtime, left: Node) -> None:
 
 
 def delete(runtime: Runtime, node_id: str) -> None:
-    """Delete a node and a step of its comments; the schedule removes the other comments.
+    """Delete a node and the first step of its comments; the schedule removes the rest.
 
     Raises UnknownNode, and Unavailable if moves of the node keep interfering.
     """
@@ -75,7 +76,7 @@ def delete(runtime: Runtime, node_id: str) -> None:
         node = nodes.find(runtime.database, node_id)
         happenings.note(runtime, node["site"], "discussion", node_id)
         promotion.mark_for_sweep(runtime, node)
-        # A later node at this id keeps its entries.
+        # Only rows until now go: a later node at this id has newer rows.
         until = runtime.now()
         if _vacate(runtime, node):
             break
@@ -91,7 +92,7 @@ def delete(runtime: Runtime, node_id: str) -> None:
 
 
 def sweep(runtime: Runtime) -> int:
-    """Remove the marks of deleted nodes once no other data is left; return how many.
+    """Remove the vacant documents of deleted nodes without other data; return their number.
 
     A forward to another id stays until `stop_forwarding`.
     """
@@ -100,7 +101,7 @@ def sweep(runtime: Runtime) -> int:
         if promotion.has_waste(runtime, node["_id"]):
             continue
         as_read, until = {"_id": node["_id"], "vacant": node["vacant"]}, runtime.now()
-        # The rows before took their time: a new node at the id has rows of its own.
+        # The nodes before took time: a new node may be at the id, with rows of its own.
         if collection.find_one(as_read, {"_id": 1}) is None:
             continue
         # A post that crashed after its queue row and before its comment left the row.
@@ -122,9 +123,9 @@ def sweep(runtime: Runtime) -> int:
 
 
 def _forget_rows(runtime: Runtime, node: Node, until: datetime, part: float) -> bool:
-    """Remove entries and words of a node step by step; return whether it removed all.
+    """Remove a node's entries and terms until an instant, in steps; return whether none remain.
 
-    It ends after a part of the time, and after a step at least.
+    Ends after a `part` of the remaining time, but not before the first step.
     """
     has_time, most = deadlines.share(part), runtime.bounds.comments.removal_step_comments
     for forget in (entries.forget, terms.forget):
@@ -149,7 +150,7 @@ def stop_forwarding(runtime: Runtime, node_id: str) -> None:
 def check_empty(runtime: Runtime, node_id: str) -> None:
     """Raise Unavailable while rows at a forwarding id have yet to follow its node.
 
-    The next node at the id would remove them, or lose its own to the node that moved.
+    The next node at the id would remove these rows, or lose its own rows to the moved node.
     """
     node = nodes.look(runtime.database, node_id)
     if node is None or "moved_to" not in node.get("vacant", {}):
@@ -157,7 +158,7 @@ def check_empty(runtime: Runtime, node_id: str) -> None:
     where = all_of(node, node["site"])
     for rows in (ENTRIES, TERMS, watches.WATCHES):
         if rows.of(runtime.database).find_one(where, {"_id": 1}) is not None:
-            # The sweep that saw the last row may have been too early for this one.
+            # The last sweep may have run before this row appeared: make another sweep due.
             ended = {"_id": node_id, "vacant": {**node["vacant"], "due": None}}
             again = {"$set": {"vacant.due": runtime.now()}}
             nodes.NODES.of(runtime.database).update_one(ended, again)

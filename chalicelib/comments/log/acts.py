@@ -43,7 +43,7 @@ class ActSubject(NamedTuple):
 
 @dataclass
 class RunningAct:
-    """A running act: its id, for its thing to name, and the former values of its fields."""
+    """A running act: its id, for its subject to store, and the former values of the fields."""
 
     id: str
     before: Mapping[str, Any] = field(default_factory=dict)
@@ -72,8 +72,8 @@ def noting(
 ) -> Iterator[RunningAct]:
     """Note an act while it runs; a refused act leaves no row.
 
-    A crash leaves an open row. The schedule closes or removes it as its thing shows
-    (`chalicelib.comments.acts.upkeep`).
+    A crash leaves an open row. The schedule closes the row if the act's subject proves the act, and
+    otherwise removes it (`chalicelib.comments.acts.upkeep`).
     """
     row = _row(runtime, actor, action, thing, change)
     act = RunningAct(row["_id"], row["before"])

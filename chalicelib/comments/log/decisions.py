@@ -1,7 +1,7 @@
 """Moderators' decisions as causes of notifications, for the authors of comments.
 
-An author hears of the states that they are told alone: of spam they see that it waits, and a
-shadowed comment is what it would be without the shadow.
+A notification follows the state that the author sees: spam looks pending, and a shadowed comment
+has the state that it would have without the shadow.
 """
 
 from datetime import datetime
@@ -19,7 +19,7 @@ DECIDED: frozenset[Kind] = frozenset({"comment.approved", "comment.rejected"})
 
 
 def kind_of(before: Comment, after: Comment) -> Kind | None:
-    """Return the kind of a decision, by the states that the author is told; None: no news."""
+    """Return the kind of a decision by the states that the author sees; None: no news."""
     was, now = told_state(before), told_state(after)
     if now == "visible" and was in {"pending", "hidden"}:
         return "comment.approved"
@@ -56,12 +56,12 @@ def tell_author(
         by="",
         at=act["at"],
         recipients={author["id"]: kind},
-        # A page shows the decisions alone that are true by then.
+        # No item needs a withdrawal: the inbox shows only decisions that `is_true` confirms.
         is_new=True,
     )
     events.agree(runtime, event, read_at)
 
 
 def _as_before(comment: Comment, act: Act) -> Comment:
-    """Return a comment with the fields that an act found."""
+    """Return a comment with the values that its fields had before an act."""
     return cast("Comment", {**comment, "shadow": None, **act["before"]})

@@ -70,7 +70,7 @@ class ChangedAnswer(TypedDict):
 
 
 class ActAnswer(TypedDict):
-    """What a moderator has done."""
+    """An act of a moderator."""
 
     id: ActId
     site: SiteId
@@ -125,7 +125,7 @@ def act_answer(act: Act) -> ActAnswer:
 
 
 def can_undo(act: Act) -> bool:
-    """Return whether an act is undoable: acts on texts and acts without effect are not."""
+    """Return whether an act is undoable: not on texts, on erased people, or without effect."""
     is_kept = act["action"] == "person" and act["person"] is not None
     return (act["action"] == "state" or is_kept) and act["before"] != act["after"]
 

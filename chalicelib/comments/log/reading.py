@@ -25,7 +25,7 @@ def list_acts(runtime: Runtime, query: LogQuery, moderator: Principal) -> LogAns
     where, scope = _filter_of(query)
     cursors = Cursors(scope, runtime.settings.signing_keys)
     after = cursors.position(query)
-    # Without running acts: they may not happen.
+    # Omit running acts: they may still fail.
     wanted = {"site": query.site, **where, "open": None}
     ranges = [{**wanted, **part} for part in _ranges(after)]
     found = LOG.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(query.limit + 1)
@@ -46,7 +46,7 @@ def find(runtime: Runtime, act_id: str, moderator: Principal) -> Act:
 
 
 def _filter_of(query: LogQuery) -> tuple[Document, str]:
-    """Return the filter of a query beside its site, and the scope of its cursors."""
+    """Return the filter of a query without its site, and the scope of its cursors."""
     scope = f"moderation:log:{query.site}"
     if query.node is not None:
         entry = f"{query.node}/{query.comment}"

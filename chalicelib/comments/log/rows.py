@@ -17,10 +17,10 @@ KEPT = timedelta(days=730)
 class Act(TypedDict):
     """An act of a moderator on a comment (`entry`) or on a person; `_id` is `{site}:{id}`.
 
-    `person` is the comment's author, or the person that it is about. `before` and `after` are the
-    fields that it changed. `follows` is the last act that its thing named at that time, which
-    proves that the followed act happened. `open` is when it began: a row has it until the act is
-    over.
+    `person` is the comment's author, or the person under moderation. `before` and `after` are
+    the fields that the act changed. `follows` is the id of the act that the comment or person named
+    until then; it proves that the earlier act happened. `open` is the beginning of a running act;
+    the row of a finished act has none.
     """
 
     _id: str

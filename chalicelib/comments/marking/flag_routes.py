@@ -30,8 +30,8 @@ def _declare_flags(route: Route) -> None:
     ) -> NoContent:
         """Report a comment to the site's moderators, or change your report.
 
-        It is in their queue then. From some weight on it is hidden until they have decided. Once
-        they have, your report stays as it is until the text is edited.
+        The comment enters their queue. If its reports weigh enough, Plaza hides it until
+        they decide. After their decision, a new report counts only once the text has changed.
         """
         flags.flag(request.runtime, node, comment, caller, body)
         return NoContent()

@@ -30,10 +30,10 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
-# A flag's transaction notes on the entry that the comment is due to be held back or queued
-# (`hold_at`). The same call then does so and removes the note; after a crash, the sweep does.
+# A flag's transaction sets `hold_at` on the entry if the comment must wait hidden or enter the
+# queue. The same call then does this and removes `hold_at`; after a crash, the sweep does.
 
-# Longer than a call that flags can run.
+# Longer than any call that stores a flag.
 OVERDUE = timedelta(minutes=1)
 _SWEPT_AT_ONCE = 500
 _ATTEMPTS = 3
@@ -42,9 +42,9 @@ _SWEEP = Sweep(ENTRIES, "hold_at", after=OVERDUE, fields=dict.fromkeys(_READ, 1)
 
 
 def tend(runtime: Runtime, node: Node, comment_id: str, entry: Mapping[str, Any]) -> bool:
-    """Hold a flagged comment back or queue it, by its entry; return whether it held it back.
+    """Hold a flagged comment back or queue it, by its entry's weight; True: held back.
 
-    After three changes of the comment meanwhile, it leaves the rest to the sweep.
+    If changes of the comment overtake three attempts, the sweep does the work.
     """
     for _ in range(_ATTEMPTS):
         comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
@@ -71,14 +71,14 @@ def held_from(runtime: Runtime, node: Node) -> int:
 def _queue(runtime: Runtime, node: Node, comment: Comment) -> bool:
     """Queue a reported visible comment; return False if it changed since it was read."""
     key = key_of(node, comment["id"])
-    # A missing revision is 0.
+    # An entry without a revision has revision 0; None matches the missing field.
     as_read = {"state": "visible", "revision": revision_of(comment) or None}
     update: list[Document] = [{"$set": report_fields(comment)}, {"$unset": "hold_at"}]
     return ENTRIES.of(runtime.database).update_one({**key, **as_read}, update).matched_count == 1
 
 
 def sweep(runtime: Runtime) -> int:
-    """Finish calls that ended half done; return the number of comments held back."""
+    """Finish the work of crashed calls; return the number of comments held back."""
     held = 0
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         node = nodes.look(runtime.database, row["node_id"])
@@ -98,8 +98,8 @@ def flag(
     """Store the caller's flag on a comment, and queue the comment or hold it back.
 
     A repeated flag changes nothing. After a decision on the caller's flag, a new flag changes
-    nothing until an edit of the text. Raises UnknownNode, UnknownComment, NodeLocked and
-    OwnComment.
+    nothing until an edit of the text. Raises UnknownNode, UnknownComment, NodeLocked, OwnComment,
+    and Unauthenticated for a guest with a past that an account has.
     """
     target = find(runtime, node_id, comment_id, caller)
     if target.entry["author_id"] == caller.id:
@@ -111,14 +111,14 @@ def flag(
     is_heard = is_staff or flags_are_heard(person, runtime.now())
     owes = reported.owes(held_from(runtime, node))
     if is_heard:
-        # Before the flag: a crash after it leaves the event to the sweep of entries.
+        # Before the flag: after a crash between the two, the sweep of entries sends the event.
         writing.owe(runtime, node, comment_id)
     marked = _place_flag(
         runtime, target, caller, Flag(body.reason, body.note or "", weight, owes, is_heard)
     )
     if marked.counter.get("hold_at") is not None:
         tend(runtime, node, comment_id, marked.counter)
-    # Another flag is no event, and would look like one where nothing is noted of the comment.
+    # A flag that does not count causes no event.
     if is_heard:
         happened.notify(runtime, node, comment_id)
 

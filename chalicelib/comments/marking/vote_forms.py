@@ -29,7 +29,7 @@ class CommentVote(Input):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": 1}]})
 
-    # No Literal: `true` is equal to 1.
+    # No Literal, which would accept `true`, since it equals 1.
     value: int = Field(
         strict=True, ge=-1, le=1, description="1 for it, -1 against it, 0 to withdraw."
     )

@@ -48,8 +48,8 @@ def _declare_votes(route: Route) -> None:
     ) -> Ok[NodeMarksAnswer]:
         """Read the votes and reactions of a page and of up to 200 of its comments.
 
-        For a page that is shown already, or kept: these are never a copy. A comment that is not
-        visible is left out.
+        The answer is never a cached copy: use it to refresh a page from a cache. It omits comments
+        that you do not see.
         """
         found = votes.marks_of_node(request.runtime, node, query.ids, caller)
         return Ok(found, _NOT_KEPT)

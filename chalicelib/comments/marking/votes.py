@@ -52,7 +52,7 @@ def vote(
     """Store the caller's vote on a comment; a repeated vote changes nothing.
 
     Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment and
-    InvalidRequest. For another vote than 0, also raises Suspended and Banned.
+    InvalidRequest. A vote other than 0 also raises Suspended, Banned and Unauthenticated.
     """
     target = find(runtime, node_id, comment_id, caller)
     allowed = target.rights.settings["votes"]
@@ -75,7 +75,7 @@ def react(
     """Store a reaction of the caller's, beside their reactions with other keys.
 
     Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, UnknownReaction,
-    Suspended, Banned and TooManyReactions.
+    Suspended, Banned, Unauthenticated and TooManyReactions.
     """
     target = find(runtime, node_id, comment_id, caller)
     offered = {each["key"] for each in target.rights.settings["reactions"]}
@@ -99,7 +99,10 @@ def withdraw(
 
 
 def _check_may_mark(runtime: Runtime, target: MarkTarget, caller: Principal) -> bool:
-    """Return whether the caller's mark counts for them alone; raises Suspended and Banned."""
+    """Return whether the site shadows the caller, and note a shadow on the node.
+
+    Raises Suspended, Banned and Unauthenticated.
+    """
     site = target.node["site"]
     is_shadowed = check_may_write(target.person, site, caller, target.rights.now)
     if is_shadowed:
@@ -151,7 +154,7 @@ def _beside(name: str, collection: str, key: Document, fields: Sequence[str]) ->
 def _make_entry(
     runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
 ) -> CommentEntry:
-    """Make the entry of a page at its first mark, or of a comment whose node just moved."""
+    """Make a page's entry at its first mark, or a comment's missing entry just after a move."""
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if comment_id == PAGE:
         upsert(rows, key, {"$setOnInsert": _page_entry(runtime, node)})
@@ -186,9 +189,9 @@ def _place(runtime: Runtime, target: MarkTarget, caller: Principal, change: Chan
 def marks_of_node(
     runtime: Runtime, node_id: str, comment_ids: Sequence[str], caller: Principal | None
 ) -> NodeMarksAnswer:
-    """Return the marks of a page and of its visible comments among these, in one round trip.
+    """Return the marks of a page, and of the comments among these that the caller sees.
 
-    Raises UnknownNode.
+    Raises UnknownNode and NodeMoved.
     """
     node = nodes.find_for(runtime, node_id, caller)
     rights = rights_in(runtime, node, caller)

@@ -1,6 +1,6 @@
-"""Claims: a moderator reads a waiting comment, and colleagues see that.
+"""Claims: a moderator shows the others that they read a waiting comment.
 
-A claim is a lease. It ends by itself, with the comment's waiting, or by `release`. Other moderators
+A claim ends after ten minutes, when the comment leaves the queue, or by `release`. Other moderators
 may still decide.
 """
 
@@ -24,9 +24,10 @@ LEASE = timedelta(minutes=10)
 
 
 def take(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> ClaimAnswer:
-    """Claim a waiting comment, or extend the own claim.
+    """Claim a waiting comment for ten minutes, or extend the moderator's own claim.
 
-    Raises UnknownNode, Forbidden, UnknownComment if it does not wait, and CommentClaimed.
+    Raises UnknownNode, Forbidden, UnknownComment for a comment that does not wait, and
+    CommentClaimed while another moderator has the claim.
     """
     node, now = _node(runtime, node_id, moderator), runtime.now()
     free = [
@@ -58,7 +59,7 @@ def release(runtime: Runtime, node_id: str, comment_id: str, moderator: Principa
 
 
 def claim_answer(entry: Mapping[str, Any], now: datetime) -> ClaimAnswer | None:
-    """Return the current claim of an entry."""
+    """Return the current claim of an entry; None: no claim, or an expired claim."""
     claimed = entry.get("claimed")
     if claimed is None or claimed["until"] <= now:
         return None

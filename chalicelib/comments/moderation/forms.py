@@ -18,7 +18,7 @@ from chalicelib.sites.ids import SiteId
 
 
 class ClaimAnswer(TypedDict):
-    """Which moderator reads a comment that waits, and until when."""
+    """A moderator's claim of a waiting comment, and the time of its end."""
 
     by: UserId
     until: datetime

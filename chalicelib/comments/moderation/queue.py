@@ -65,7 +65,7 @@ PENDING = Collection(
 def settle(database: Database[Document], node: Node, comment: Comment) -> None:
     """Make the queue agree with a comment: it has a row exactly while it is pending.
 
-    A flagged comment has none: only its entry says since when it waits.
+    A comment that flags hold back has no row: only its entry has the start of its wait.
     """
     key = {"_id": f"{node['_id']}/{comment['id']}", "site": node["site"]}
     author, text = comment["author"], comment["text"]
@@ -97,7 +97,7 @@ def forget(database: Database[Document], node: Node, until: datetime | None = No
 
 
 def queue_again(runtime: Runtime, node: Node) -> None:
-    """Queue exactly the node's pending comments."""
+    """Replace the queue's rows of a node by rows of its pending comments."""
     forget(runtime.database, node)
     for batch in store_of(runtime, node).export(node):
         for comment in batch:
@@ -114,9 +114,9 @@ class _Row(NamedTuple):
 
 
 def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) -> QueueAnswer:
-    """Return the comments of a queue of the moderator's sites, longest waiting first.
+    """Return a page of the waiting comments at the moderator's sites, longest waiting first.
 
-    Without a queue: all waiting comments. It reads their entries, and the rows of 0.3.0 and later
+    `query.queue`: None for all queues. Reads entries, and for pending comments also `PENDING`
     (`docs/decisions/0158-an-entry-beside-every-comment.md`). Raises Forbidden and InvalidCursor.
     """
     cursors = Cursors(_scope(query), runtime.settings.signing_keys)
@@ -177,7 +177,7 @@ def _waiting(entry: CommentEntry, now: datetime) -> PendingAnswer:
         "site": entry["site"],
         "posted_at": entry["posted"],
         "edited_at": entry["edited"],
-        # What is gone waits no more.
+        # Deleted comments are in no queue.
         "state": cast("GivenState", entry["state"]),
         "author": {"id": entry["author_id"] or "", "name": entry["author_name"]},
         "excerpt": entry["excerpt"],
@@ -208,14 +208,14 @@ def _answer(row: Pending) -> PendingAnswer:
     }
 
 
-# Bounds the cost of counting.
+# A count ends here, which bounds its cost.
 _MOST_COUNTED = 10_000
 
 
 def measure(runtime: Runtime) -> int:
     """Log as metrics the number of waiting comments and the longest wait, for each queue.
 
-    Returns the number of waiting comments.
+    Each number is at most 10,000. Returns their sum.
     """
     waiting = 0
     for queue in get_args(WaitingQueue):

@@ -1,7 +1,7 @@
 """Avatars: the picture that a person's token names, or a drawing of their initials.
 
-No page names a digest of a mail address, which could be guessed: it needs only the address of the
-avatar.
+A page has only the avatar's address, and no digest of a mail address: a reader could guess the
+address from its digest.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ class Drawing(Text):
 
 
 def may_lead_to(picture: str, hosts: Sequence[str] | None, fetched_as: str | None) -> bool:
-    """Return whether an avatar's address redirects to a picture whose address its person chose.
+    """Return whether an avatar's address may redirect to the picture that its person chose.
 
-    hosts: the site's allowed hosts; None: any, but only for an image of a page, by its
-    Sec-Fetch-Dest (W3C Fetch Metadata, section 2.1). Whoever opens a link stays at this address.
+    hosts: the site's allowed hosts; None: any host, but only for an image of a page, by its
+    Sec-Fetch-Dest (W3C Fetch Metadata, section 2.1). A reader who opens it as a link stays here.
     """
     if hosts is None:
         return fetched_as == "image"

@@ -1,8 +1,8 @@
 """Blocks: a reader's pages leave out the comments of people whom they blocked.
 
-Who has an account has one list for all sites and features (`chalicelib.people.blocks`). The list of
-a person of one site, such as a guest, is in their document there. Such lists of other people come
-from release 0.3.0, and count at their site until `join` moves them.
+An account has one list for all sites and features (`chalicelib.people.blocks`). A person of one
+site, such as a guest, has a list in their document there. An account can have such a list as well,
+from release 0.3.0 or from `replace`; it counts at its site until `join` moves it.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def find_blockers(
 
 
 def block(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id: str) -> None:
-    """Block a person, as a person of one site there alone; idempotent.
+    """Block a person; a caller of one site blocks them there alone. Idempotent.
 
     Raises TooManyBlocked, and Unauthenticated for a guest whose past an account has.
     """
@@ -62,7 +62,7 @@ def block(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id:
 
 
 def _block_here(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
-    """Block a person at a site; a site without comments has no people, so it stores nothing."""
+    """Block a person at a site; at a site without comments, store nothing."""
     if ENTRIES.of(runtime.database).find_one({"site": site}, {"_id": 1}) is None:
         return
     guests.check_token(runtime, caller)
@@ -91,9 +91,9 @@ def unblock(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_i
 
 
 def replace(database: Database[Document], site: str, owner: str, was: str, now: str) -> None:
-    """Have a person's list of a site block another person in place of one; never its owner.
+    """Replace `was` by `now` in a person's list of a site; an owner never blocks themselves.
 
-    Makes the list if there is none. The oldest block of a full list goes.
+    Adds `now` even without `was`, and makes a missing list. The oldest block of a full list goes.
     """
     had: Document = {"$ifNull": ["$blocked", []]}
     others = {"$filter": {"input": had, "cond": {"$not": [{"$in": ["$$this", [was, now]]}]}}}
@@ -104,10 +104,10 @@ def replace(database: Database[Document], site: str, owner: str, was: str, now: 
 
 
 def join(runtime: Runtime, apart: Apart, after: str, most: int) -> list[str]:
-    """Move lists of sites, in the order of their ids, to the one list of each person.
+    """Move up to `most` lists of sites, by id from after `after`, to their accounts' lists.
 
-    Returns the ids of the lists, at most so many. The rest of a full list stays at its site. A
-    second call changes nothing.
+    Returns the ids of the lists read. Lists of people of one site stay. If an account's list is
+    full, the rest of its list stays at the site. Idempotent.
     """
     people = PEOPLE.of(runtime.database)
     have_lists: Document = {"_id": {"$gt": after}, "blocked": {"$exists": True}}

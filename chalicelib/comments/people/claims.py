@@ -4,8 +4,8 @@ A guest's token proves the guest. An account's verified address proves each gues
 it, and each imported person whose file has it.
 
 One transaction marks the person as taken, gives their standing to the account, and notes the job
-that carries their comments and marks (`chalicelib.comments.joining`). So one account alone takes a
-person, and leaves no ban behind. The document of the person stays: it names the account, and
+that carries their comments and marks (`chalicelib.comments.joining`). So only one account takes a
+person, and a ban goes with them. The document of the person stays: it names the account, and
 the token of a taken guest writes nothing any more.
 """
 
@@ -38,7 +38,7 @@ from chalicelib.people.ids import CLAIMED_PATTERN, ISSUED_ID
 from chalicelib.people.jobs import Erase, EraseLate, Join
 from chalicelib.runtime import Runtime
 
-# People of one address whom one call takes.
+# The most people that one call takes by a verified address.
 MOST_AT_ONCE = 20
 
 
@@ -87,9 +87,10 @@ def follow(runtime: Runtime, site: str, user_ids: Sequence[str]) -> None:
 
 
 def verified_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
-    """Return the keyed hashes of a person's verified address at a site; none: it has none.
+    """Return the keyed hashes of a caller's verified address at a site; empty without one.
 
-    A token has the address itself if the deployment or an issuer that the site trusts made it.
+    The address is in a token by the deployment or by an issuer that the site trusts; for other
+    people, such as guests, the hashes are in their document.
     """
     if caller.site is None or ISSUED_ID.fullmatch(caller.id):
         address = addressing.ascii_form(caller.email) if caller.email else None
@@ -136,7 +137,7 @@ def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, keys: 
 
 
 def _check_no_erasure(runtime: Runtime, people: Sequence[str], session: ClientSession) -> None:
-    """Raise Unavailable while an erasure of somebody has not ended: it would erase the claim."""
+    """Raise Unavailable while an erasure of these people runs: it would erase the claim."""
     now = runtime.now()
     erasing = (Erase(user_id=each) for each in people)
     looking = (EraseLate(user_id=each, until=now) for each in people)
@@ -146,7 +147,7 @@ def _check_no_erasure(runtime: Runtime, people: Sequence[str], session: ClientSe
 
 
 def _mark(person: Person, account: str, keys: list[str], now: datetime) -> Person:
-    """Return the rest of a taken person: their address, status and account."""
+    """Return a taken person's document, which names the account, without blocks and note."""
     gone = {"blocked", "note", "recount", "release", "picture", "act"}
     kept: Any = {name: value for name, value in person.items() if name not in gone}
     # Others may take the name.
@@ -155,7 +156,7 @@ def _mark(person: Person, account: str, keys: list[str], now: datetime) -> Perso
 
 
 def _merge(mine: Person, theirs: Person, now: datetime) -> Person:
-    """Return an account's document with the standing of a person who it is."""
+    """Return an account's document merged with a claimed person's standing, badges and blocks."""
     made: Person = {**mine, "counts": _sum(mine["counts"], theirs["counts"])}
     made.setdefault("taken_key", taken_key(mine["user_id"], mine["name"]))
     if harshness_of(theirs, now) > harshness_of(mine, now):
@@ -179,7 +180,7 @@ def _merge(mine: Person, theirs: Person, now: datetime) -> Person:
 
 
 def _sum(mine: PersonCounts, theirs: PersonCounts) -> PersonCounts:
-    """Return the counts with those that only decisions count; entries decide the others."""
+    """Return the account's counts plus the person's spam and flags; entries give the others."""
     return {
         **mine,
         "spam": mine["spam"] + theirs["spam"],

@@ -1,9 +1,9 @@
 """Counting a person's comments by their entries, soon after these change.
 
 Each change counts all comments again instead of adding to the counts, so they cannot drift.
-`recount` in the person's document is since when the counts may be behind. It is set before a
-comment is written or changes its state; a post sets it in the write that admits it. The schedule
-removes it once no such write can be running.
+`recount` in the person's document is the time since which the counts may lag. A call sets it before
+it writes a comment or changes a state; a post sets it in the write that admits the post. The
+schedule removes it once no such write can be running.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ _COUNTED: Mapping[str, tuple[State, ...]] = {
 
 @contextlib.contextmanager
 def recounting(runtime: Runtime, site: str, user_id: str | None) -> Iterator[None]:
-    """Count a person's comments again after the block, which changes the states of some."""
+    """Recount a person's comments after the block; if the block fails, the sweep recounts."""
     if user_id is None:
         yield
         return

@@ -11,7 +11,7 @@ from chalicelib.database import Collection
 from chalicelib.database.validators import AtMost
 from chalicelib.mail.rows import MAX_KEYS
 
-# Readers find a letter after a night.
+# A reader may find a letter only the next morning.
 LIFETIME = timedelta(days=1)
 # A reader who signs in waits for the letter; the page that its link leads to loads at once.
 SIGN_IN_LIFETIME = timedelta(minutes=15)
@@ -21,9 +21,9 @@ TOKEN_BYTES = 32
 TOKEN_PATTERN = r"^[A-Za-z0-9_-]{43}$"  # noqa: S105 - a form, and no secret
 
 
-# `sign_in`: a link that brings a guest of before back; `code`: the code that the site's page then
-# exchanges for the guest's token; `account`: a code for the token of who has signed in by a
-# provider; missing: a link that confirms an address.
+# `sign_in`: a link that signs a returning guest in; `code`: the code that the site's page then
+# exchanges for the guest's token; `account`: a code for the token of a person who has signed in by
+# a provider; missing: a link that confirms an address.
 LinkKind = Literal["sign_in", "code", "account"]
 
 
@@ -32,8 +32,8 @@ class Confirmation(TypedDict):
 
     `email_key` is the keyed hash of the address by the key that signs; the address itself is in
     the letter alone. `email_keys` has the hashes by all keys, since rows from before a rotation
-    have another; missing: a code, or a link of an earlier release. `return_to` is a page of the
-    site. `person` is "" for an address without a guest.
+    have the hash by a former key; missing: a code, or a link of an earlier release. `return_to` is
+    a page of the site. `person` is "" for an address without a guest.
     """
 
     _id: str

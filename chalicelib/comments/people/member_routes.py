@@ -27,14 +27,14 @@ class MembersQuery(Input):
 
 
 class ParticipantAnswer(TypedDict):
-    """Somebody who takes part in a discussion."""
+    """A participant of a discussion."""
 
     id: UserId
     name: ShownName
 
 
 class ParticipantsAnswer(TypedDict):
-    """Those of a discussion whose names begin so."""
+    """The participants of a discussion with names that begin as asked."""
 
     people: Annotated[list[ParticipantAnswer], Field(max_length=MOST_MATCHES)]
 
@@ -46,7 +46,7 @@ def declare(route: Route) -> None:
     def find_members(
         request: Request, node: NodeId, caller: Principal, query: MembersQuery
     ) -> Ok[ParticipantsAnswer]:
-        """Find who takes part in a discussion by the beginning of a name, at most ten by name.
+        """Find participants of a discussion by the beginning of a name: at most ten, by name.
 
         These are the people with a visible comment there.
         """

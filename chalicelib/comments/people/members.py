@@ -1,7 +1,7 @@
 """Participants of a node: people with a visible comment there, read from entries.
 
-There is no second copy beside the entries: none has to follow when a comment is hidden, a person is
-renamed or erased, or a node moves.
+There is no copy beside the entries, which would have to follow each hidden comment, rename, erasure
+and move of a node.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from chalicelib.runtime import Runtime
 MOST_MATCHES = 10
 # Entries in one read: a person may have written many.
 _AT_ONCE = 200
-# Each begins after the last person of the read before.
+# The most reads for one answer; each begins after the last person of the read before.
 _MOST_READS = 20
 # Sorts after every character of a name.
 _LAST = "\U0010ffff"
@@ -65,7 +65,7 @@ def matching(runtime: Runtime, node: Node, text: str, caller: Principal) -> list
 
 
 def _find_self(runtime: Runtime, node: Node, caller: Principal, key: str) -> dict[str, Participant]:
-    """Return the caller by id if only they know that they take part, and their name matches."""
+    """Return the caller by id if they have a shadowed comment here and their name matches."""
     if not node.get("shadows"):
         return {}
     found = find_named(runtime.database, node["site"], [caller.id])
@@ -79,7 +79,7 @@ def _find_self(runtime: Runtime, node: Node, caller: Principal, key: str) -> dic
 def among(runtime: Runtime, node: Node, ids: Sequence[str], author: Principal) -> list[Mention]:
     """Return the participants of a node among some people, in their order, as an author sees them.
 
-    The author may be a participant without anybody else's knowledge.
+    The author also counts as a participant by shadowed comments.
     """
     known = find_named(runtime.database, node["site"], list(dict.fromkeys(ids)))
     members = (known[each] for each in dict.fromkeys(ids) if each in known)
@@ -92,7 +92,7 @@ def among(runtime: Runtime, node: Node, ids: Sequence[str], author: Principal) -
 
 
 def _is_in(runtime: Runtime, node: Node, member: Participant, part: Document = TAKING_PART) -> bool:
-    """Return whether a person has a visible comment in a node."""
+    """Return whether a person has a comment of `part` in a node; by default, a visible comment."""
     of_node = {"site": node["site"], "node_id": node["_id"], **part}
     where = {**of_node, "author_key": name_key(member.name), "author_id": member.id}
     return ENTRIES.of(runtime.database).find_one(where, {"_id": 0, "author_id": 1}) is not None
@@ -104,7 +104,7 @@ def find_named(
     """Return the people whom a site knows under these ids, by id, without banned people."""
     if not ids:
         return {}
-    # Nobody of an imported file reads a mention.
+    # Imported people read no mentions.
     read = [person_id(site, each) for each in ids if not IMPORTED_ID.fullmatch(each)]
     where = {"_id": {"$in": read}, "status": {"$ne": "banned"}}
     rows = PEOPLE.of(database).find(where, {"user_id": 1, "name": 1})

@@ -1,4 +1,4 @@
-"""Routes and forms of a person at a site, for themselves and for moderators."""
+"""Routes and forms of people at a site: standing, badges, blocks and avatars."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
@@ -44,12 +44,12 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import moderates
 from chalicelib.texts import Line, Paragraphs, ShownName, at_most
 
-# The statuses that a person sees of themselves: a shadowed person sees `ok`.
+# A person's own view of their status; a shadowed person sees `ok`.
 ToldStatus = Literal["ok", "suspended", "banned"]
 
 
 class OwnSitePersonAnswer(TypedDict):
-    """What a site tells a person of themselves."""
+    """A person's own view of their standing at a site; it conceals a shadow."""
 
     id: UserId
     site: SiteId
@@ -61,7 +61,7 @@ class OwnSitePersonAnswer(TypedDict):
 
 
 class CountsOfPersonAnswer(TypedDict):
-    """How many of a person's comments are in which state, and how often their flags were right."""
+    """The numbers of a person's comments by state, and of their right and wrong flags."""
 
     visible: int
     pending: int
@@ -72,7 +72,7 @@ class CountsOfPersonAnswer(TypedDict):
 
 
 class SitePersonAnswer(TypedDict):
-    """What a site knows of a person."""
+    """A person at a site, as moderators see them: with trust, counts and note."""
 
     id: UserId
     site: SiteId
@@ -118,7 +118,7 @@ def person_answer(person: Person, now: datetime) -> SitePersonAnswer:
 
 
 def own_answer(person: Person, now: datetime) -> OwnSitePersonAnswer:
-    """Return a person as they see themselves."""
+    """Return a person's own view; a shadowed person sees the status `ok`."""
     status = status_of(person, now)
     return {
         "id": person["user_id"],
@@ -132,7 +132,7 @@ def own_answer(person: Person, now: datetime) -> OwnSitePersonAnswer:
 
 
 class PersonChange(Input):
-    """What a moderator says of a person at a site; what is left out stays."""
+    """A moderator's change of a person at a site; omitted fields stay."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"status": "suspended", "until": "2026-12-01T00:00:00Z"}]}
@@ -165,7 +165,7 @@ class PersonChange(Input):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields to store. A status other than a suspension has no end."""
+        """The given fields, as stored; a new status replaces `until`, too."""
         said: dict[str, Any] = {}
         if self.status is not None:
             said |= {"status": self.status, "until": self.until}
@@ -188,7 +188,7 @@ def _declare_standing(route: Route) -> None:
     def get_person(
         request: Request, site: SiteId, user: UserId, caller: Principal
     ) -> Ok[SitePersonAnswer | OwnSitePersonAnswer]:
-        """Read what a site knows of a person: as a moderator all of it, of yourself a part."""
+        """Read a person at a site: moderators read all fields of all people, a person some own."""
         now = request.runtime.now()
         if moderates(caller, site):
             found = changing.find(request.runtime.database, site, user)
@@ -201,9 +201,9 @@ def _declare_standing(route: Route) -> None:
     def change_person(
         request: Request, site: SiteId, user: UserId, moderator: Moderator, body: PersonChange
     ) -> Ok[SitePersonAnswer]:
-        """Suspend, ban or shadow a person at a site, or take it back; give them badges; note it.
+        """Change a person's status, badges or note at a site; the status `ok` lifts any other.
 
-        It holds from their next call on.
+        The status holds from the person's next call on.
         """
         if not moderates(moderator, site):
             raise Forbidden(f"You do not moderate the site {site}")
@@ -221,18 +221,18 @@ def _declare_standing(route: Route) -> None:
 def _declare_blocks(route: Route, apart: Apart) -> None:
     @route("GET", "/sites/{site}/blocked")
     def list_blocked(request: Request, site: SiteId, caller: Principal) -> Ok[BlockedAnswer]:
-        """List whom you have blocked: one list for all sites and features; a guest's for this site.
+        """List the people you block: at all sites and in all features; a guest's, at this site.
 
-        Who was blocked here before there was one list is on it here alone.
+        The list adds blocks at this site from release 0.3.0, when each site had its own list.
         """
         return Ok(blocks.answer(blocking.read_list(request.runtime, site, caller.id)))
 
     @route("PUT", "/sites/{site}/blocked/{user}", raises=(TooManyBlocked,))
     def block_person(request: Request, site: SiteId, user: UserId, caller: Principal) -> NoContent:
-        """Block somebody: pages of comments that you read leave theirs out, at every site.
+        """Block a person: your pages leave out their comments, at every site.
 
         In the social feed neither of you follows or sees the other any more. A guest blocks people
-        at this site alone. They are not told. Other containers follow within five seconds.
+        at this site alone. The person gets no notice. Other containers follow within five seconds.
         """
         if user == caller.id:
             message = "You cannot block yourself"
@@ -244,7 +244,7 @@ def _declare_blocks(route: Route, apart: Apart) -> None:
     def unblock_person(
         request: Request, site: SiteId, user: UserId, caller: Principal
     ) -> NoContent:
-        """Take back that you have blocked somebody, at every site and in the social feed.
+        """End your block of a person, at every site and in the social feed.
 
         Without a block, nothing changes.
         """
@@ -255,10 +255,10 @@ def _declare_blocks(route: Route, apart: Apart) -> None:
 def _declare_avatar(route: Route) -> None:
     @route("GET", "/sites/{site}/people/{user}/avatar")
     def get_avatar(request: Request, site: SiteId, user: UserId) -> Drawing | Found:
-        """Find the picture of a person: where their token says, or a drawing of their initials.
+        """Redirect to the picture that a person's token names, or draw the person's initials.
 
-        It leads to the site's `avatar_hosts` alone. Where the site has set none, it leads only
-        images in pages on (`Sec-Fetch-Dest: image`), and nobody who opens the address.
+        The redirect leads to the site's `avatar_hosts` alone. If they are null, it leads to any
+        host, but only for an image in a page (`Sec-Fetch-Dest: image`).
         """
         person = changing.find(request.runtime.database, site, user)
         hosts = settings.of(request.runtime, site).get("avatar_hosts")

@@ -1,4 +1,4 @@
-"""A person's document at a site: made at their first post, or by a moderator's act."""
+"""People at sites: their documents, and conclusions on their trust, standing and rights."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from chalicelib.people.ids import GUEST_ID, GUEST_PATTERN, IMPORTED_ID
 from chalicelib.people.names import lookalike_key
 from chalicelib.sites.permissions import manages
 
-# `shadowed`: only they and moderators see their texts, and they do not know it.
+# `shadowed`: only the person and moderators see the person's texts; the person sees `ok`.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
 # From the mildest to the harshest.
 _HARSHNESS: tuple[Status, ...] = ("ok", "suspended", "shadowed", "banned")
@@ -27,7 +27,7 @@ MAX_BLOCKED = 1_000
 class PersonCounts(TypedDict):
     """The numbers of a person's comments by state, and of their right and wrong flags.
 
-    concealed: the rejected comments that they see as visible; missing: none.
+    concealed: the rejected or spam comments that their author sees as visible; missing: none.
     """
 
     visible: int
@@ -42,19 +42,26 @@ class PersonCounts(TypedDict):
 class Person(TypedDict):
     """A person at a site; `_id` is `{site}/{user}`.
 
-    `until` is the end of a suspension. `first_at` is their first post, and `tat` the theoretical
-    arrival time of their next post (`chalicelib.limits`). `note` is for moderators, and `act` is
-    the last act of a moderator here (`chalicelib.comments.log`). The counts may be behind since
-    `recount`. `taken_key` is the key of their name, which no guest may take; "" for a guest without
-    a confirmed address. `email_key` is the keyed hash (`chalicelib.mail.addressing`) of a
-    guest's confirmed address, of an address that a trusted issuer or a provider verified, or of an
-    imported person's in the file, by the key that signed then. `email_keys` has the hashes by all
-    keys of that time, of an address that a provider verified: a claim needs them, since the address
-    itself is nowhere. `joined` is the account that has the past of a guest or of an imported
-    person, since `joined_at`; `joined_keys` are the hashes of the account's verified address then.
-    `confirmed_at` is the time of the first confirmation, and `release` the time since which
-    comments that waited for it may be visible; the schedule removes it. `touched` is when the last
-    change began that the counts have to follow; `recounts` distinguishes concurrent recounts.
+    until: the end of a suspension; None: it has none.
+    first_at: the time of the first post; None: the person has not posted.
+    tat: the theoretical arrival time of the next post (`chalicelib.limits`).
+    touched: the beginning of the last change that the counts have to follow.
+    recount: the time since which the counts may be behind.
+    recounts: a number that distinguishes concurrent recounts.
+    note: a text for moderators alone.
+    act: the id of the last act of a moderator here (`chalicelib.comments.log`).
+    taken_key: the key that closes the name to guests; "": the name is free, as for a guest without
+        a confirmed address.
+    email_key: the keyed hash (`chalicelib.mail.addressing`) of an address, by the signing key of
+        that time. The guest confirmed it, a trusted issuer or a provider verified it, or it stands
+        in the file of an import.
+    email_keys: the hashes by all keys of that time, of an address that a provider verified. A claim
+        needs them, since Plaza does not store the address.
+    joined: the account that has claimed this guest or imported person, since `joined_at`.
+    joined_keys: the hashes of the account's verified address at that time.
+    confirmed_at: the time of the first confirmation.
+    release: the time since which comments that waited for it may be visible; the schedule removes
+        the field.
     """
 
     _id: str
@@ -92,7 +99,7 @@ PEOPLE = Collection(
         IndexModel([("user_id", ASCENDING)]),
         # Finds the readers who have blocked a person to erase.
         IndexModel("blocked", sparse=True),
-        # Finds people with a guest's name, and rows of 0.3.0, which have no key.
+        # Finds the people with the name that a guest wants, and rows of 0.3.0 without a key.
         IndexModel([("taken_key", ASCENDING), ("site", ASCENDING)]),
         IndexModel("recount", partialFilterExpression={"recount": {"$type": "date"}}),
         # Finds the guests of a confirmed address.
@@ -101,7 +108,7 @@ PEOPLE = Collection(
             partialFilterExpression={"email_key": {"$exists": True}},
         ),
         IndexModel("release", partialFilterExpression={"release": {"$type": "date"}}),
-        # Finds the people whose past an account has.
+        # Finds the people that an account has claimed.
         IndexModel("joined", partialFilterExpression={"joined": {"$exists": True}}),
     ),
     shard_key={"_id": "hashed"},
@@ -122,18 +129,18 @@ def person_id(site: str, user_id: str) -> str:
 
 
 def taken_key(user_id: str, name: str) -> str:
-    """Return the key of a person's name, which no guest may take; "" for a guest's own name.
+    """Return the key that closes a person's name to guests.
 
-    Names of imported people are free, too.
+    "": the name is free, as names of guests and of imported people are.
     """
     is_free = GUEST_ID.fullmatch(user_id) or IMPORTED_ID.fullmatch(user_id)
     return "" if is_free else lookalike_key(name)
 
 
 def taken_key_expression(user_id: str, name: str) -> Document:
-    """Return `taken_key` as an aggregation expression over the fields of the person.
+    """Return the `taken_key` for a new name, as an expression over the fields of the person.
 
-    A guest with a confirmed address takes the name from others.
+    The key is "" only for a guest without a confirmed address.
     """
     is_taken: Document | bool = True
     if GUEST_ID.fullmatch(user_id):
@@ -158,7 +165,7 @@ def new_person(site: str, user_id: str, name: str) -> Person:
 
 
 def defaults(site: str, user_id: str, name: str) -> dict[str, Any]:
-    """Return the fields of a new document for an update by stages: each is set if missing."""
+    """Return a `$set` stage's fields that fill in a new person's missing or null fields."""
     made = new_person(site, user_id, name)
     return {
         field: {"$ifNull": [f"${field}", {"$literal": value}]}
@@ -169,7 +176,7 @@ def defaults(site: str, user_id: str, name: str) -> dict[str, Any]:
 
 # Conclusions from a person's document: their trust, and their rights now.
 
-# 0 is new, 2 is long known.
+# 0: new; 1: known; 2: long known.
 Trust = Literal[0, 1, 2]
 TRIAL = timedelta(hours=24)
 APPROVED_OF_1, APPROVED_OF_2 = 3, 20
@@ -180,7 +187,7 @@ MOST_WRONG_FLAGS = 3
 def trust_of(person: Person, now: datetime) -> Trust:
     """Return a site's trust in a person, by their approved comments and their time there.
 
-    A guest stays new: another name costs nothing.
+    A guest stays at 0, since a new name costs nothing.
     """
     if GUEST_ID.fullmatch(person["user_id"]):
         return 0
@@ -193,9 +200,9 @@ def trust_of(person: Person, now: datetime) -> Trust:
 
 
 def approved_of(person: Person) -> int:
-    """Return the number of a person's approved comments; a shadowed person's as they see it.
+    """Return the number of a person's approved comments, with a shadowed person's concealed ones.
 
-    By another number, the pace of their posts and the verdicts on them would tell.
+    Without these, a slower pace and stricter verdicts would reveal the shadow to the person.
     """
     return person["counts"]["visible"] + _concealed_of(person)
 
@@ -227,7 +234,7 @@ def trust_expression(now: datetime) -> Document:
 
 
 def by_trust(values: Sequence[Any], now: datetime) -> Document:
-    """Return the expression that selects the value for a person's trust."""
+    """Return an expression that selects the value of a person's trust from one value for each."""
     return {"$arrayElemAt": [list(values), trust_expression(now)]}
 
 
@@ -240,9 +247,10 @@ def status_of(person: Mapping[str, Any], now: datetime) -> Status:
 
 
 def harshness_of(person: Mapping[str, Any], now: datetime) -> tuple[float, ...]:
-    """Return the order of standings: of two suspensions the longer is the harsher.
+    """Return a sort key of a person's standing now: a greater key is harsher.
 
-    A suspension that ends is milder than a shadow, which would be over with it.
+    The order is ok, a suspension with an end (a later end is harsher), shadowed, a suspension
+    without an end, banned.
     """
     status = status_of(person, now)
     if status != "suspended":
@@ -252,10 +260,10 @@ def harshness_of(person: Mapping[str, Any], now: datetime) -> tuple[float, ...]:
 
 
 def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:
-    """Return the weight of a person's flag, in hundredths.
+    """Return the weight of a person's flag in hundredths: 0 to 200, and 1,000 for staff.
 
-    It depends on the site's trust in the person, and on the share of their flags that moderators
-    found right. Flags of newcomers weigh nothing: a new account costs nothing.
+    The weight rises with trust, and with the share of the person's flags that moderators found
+    right. It is 0 for a status other than `ok`, and for newcomers: a new account costs nothing.
     """
     if is_staff:
         return 1_000
@@ -267,10 +275,9 @@ def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:
 
 
 def flags_are_heard(person: Person, now: datetime) -> bool:
-    """Return whether moderators see a flag of a person in their queue.
+    """Return whether moderators see a person's flags in their queue.
 
-    They do not if the person's status is not `ok`, or if wrong flags outnumber right flags by
-    three.
+    False for a status other than `ok`, or if wrong flags outnumber right flags by three.
     """
     counts = person["counts"]
     is_mostly_wrong = counts["flags_wrong"] - counts["flags_right"] >= MOST_WRONG_FLAGS
@@ -290,9 +297,9 @@ STANDING = ("status", "until", "joined")
 
 
 def check_may_write(person: Person | None, site: str, caller: Principal, now: datetime) -> bool:
-    """Return whether a site shadows a caller by their document there; never its staff.
+    """Return whether a site shadows a caller; False for its staff and for a person new to it.
 
-    Raises Suspended, Banned or Unauthenticated for a person who may not write there.
+    Raises Suspended, Banned or Unauthenticated if the person may not write there.
     """
     if person is None or manages(caller, site):
         return False
@@ -313,6 +320,6 @@ def check_status(person: Person, now: datetime) -> None:
 
 
 def check_not_joined(person: Person) -> None:
-    """Raise Unauthenticated for a guest whose past an account has: their token is over."""
+    """Raise Unauthenticated for a guest that an account has claimed: the token has ended."""
     if "joined" in person:
         raise Unauthenticated("An account has the past of this guest; sign in by it")

@@ -1,4 +1,4 @@
-"""People of providers at a site: their documents, and the codes that their pages exchange."""
+"""Sign-ins by a provider: the person's document at the site, and a code for their token."""
 
 from chalicelib import account_tokens, signing
 from chalicelib.account_tokens import SiteAccount
@@ -21,7 +21,7 @@ from chalicelib.runtime import Runtime
 
 
 def enter(runtime: Runtime, site: str, profile: Profile) -> str:
-    """Store who has signed in at a site, and return a code for their token, for two minutes."""
+    """Upsert the person of a profile; return a code for their token, valid for two minutes."""
     settings = runtime.settings
     user = one_site_id("p", site, profile.issuer, profile.subject, settings.subject_key)
     names = (acceptable(each, settings.reserved_names, is_staff=False) for each in profile.names)
@@ -38,12 +38,13 @@ def enter(runtime: Runtime, site: str, profile: Profile) -> str:
         said |= {"email_key": keys[0], "email_keys": keys}
         former = confirming.find_held(runtime, site, keys)
         if former is not None:
-            # At the first sign-in alone: moderators decide on this account then.
+            # Only at the first sign-in: from then on, moderators decide on this account.
             for each in ("status", "until"):
                 made[each] = {"$ifNull": [f"${each}", {"$literal": former[each]}]}
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
     if email is None:
-        # An address is another's one day. Those of a person who is held back keep a ban.
+        # The address may pass to another person, so its hashes go. Under a sanction they stay:
+        # a new account of the address inherits the sanction.
         for each in ("email_key", "email_keys"):
             fields[each] = {"$cond": [{"$eq": ["$status", "ok"]}, "$$REMOVE", f"${each}"]}
     key = {"_id": person_id(site, user)}
@@ -69,7 +70,7 @@ def _code(runtime: Runtime, site: str, user: str, name: str) -> str:
 
 
 def exchange(runtime: Runtime, site: str, code: str) -> SiteAccount:
-    """Return the account of a code, and use the code up; raises UnknownLink."""
+    """Use a code up and return its account; raises UnknownLink for a used or expired code."""
     now = runtime.now()
     valid = {"site": site, "kind": "account", "expires": {"$gt": now}}
     where = {"_id": token_hash(code), **valid}

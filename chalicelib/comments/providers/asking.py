@@ -1,6 +1,6 @@
-"""Questions to a provider: its documents, the exchange of a code, and who has signed in.
+"""HTTP calls to a provider: for its documents, for tokens, and for a profile.
 
-Whatever a provider answers is a stranger's: bounded in size and time, and checked before use.
+Answers are untrusted: each call bounds their size and time, and callers check their content.
 """
 
 import base64
@@ -23,11 +23,15 @@ MOST_SUBJECT_CHARACTERS = 255
 
 
 class ProviderFailed(Exception):
-    """The provider gave no answer in time, or an answer of no use."""
+    """The provider did not answer in time, or its answer is unusable."""
 
 
 class Profile(NamedTuple):
-    """Who has signed in: names by preference as the provider has them, `email` if verified."""
+    """A provider's data on a person after a sign-in.
+
+    names: unchecked candidates, the preferred first. picture: unchecked.
+    email: only a verified address.
+    """
 
     issuer: str
     subject: str
@@ -47,15 +51,18 @@ class Exchange(NamedTuple):
 
 
 def get(url: str, *, is_near: bool, bearer: str | None = None) -> Any:
-    """Return the JSON at an address; raises ProviderFailed. `is_near`: `Settings.is_local`."""
+    """Return the JSON at an address; raises ProviderFailed.
+
+    `is_near`: the deployment is local, and may call plain http and private addresses.
+    """
     headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
     return _ask(url, "", headers, is_near=is_near)
 
 
 def tokens_of(url: str, given: Exchange, *, is_basic: bool, is_near: bool) -> dict[str, Any]:
-    """Exchange a code at a token endpoint; raises ProviderFailed.
+    """Exchange a code; return the answer, with a text `access_token`; raises ProviderFailed.
 
-    `is_basic`: the client's credentials go into a header, or else into the form.
+    `is_basic`: send the client's credentials in a header; False: in the form.
     """
     form = {
         "grant_type": "authorization_code",
@@ -81,7 +88,7 @@ def _basic(client_id: str, secret: str) -> str:
 
 
 def _ask(url: str, form: str, headers: Mapping[str, str], *, is_near: bool) -> Any:
-    """Return the JSON that a GET answers, or a POST of a form; raises ProviderFailed."""
+    """POST a form, or GET if the form is ""; return the JSON answer; raises ProviderFailed."""
     named = {
         "Accept": "application/json",
         "User-Agent": _AGENT,
@@ -101,9 +108,10 @@ def _ask(url: str, form: str, headers: Mapping[str, str], *, is_near: bool) -> A
 
 
 def _read(request: HttpRequest, *, is_near: bool) -> bytes:
-    """Return a provider's answer; raises as `outgoing.ask`, and ValueError without status 200.
+    """Return the body of an answer; raises ValueError for a status other than 200.
 
-    It follows no redirects.
+    Follows no redirects. Also raises ConnectionRefusedError for plain http, and the errors of
+    `outgoing.ask`.
     """
     if request.url.scheme != "https" and not is_near:
         raise ConnectionRefusedError("a provider is asked by TLS alone")
@@ -117,7 +125,7 @@ def _read(request: HttpRequest, *, is_near: bool) -> bytes:
 
 @lru_cache(maxsize=256)
 def _way_of(host: str) -> outgoing.Way:
-    """Return the way to a host: a slow provider holds up no other."""
+    """Return a host's own `Way`, so that a slow provider delays no calls to others."""
     del host
     return outgoing.Way()
 

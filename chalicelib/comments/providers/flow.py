@@ -1,8 +1,8 @@
-"""The way to a provider and back: the authorization code flow with PKCE.
+"""Sign-ins by a provider: the authorization code flow with PKCE.
 
-A sealed cookie of the browser that began has all that the way back needs; Plaza stores
-nothing. Each provider of each site has a redirect address of its own, so that no answer of a
-provider passes as another's (RFC 9700, section 4.4).
+A sealed cookie in the reader's browser holds the state of a sign-in; Plaza stores none of it. Each
+provider of each site has its own redirect address, so an answer cannot pass for another provider's
+(RFC 9700, section 4.4).
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from chalicelib.comments.sign_in import addresses
 from chalicelib.comments.sites import settings
 from chalicelib.runtime import Runtime
 
-# A reader signs in at the provider meanwhile, perhaps by a second device.
+# Time for the reader to sign in at the provider, perhaps with a second device.
 LIFETIME = timedelta(minutes=10)
 FRAGMENT = "plaza-account="
 FAILED = "plaza-sign-in="
@@ -34,7 +34,7 @@ _COOKIE, _LOCAL_COOKIE = "__Host-plaza-sign-in", "plaza-sign-in"
 
 
 class Begun(BaseModel):
-    """A sign-in on its way, as the cookie of its browser has it."""
+    """The state of an unfinished sign-in, as the browser's sealed cookie holds it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,19 +48,19 @@ class Begun(BaseModel):
 
 
 class Led(NamedTuple):
-    """Where a browser goes next, and its cookie (`Set-Cookie`)."""
+    """A redirect of a browser: the next address, and the value of `Set-Cookie`."""
 
     address: str
     cookie: str
 
 
 def redirect_uri(runtime: Runtime, site: str, key: str) -> str:
-    """Return the address that a provider leads back to; a path without PLAZA_PUBLIC_URL."""
+    """Return a provider's redirect URI; without PLAZA_PUBLIC_URL, a path alone."""
     return f"{runtime.settings.public_url}/sites/{site}/providers/{key}/callback"
 
 
 def begin(runtime: Runtime, site: str, key: str, return_to: str) -> Led:
-    """Begin a sign-in; a provider that does not answer leads back at once.
+    """Redirect to a provider; if it does not answer, to the page with a failure.
 
     Raises UnknownProvider.
     """
@@ -96,16 +96,17 @@ def begin(runtime: Runtime, site: str, key: str, return_to: str) -> Led:
 
 
 def finish(runtime: Runtime, site: str, key: str, query: CallbackQuery, cookies: str) -> Led:
-    """Finish a sign-in, and lead back to its page with a code, or with a failure.
+    """Redirect to the page of a sign-in, with a code or a failure in the fragment.
 
-    Raises SignInExpired unless this browser began it within ten minutes.
+    Raises SignInExpired unless this browser began the sign-in within ten minutes, at a page that
+    still has an origin of the site.
     """
     begun = _find_begun(runtime, cookies)
     if begun is None or (begun.site, begun.provider) != (site, key):
         raise SignInExpired
     if not hmac.compare_digest(begun.state.encode(), query.state.encode()):
         raise SignInExpired
-    # A page that is no longer of the site gets no code.
+    # The site's origins may have changed since the sign-in began.
     if not addresses.is_of(begun.return_to, settings.of(runtime, site).get("origins", [])):
         raise SignInExpired
     try:
@@ -119,7 +120,7 @@ def finish(runtime: Runtime, site: str, key: str, query: CallbackQuery, cookies:
 
 
 def _profile(runtime: Runtime, begun: Begun, query: CallbackQuery) -> Profile:
-    """Return who has signed in; raises UnknownProvider and ProviderFailed."""
+    """Exchange the code of an answer for a profile; raises UnknownProvider and ProviderFailed."""
     provider = stored.find(runtime, begun.site, begun.provider)
     _check_issuer(runtime, provider, query)
     if query.error or not query.code:
@@ -180,7 +181,7 @@ def _end_cookie(runtime: Runtime) -> str:
 
 
 def _find_begun(runtime: Runtime, cookies: str) -> Begun | None:
-    """Return the sign-in of a browser's cookie; None: it has none that holds."""
+    """Return the sign-in of a `Cookie` header; None: it has none, or an expired one."""
     name, _ = _name_and_rules(runtime)
     for each in cookies.split(";"):
         key, _, sealed = each.strip().partition("=")

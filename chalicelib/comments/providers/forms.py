@@ -1,4 +1,4 @@
-"""Public shapes of a site's providers, and of a sign-in by one."""
+"""Public shapes of a site's sign-in providers, and of sign-ins."""
 
 from datetime import datetime
 from typing import Annotated, Self
@@ -90,7 +90,7 @@ class ProvidersAnswer(TypedDict):
 
 
 class BeginQuery(Input):
-    """Where a sign-in leads back to."""
+    """The page that a sign-in returns to."""
 
     return_to: ReturnTo
 
@@ -105,13 +105,13 @@ class CallbackQuery(Input):
 
 
 class AccountCode(Input):
-    """The code that a sign-in leads back to the page with, after `#plaza-account=`."""
+    """The code of a finished sign-in, from the page's fragment `#plaza-account=`."""
 
     code: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN), Field(examples=["A" * 43])]
 
 
 class SignedInAnswer(TypedDict):
-    """A person of a provider at a site, with the token of their calls."""
+    """A person after a sign-in by a provider, with the bearer token of their calls."""
 
     id: UserId
     name: ShownName

@@ -1,4 +1,4 @@
-"""GitHub, whose sign-in is OAuth 2.0 alone: its API says who has signed in.
+"""Sign-ins by GitHub: OAuth 2.0 without an ID token, so GitHub's API returns the person.
 
 Source: GitHub's documentation, "Authorizing OAuth apps" and "REST API endpoints for users".
 """
@@ -21,9 +21,9 @@ SCOPE = "user:email"
 
 
 def sign_in(runtime: Runtime, given: Exchange) -> Profile:
-    """Exchange a code, and return who has signed in; raises ProviderFailed.
+    """Exchange a code, and return the person's profile; raises ProviderFailed.
 
-    GitHub answers a bad code with 200 and an error, which has no access token.
+    To a bad code, GitHub answers 200 with an error in place of the access token.
     """
     is_near = runtime.settings.is_local
     bearer = tokens_of(TOKEN, given, is_basic=False, is_near=is_near)["access_token"]

@@ -26,7 +26,7 @@ SCOPE = "openid profile email"
 DISCOVERY = "/.well-known/openid-configuration"
 _ALGORITHMS = frozenset({"RS256", "ES256"})
 _FRESH = timedelta(minutes=10)
-# An unknown key id causes a fetch of the keys, this seldom.
+# An unknown key id causes a new fetch only of keys that are at least this old.
 _COOL_DOWN = timedelta(seconds=30)
 _MOST_KEYS = 50
 _MOST_TOKEN_CHARACTERS = 16_000
@@ -49,7 +49,10 @@ class Endpoints(BaseModel):
 
     @property
     def is_basic(self) -> bool:
-        """Whether the client names its secret in a header; raises ProviderFailed for neither."""
+        """Whether the client sends its secret in a header, not in the form.
+
+        Raises ProviderFailed if the provider supports neither.
+        """
         methods = self.token_endpoint_auth_methods_supported
         if not {"client_secret_basic", "client_secret_post"}.intersection(methods):
             raise ProviderFailed("no way to name the client's secret")
@@ -57,7 +60,7 @@ class Endpoints(BaseModel):
 
 
 def endpoints_of(runtime: Runtime, issuer: str) -> Endpoints:
-    """Return the endpoints of an issuer, as of the last minutes; raises ProviderFailed."""
+    """Return an issuer's endpoints, at most ten minutes old; raises ProviderFailed."""
 
     def read() -> Endpoints:
         is_near = runtime.settings.is_local
@@ -92,14 +95,17 @@ def _is_address(text: str, *, is_near: bool) -> bool:
 
 
 def sign_in(runtime: Runtime, issuer: str, given: Exchange, nonce: str) -> Profile:
-    """Exchange a code, and return who has signed in; raises ProviderFailed."""
+    """Exchange a code, and return the person's profile; raises ProviderFailed.
+
+    Asks the user info endpoint only if the ID token has no name.
+    """
     endpoints = endpoints_of(runtime, issuer)
     is_near = runtime.settings.is_local
     found = tokens_of(endpoints.token_endpoint, given, is_basic=endpoints.is_basic, is_near=is_near)
     claims = _check(runtime, endpoints, given.client_id, found.get("id_token"), nonce)
     if endpoints.userinfo_endpoint is not None and "name" not in claims:
         told = get(endpoints.userinfo_endpoint, is_near=is_near, bearer=found["access_token"])
-        # An answer about another person may come of a swapped token (section 5.3.2).
+        # A swapped access token would return another person (section 5.3.2).
         if not isinstance(told, dict) or told.get("sub") != claims["sub"]:
             raise ProviderFailed("the user info is of another person")
         claims = {**told, **claims}
@@ -108,7 +114,7 @@ def sign_in(runtime: Runtime, issuer: str, given: Exchange, nonce: str) -> Profi
 
 
 def _email(claims: dict[str, Any]) -> str | None:
-    """Return a verified address; some providers write `true` as a text."""
+    """Return the address if verified, or else None; some providers write `true` as a text."""
     email, is_verified = claims.get("email"), claims.get("email_verified") in (True, "true")
     return email if is_verified and isinstance(email, str) else None
 
@@ -116,7 +122,7 @@ def _email(claims: dict[str, Any]) -> str | None:
 def _check(
     runtime: Runtime, endpoints: Endpoints, client_id: str, token: object, nonce: str
 ) -> dict[str, Any]:
-    """Return the claims of an ID token; raises ProviderFailed for any fault of it."""
+    """Verify an ID token and return its claims; raises ProviderFailed for any fault."""
     # Imported at the first sign-in: it would slow every cold start.
     import jwt
 
@@ -165,7 +171,10 @@ def _check_claims(claims: dict[str, Any], client_id: str, nonce: str, now: datet
 
 
 def _key(runtime: Runtime, url: str, kid: object, algorithm: str) -> "PyJWK":
-    """Return the key of an id for an algorithm; raises ProviderFailed."""
+    """Return the published key with an id and an algorithm; raises ProviderFailed.
+
+    Fetches the keys again if it is not among the remembered keys.
+    """
     memory_key = f"keys {url}"
 
     def read() -> tuple[datetime, list["PyJWK"]]:

@@ -1,4 +1,4 @@
-"""Routes of a site's providers, for its publisher, and of signing in by one, for its readers."""
+"""Routes of sign-in providers: their settings for publishers, and sign-ins for readers."""
 
 from chalicelib import account_tokens
 from chalicelib.comments.errors import (
@@ -61,10 +61,10 @@ def _declare_settings(route: Route) -> None:
         publisher: Publisher,
         body: ProviderSettings,
     ) -> Ok[ProviderAnswer]:
-        """Let readers sign in at a site by OpenID Connect or GitHub; at most five providers.
+        """Add or replace a sign-in provider of a site, OpenID Connect or GitHub; at most five.
 
-        Register `redirect_uri` of the answer with the provider. Calls go by the change within five
-        seconds. A provider with another issuer has other people.
+        Register the answer's `redirect_uri` with the provider. The change holds within five
+        seconds. After a change of the issuer, readers sign in as new people.
         """
         check_publisher(publisher, site)
         wanted: SignInProvider = {
@@ -85,7 +85,7 @@ def _declare_removal(route: Route) -> None:
     def delete_provider(
         request: Request, site: SiteId, provider: ProviderKey, publisher: Publisher
     ) -> NoContent:
-        """Take a provider away: it signs no reader in any more; tokens of its people last on."""
+        """Remove a provider: it ends sign-ins, while tokens of its people stay valid."""
         check_publisher(publisher, site)
         stored.remove(request.runtime, site, provider)
         return NoContent()
@@ -106,9 +106,9 @@ def _declare_sign_in(route: Route) -> None:
     def begin_sign_in(
         request: Request, site: SiteId, provider: ProviderKey, query: BeginQuery
     ) -> Found:
-        """Lead a reader's browser to a provider, whose answer leads back to the page.
+        """Redirect a reader's browser to a provider; its answer redirects back to the page.
 
-        It comes back with a code in the fragment, `#plaza-account=`, or with a failure,
+        The browser returns with a code in the fragment, `#plaza-account=`, or with a failure,
         `#plaza-sign-in=`.
         """
         here = request.runtime
@@ -126,7 +126,7 @@ def _declare_sign_in(route: Route) -> None:
     def finish_sign_in(
         request: Request, site: SiteId, provider: ProviderKey, query: CallbackQuery
     ) -> Found:
-        """Take a provider's answer, and lead the browser that began back to its page."""
+        """Take a provider's answer, and redirect the browser to the page of the sign-in."""
         cookies: str = request.raw.headers.get("cookie") or ""
         return _lead(flow.finish(request.runtime, site, provider, query, cookies))
 

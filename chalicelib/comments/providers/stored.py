@@ -1,4 +1,4 @@
-"""The providers of a site, in the settings of its discussions; with sealed secrets."""
+"""A site's sign-in providers, stored with sealed secrets in the settings of its discussions."""
 
 from pymongo.errors import DuplicateKeyError
 
@@ -18,7 +18,7 @@ def read(runtime: Runtime, site: str) -> list[SignInProvider]:
 
 
 def find(runtime: Runtime, site: str, key: str) -> SignInProvider:
-    """Return a provider of a site, as of the last seconds; raises UnknownProvider."""
+    """Return a provider of a site, at most five seconds old; raises UnknownProvider."""
     of_site = settings.of(runtime, site).get("providers", [])
     found = next((each for each in of_site if each["key"] == key), None)
     if found is None:
@@ -27,7 +27,7 @@ def find(runtime: Runtime, site: str, key: str) -> SignInProvider:
 
 
 def put(runtime: Runtime, site: str, provider: SignInProvider, secret: str) -> SignInProvider:
-    """Store a provider of a site in place of the former of its key; return it, sealed.
+    """Add a provider to a site, or replace the provider of its key; return it with sealed secret.
 
     Raises TooManyProviders.
     """
@@ -49,7 +49,7 @@ def put(runtime: Runtime, site: str, provider: SignInProvider, secret: str) -> S
         try:
             settings.update(runtime, where, changed)
         except DuplicateKeyError:
-            # The document is there: without room, or since a moment ago.
+            # The site's document exists: it has no room, or another call has just made it.
             continue
         return stored
     raise TooManyProviders
@@ -70,5 +70,5 @@ def secret_of(runtime: Runtime, site: str, provider: SignInProvider) -> str:
 
 
 def _purpose(site: str, provider: SignInProvider) -> str:
-    # A copy of the secret at another provider does not open there.
+    # A sealed secret that moves to another provider or issuer does not unseal there.
     return f"provider\0{site}\0{provider['key']}\0{provider['issuer']}"

@@ -1,4 +1,4 @@
-"""Pages that links in letters lead back to: pages of the site's own origins."""
+"""Pages that links in letters and sign-ins return to: pages of the site's own origins."""
 
 import re
 from collections.abc import Collection
@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-# A strict part of the addresses that browsers accept: no user, no fragment, no backslash and no
-# blank, since browsers and programs disagree about these.
+# A strict subset of the addresses that browsers accept: no user, fragment, backslash or blank,
+# since browsers and programs read these differently.
 _ORIGIN = r"https?://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?"
 _PAGE = r"/[A-Za-z0-9!$%&'()*+,./:;=?@_~-]*"
 _ADDRESS = re.compile(f"({_ORIGIN})(?:{_PAGE})?")
@@ -25,7 +25,7 @@ ReturnTo = Annotated[
 
 
 def origin_of(address: str) -> str | None:
-    """Return the origin of an address of this form; None: it has another form."""
+    """Return the origin of an address in the form of `ReturnTo`; None: it has another form."""
     found = _ADDRESS.fullmatch(address)
     return found.group(1) if found else None
 

@@ -1,7 +1,7 @@
-"""Confirming the address of a guest, by whoever reads the letter.
+"""Confirmation of a guest's address by the link of a letter.
 
-A crash between two writes leaves either a link that still works, or comments that the schedule
-releases: it looks once more when no post can be running that began before the confirmation.
+A crash between two writes leaves either a link that still works, or comments that `sweep` releases.
+`sweep` looks once more after every post from before the confirmation has ended.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _SWEEP = Sweep(PEOPLE, "release", after=LONGEST_RUN)
 
 
 def find(runtime: Runtime, site: str, token: str) -> Confirmation:
-    """Return the link of a token, and spend nothing; raises UnknownLink."""
+    """Return the link of a token without using it up; raises UnknownLink."""
     where = _valid(site, token, runtime.now())
     found = CONFIRMATIONS.of(runtime.database).find_one(where)
     if found is None:
@@ -42,10 +42,10 @@ def find(runtime: Runtime, site: str, token: str) -> Confirmation:
 def confirm(runtime: Runtime, site: str, token: str) -> Confirmation:
     """Confirm the address of a link, use the link up, and release the guest's waiting comments.
 
-    Raises UnknownLink, also for the later of two calls at once.
+    Raises UnknownLink; of two concurrent calls, the later raises.
     """
     found = find(runtime, site, token)
-    # The link still works after a crash between the two.
+    # Before the deletion of the link: after a crash between the two, the link still works.
     _note(runtime, found)
     where = _valid(site, token, runtime.now())
     if CONFIRMATIONS.of(runtime.database).find_one_and_delete(where) is None:
@@ -57,13 +57,13 @@ def confirm(runtime: Runtime, site: str, token: str) -> Confirmation:
 
 
 def _valid(site: str, token: str, now: datetime) -> Document:
-    """Return the filter of a link that works: the index that ends links lags by a minute."""
+    """Return the filter of an unexpired link; the TTL index removes expired links a minute late."""
     expires, is_link = {"expires": {"$gt": now}}, {"kind": {"$nin": ["code", "account"]}}
     return {"_id": token_hash(token), "site": site, **expires, **is_link}
 
 
 def _note(runtime: Runtime, found: Confirmation) -> None:
-    """Store a guest's confirmed address, with the standing of earlier guests if it is harsher."""
+    """Upsert a guest with a confirmed address, and with its former standing if that is harsher."""
     site, name = found["site"], found["name"]
     said = {"email_key": found["email_key"], "taken_key": lookalike_key(name)}
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
@@ -80,17 +80,17 @@ def _note(runtime: Runtime, found: Confirmation) -> None:
 
 
 def _unless_changed(own: Mapping[str, Any], former: Mapping[str, Any]) -> Document:
-    """Return the fields of a former standing; a standing that a moderator sets meanwhile stays."""
+    """Return expressions that set the former standing unless a moderator has changed `own`."""
     fields = ("status", "until")
     is_same = {"$and": [{"$eq": [f"${each}", own[each]]} for each in fields]}
     return {each: {"$cond": [is_same, {"$literal": former[each]}, f"${each}"]} for each in fields}
 
 
 def find_held(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person | None:
-    """Return the person of an address whom moderators hold back most: another name ends no ban.
+    """Return the person of an address with the harshest sanction; None: no person has one.
 
-    `email_keys` are its hashes by all keys: a rotation ends no ban either. For a guest whose past
-    an account has, the account counts. An address in an imported file proves nothing.
+    So a new name ends no ban, nor does a rotation: `email_keys` are hashes by all keys. In place of
+    a claimed guest, the account counts. An address in an imported file proves nothing.
     """
     held: list[Person] = []
     now = runtime.now()
@@ -109,14 +109,14 @@ def find_held(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person 
 
 
 def sweep(runtime: Runtime) -> int:
-    """Release comments that earlier confirmations have left waiting; return how many."""
+    """Release comments that earlier confirmations have left waiting; return their number."""
     released = 0
     for person in _SWEEP.find(runtime, _AT_ONCE):
         found = releasing.release(runtime, person)
         released += found.number
         if not found.number:
             as_read = {"_id": person["_id"], "release": person["release"]}
-            # Behind the others, if a comment still waits.
+            # If a comment still waits, move the person behind the others.
             later: Document = {"$set": {"release": runtime.now()}}
             change = {"$unset": {"release": ""}} if found.is_whole else later
             PEOPLE.of(runtime.database).update_one(as_read, change)

@@ -1,7 +1,7 @@
-"""Guests of before, whom the link of a letter brings back.
+"""Sign-ins of earlier guests by the link of a letter.
 
-The link leads back to the site with a code in the fragment, which browsers send to no server. The
-site's page exchanges the code for the guest's token, once and within two minutes.
+The link redirects to the site's page with a code in the fragment: browsers send no fragment to a
+server. The page exchanges the code for the guest's token, once and within two minutes.
 """
 
 from chalicelib import guest_tokens, signing
@@ -24,9 +24,9 @@ FRAGMENT = "plaza-guest="
 
 
 def press(runtime: Runtime, site: str, token: str) -> tuple[Confirmation, str]:
-    """Use up the link of a token; return it with the address that it leads on to.
+    """Use a link up: confirm its address, or make a code for its guest.
 
-    Raises UnknownLink.
+    Returns the link, and the address to redirect to. Raises UnknownLink.
     """
     found = confirming.find(runtime, site, token)
     if found.get("kind") != "sign_in":
@@ -57,13 +57,13 @@ def exchange(runtime: Runtime, site: str, code: str) -> Guest:
 
 
 def check_open(runtime: Runtime, site: str) -> None:
-    """Raise GuestsOff unless guests of a site confirm addresses."""
+    """Raise GuestsOff unless the setting `guests` of a site is `email`."""
     if settings.of(runtime, site).get("guests") != "email":
         raise GuestsOff
 
 
 def _take(runtime: Runtime, where: Document) -> Confirmation:
-    """Remove a link and return it: of two calls, for one alone; raises UnknownLink."""
+    """Remove a link or code and return it; of two concurrent calls, one raises UnknownLink."""
     found = CONFIRMATIONS.of(runtime.database).find_one_and_delete(where)
     if found is None:
         raise UnknownLink

@@ -1,8 +1,8 @@
-"""Letters with a link that confirms an address, or brings its guest back.
+"""Letters with a link that confirms a guest's address, or signs the guest in.
 
-A caller may name any address. So the answer and the writes are the same whether a mailbox takes
-letters or had too many; a letter has no word of the caller's; and mailboxes and sites have limits
-of their own.
+A caller may name any address. So answer and writes are the same for every mailbox, even for one
+that had too many letters. A letter has no text of the caller's. Each mailbox and each site has a
+limit.
 """
 
 from datetime import timedelta
@@ -62,7 +62,7 @@ def send(runtime: Runtime, guest: Guest, wanted: WantedLetter) -> None:
 
 
 def send_sign_in(runtime: Runtime, site: str, wanted: WantedLetter) -> None:
-    """Send a letter whose link brings the guest of an address back; raises as `send`.
+    """Send the guest of an address a letter with a link to sign in; raises as `send`.
 
     An address without a guest gets none, without the caller's knowledge.
     """
@@ -78,7 +78,7 @@ def send_sign_in(runtime: Runtime, site: str, wanted: WantedLetter) -> None:
 def find_guest(runtime: Runtime, site: str, address: str) -> Person | None:
     """Return the guest of a site who first confirmed an address; None: it has none."""
     keys = addressing.address_keys(address, runtime.settings.signing_keys)
-    # An address that an issuer vouches for gives no letter to its people.
+    # Only guests: people of an issuer or a provider sign in there, not by letter.
     same = {"email_key": {"$in": keys}, "site": site, "joined": None}
     where = {**same, "user_id": {"$regex": GUEST_PATTERN}}
     found = PEOPLE.of(runtime.database).find(where).sort("confirmed_at", ASCENDING).limit(1)
@@ -86,7 +86,7 @@ def find_guest(runtime: Runtime, site: str, address: str) -> Person | None:
 
 
 def _link(runtime: Runtime, site: str, wanted: WantedLetter, lifetime: timedelta) -> Confirmation:
-    """Return a link of nobody, which has no token yet."""
+    """Return a link that still lacks its person, token and address hashes."""
     return {
         "_id": "",
         "site": site,
@@ -104,7 +104,7 @@ def _send(
 ) -> None:
     """Store a link under a new token, and queue its letter; raises TooFast and Misconfigured."""
     limits.take_for(runtime, SITE_LETTERS, link["site"])
-    # A call does the same for every address, and learns nothing of it.
+    # The call does the same for every address, so it reveals nothing about the address.
     may_have = letters.may_have(runtime, to, link["site"] if is_withheld else "")
     token = signing.encode(runtime.random.randbytes(TOKEN_BYTES))
     link["_id"] = token_hash(token)

@@ -1,4 +1,4 @@
-"""The page of a link: it asks whether the reader wrote, and its button says yes."""
+"""The page of a letter's link: a question to the reader, and a button to confirm."""
 
 from html import escape
 

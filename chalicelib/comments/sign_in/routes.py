@@ -1,4 +1,4 @@
-"""Routes of new guests, and of the links in their letters."""
+"""Routes of new guests, of the links in their letters, and of their sign-ins."""
 
 from datetime import datetime
 from typing import Annotated
@@ -72,7 +72,7 @@ class LinkQuery(Input):
 
 
 class SignIn(Input):
-    """The address of a guest who has confirmed it, and the page that they come back to."""
+    """The confirmed address of a guest, and the page that the sign-in returns to."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -86,14 +86,14 @@ class SignIn(Input):
 
 
 class SignInAnswer(TypedDict):
-    """A letter that is on its way, if the address has a guest."""
+    """An accepted request for a letter; the letter goes out only if the address has a guest."""
 
     site: SiteId
     expires_at: Annotated[datetime, Field(description="The end of its link.")]
 
 
 class SignInCode(Input):
-    """The code that the link of a letter leads back with."""
+    """The code from the fragment that a letter's link leads to, `#plaza-guest=`."""
 
     code: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN), Field(examples=["A" * 43])]
 
@@ -112,9 +112,9 @@ def _declare_guests(route: Route) -> None:
     ) -> Created[GuestAnswer]:
         """Begin to write at a site without an account, under a name of your choice.
 
-        A guest comments, votes, reacts and reports at this site alone, has the trust of new people
-        for ever, and can export and erase themselves. With an address, comments wait until its
-        reader confirms the link of a letter; a guest who calls again gets another letter.
+        A guest comments, votes, reacts and reports at this site alone, always has the trust of new
+        people, and can export and erase their data. With an address, comments wait until its reader
+        confirms the link of a letter; another call of the guest sends another letter.
         """
         here = request.runtime
         guest = guests.begin(here, site, body.name, caller)
@@ -138,7 +138,7 @@ def _answer(runtime: Runtime, guest: Guest) -> GuestAnswer:
 def _find_letter(runtime: Runtime, site: str, body: NewGuest) -> WantedLetter | None:
     """Return the letter that a new guest needs at a site; None: the site asks for no address.
 
-    Raises InvalidRequest for an address too much or too few, or for a page elsewhere.
+    Raises InvalidRequest for an unexpected or missing address or page, or for a foreign page.
     """
     found = settings.of(runtime, site)
     given = {"email": body.email, "return_to": body.return_to}
@@ -164,7 +164,7 @@ _REFUSED = {
 
 
 def _refuse(names: set[str], code: str) -> None:
-    """Raise InvalidRequest for fields; none: do nothing."""
+    """Raise InvalidRequest with an error for each of these fields; no fields: do nothing."""
     if names:
         faults = [FieldError(name, code, _REFUSED[code]) for name in sorted(names)]
         raise InvalidRequest(errors=faults)
@@ -175,14 +175,14 @@ def _declare_links(route: Route) -> None:
     def show_confirmation(request: Request, site: SiteId, query: LinkQuery) -> LinkPage:
         """Show the page of a letter's link, whose button confirms the address.
 
-        It changes nothing, so that programs which open the links of letters confirm none.
+        The call changes nothing: a mail program that opens links confirms no address.
         """
         found = confirming.find(request.runtime, site, query.token)
         return page_of(found, query.token, request.runtime.settings.public_url)
 
     @route("POST", "/sites/{site}/guests/confirmation", content_types=(), raises=(UnknownLink,))
     def confirm_address(request: Request, site: SiteId, query: LinkQuery) -> Found:
-        """Use the link of a letter once: confirm its address, or sign its guest in; lead back."""
+        """Use a letter's link up: confirm its address or sign its guest in, and redirect."""
         found, page = entering.press(request.runtime, site, query.token)
         request.details["guest"] = found["person"]
         return Found("", {"Location": page, "Referrer-Policy": "no-referrer"})
@@ -191,9 +191,9 @@ def _declare_links(route: Route) -> None:
 def _declare_sign_in(route: Route) -> None:
     @route("POST", "/sites/{site}/sign-in", limit=GUESTS, raises=(GuestsOff, MailOff))
     def send_sign_in(request: Request, site: SiteId, body: SignIn) -> Accepted[SignInAnswer]:
-        """Send a guest of before a letter, whose link brings them back on any device.
+        """Send an earlier guest a letter with a link to sign in, on any device.
 
-        The answer is the same for every address. The link leads back to the page with a code in the
+        The answer is the same for every address. The link redirects to the page with a code in the
         fragment: `#plaza-guest=`.
         """
         here = request.runtime

@@ -1,4 +1,4 @@
-"""Words of letters to guests of before, who sign in, and of the pages of their links."""
+"""Words of sign-in letters to earlier guests, and of the pages of their links."""
 
 from chalicelib.comments.sign_in.words import Words
 

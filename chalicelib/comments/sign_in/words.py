@@ -1,12 +1,12 @@
-"""Words of letters to guests and of the pages of their links, in the languages of the elements."""
+"""Words of letters that confirm a guest's address, and of their links' pages, by language."""
 
 from typing import TypedDict
 
 
 class Words(TypedDict):
-    """A letter, and a page, whose button says `yes`.
+    """The words of a letter and of its link's page; `yes` is the label of the page's button.
 
-    `{site}` and `{link}` stand in a letter, `{name}` and `{site}` in the question of a page.
+    Placeholders: `{link}` in the letter, `{name}` in the question, `{site}` in all but `yes`.
     """
 
     subject: str

@@ -72,14 +72,14 @@ class WatchedPhrase(Input):
 
 
 class PostLimitSetting(Input):
-    """How often somebody may post: `burst` at once, then one each `every_seconds`."""
+    """The pace of a person's posts: `burst` at once, then a post each `every_seconds`."""
 
     burst: int = Field(ge=1, le=MOST_AT_ONCE)
     every_seconds: int = Field(ge=1, le=_DAY_SECONDS)
 
 
 class LimitSettings(Input):
-    """How often people may write; what is left out is the default."""
+    """The pace of people's posts, votes and flags; omitted limits have their defaults."""
 
     posts: Annotated[
         tuple[PostLimitSetting, ...],
@@ -97,7 +97,7 @@ class LimitSettings(Input):
     flags_per_hour: int = Field(FLAGS.burst, ge=1, le=MOST_AT_ONCE)
 
 
-# An origin and the beginning of a path, without user, query and dots that browsers resolve.
+# An origin and whole segments of a path; none is `.` or `..`. No user and no query.
 Prefix = Annotated[
     str,
     StringConstraints(
@@ -107,7 +107,7 @@ Prefix = Annotated[
 ]
 
 
-# The name of a host as an address has it.
+# The name of a host in lower case, without a port.
 AvatarHost = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63}){1,10}$", max_length=253)
 ]
@@ -121,7 +121,7 @@ Origin = Annotated[
 
 
 class CommentSettings(Input):
-    """What a publisher decides on a site's discussions; what is left out is the default."""
+    """A publisher's settings of a site's discussions; omitted settings have their defaults."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -262,7 +262,7 @@ class LimitChange(LimitSettings):
 
 
 class CommentSettingsChange(CommentSettings):
-    """Changes of a site's settings; omitted settings stay. Moderators: phrases, limits."""
+    """Changes of a site's settings; others stay. Moderators change only phrases and limits."""
 
     model_config = ConfigDict(json_schema_extra=_as_a_change)
 
@@ -277,14 +277,14 @@ class PhraseWatched(TypedDict):
 
 
 class PostLimitAnswer(TypedDict):
-    """How often somebody may post: `burst` at once, then one each `every_seconds`."""
+    """The pace of a person's posts: `burst` at once, then a post each `every_seconds`."""
 
     burst: int
     every_seconds: int
 
 
 class LimitsAnswer(TypedDict):
-    """How often people may write; `posts` are for those who are new, known, and long known."""
+    """The pace of people's posts, votes and flags; `posts`: the limits of trust 0, 1 and 2."""
 
     posts: Annotated[list[PostLimitAnswer], Field(max_length=TRUSTS)]
     votes_per_minute: int
@@ -292,7 +292,7 @@ class LimitsAnswer(TypedDict):
 
 
 class CommentSettingsAnswer(TypedDict):
-    """What a publisher has decided on a site's discussions."""
+    """A site's settings of discussions, as its publisher and moderators read them."""
 
     site: SiteId
     votes: Votes

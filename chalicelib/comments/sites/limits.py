@@ -14,13 +14,13 @@ from chalicelib.sites.ids import DEFAULT_SITE
 
 
 def votes(runtime: Runtime, path: Mapping[str, Any]) -> Limit:
-    """Return the limit of votes in the node of a path."""
+    """Return a site's limit of votes, by the `node` of a request's path."""
     number = _of(runtime, path)["votes_per_minute"]
     return replace(VOTES, burst=number, every=timedelta(minutes=1) / number)
 
 
 def flags(runtime: Runtime, path: Mapping[str, Any]) -> Limit:
-    """Return the limit of flags in the node of a path."""
+    """Return a site's limit of flags, by the `node` of a request's path."""
     number = _of(runtime, path)["flags_per_hour"]
     return replace(FLAGS, burst=number, every=timedelta(hours=1) / number)
 

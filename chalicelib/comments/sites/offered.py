@@ -1,4 +1,4 @@
-"""What a site offers readers in a discussion: reactions, hours of writing, ways to sign in."""
+"""A site's offers to readers in a discussion: reactions, hours of writing, ways to sign in."""
 
 from datetime import datetime
 from typing import Annotated
@@ -32,7 +32,7 @@ class OfferedProvider(TypedDict):
 
 
 class OfferedSignIn(TypedDict):
-    """How readers without an account of the site's own write."""
+    """The ways to write without an account of the site: as a guest, or by a provider."""
 
     guests: Annotated[Guests, Field(description="Whether readers without an account may write.")]
     providers: Annotated[
@@ -46,7 +46,7 @@ class OfferedSignIn(TypedDict):
 
 
 def offered_sign_in(settings: CommentSite) -> OfferedSignIn:
-    """Return what a discussion offers under these settings."""
+    """Return the mode of guests and the providers under these settings, without secrets."""
     providers = settings.get("providers", [])
     return {
         "guests": settings.get("guests", "off"),
@@ -67,7 +67,7 @@ def reaction_answers(settings: CommentSite) -> list[ReactionOffered]:
 
 
 class WritingAnswer(TypedDict):
-    """When, and how often, readers may write in a node."""
+    """The hours of writing in a node, and the pause between a reader's comments."""
 
     opens_at: Annotated[
         datetime | None, Field(description="From when on readers may write; null for always.")

@@ -23,7 +23,7 @@ def declare(route: Route) -> None:
     def get_comment_settings(
         request: Request, site: SiteId, caller: Staff
     ) -> Ok[CommentSettingsAnswer]:
-        """Read what holds in a site's discussions; the defaults where nothing was set."""
+        """Read the settings of a site's discussions; settings never stored have their defaults."""
         _check_staff(caller, site)
         return Ok(settings_answer(settings.read(request.runtime, site)))
 
@@ -31,9 +31,9 @@ def declare(route: Route) -> None:
     def put_comment_settings(
         request: Request, site: SiteId, publisher: Publisher, body: CommentSettings
     ) -> Ok[CommentSettingsAnswer]:
-        """Decide on votes, reactions, order and moderation in a site's discussions.
+        """Replace the settings of a site's discussions; omitted settings get their defaults.
 
-        Calls go by them within five seconds. A node may have values of its own.
+        They hold within five seconds. A node's own values override them.
         """
         check_publisher(publisher, site)
         return Ok(settings_answer(settings.put(request.runtime, site, body)))

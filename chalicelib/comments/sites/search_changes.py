@@ -1,7 +1,7 @@
-"""Notes of sites whose setting `search` has changed: the schedule makes their rows agree.
+"""Changes of sites' setting `search`: the schedule indexes a site, or removes its words.
 
-The note is stored before the setting. Containers remember settings for some seconds, and a call
-takes some more: a note is due when no call goes by the setting before it.
+A call stores the note before the setting. The note is due a minute later: by then no container
+remembers the former setting, and no call still uses it.
 """
 
 from datetime import datetime, timedelta
@@ -20,9 +20,9 @@ class SearchChange(TypedDict):
     """A site whose comments have to be indexed, or their words removed.
 
     version: differs between the changes of a site.
-    due: the time of the next step; a step that runs has moved it on.
-    after: the id of the last node that a step has ended; empty: none.
-    node, seq: a node behind it, and the number of the last comment there with its row.
+    due: the time of the next step; a running step has postponed it.
+    after: the id of the last finished node; empty: none.
+    node, seq: the unfinished node, and the number of its last finished comment.
     """
 
     _id: str

@@ -22,7 +22,7 @@ _DEFAULTS = CommentSettings().model_dump(mode="json")
 
 @remember(seconds=5)
 def of(runtime: Runtime, site: str) -> CommentSite:
-    """Return a site's settings of the last seconds; without stored settings, the defaults."""
+    """Return a site's settings, at most five seconds old; without stored settings, the defaults."""
     return read(runtime, site)
 
 
@@ -44,14 +44,14 @@ def has_hooks(runtime: Runtime, site: str) -> bool:
 
 
 def owes_events(runtime: Runtime, site: str) -> bool:
-    """Return whether a worker compares new and changed comments of a site with what was told."""
+    """Return whether comments of a site owe events: to notifications or to webhooks."""
     return (found := of(runtime, site)).get("notifications", False) or found.get("hooked", False)
 
 
 def note_hooks(runtime: Runtime, site: str, *, are_there: bool) -> None:
-    """Note whether a site has webhooks, so that posts at other sites ask nothing.
+    """Note whether a site has webhooks, so that posts at other sites look for none.
 
-    The stored settings decide: another container may have changed those that this one remembers.
+    Compares with the stored settings, since the remembered settings may be out of date.
     """
     found = SITES.of(runtime.database).find_one({"_id": site}, {"hooked": 1})
     if are_there != (found is not None and found.get("hooked", False)):
@@ -61,7 +61,7 @@ def note_hooks(runtime: Runtime, site: str, *, are_there: bool) -> None:
 def in_force(runtime: Runtime, node: Node) -> CommentSite:
     """Return a node's settings: its site's, overridden by its own.
 
-    Without PLAZA_PUBLIC_URL, to which they lead back, no providers are in force.
+    Without PLAZA_PUBLIC_URL the list of providers is empty: sign-ins could not return to Plaza.
     """
     own = {name: value for name in OVERRIDES if (value := node.get(name)) is not None}
     if not runtime.settings.public_url:
@@ -71,7 +71,7 @@ def in_force(runtime: Runtime, node: Node) -> CommentSite:
 
 
 def closing_at(runtime: Runtime, site: str, given: NodeSettings | None = None) -> datetime | None:
-    """Return when a new node closes: as given, or else by its site's settings; None: never."""
+    """Return a new node's time to close: as given, or by its site's settings; None: never."""
     if given is not None and "closes_at" in given.model_fields_set:
         return given.closes_at
     days = closes_after(runtime, site)
@@ -79,7 +79,7 @@ def closing_at(runtime: Runtime, site: str, given: NodeSettings | None = None) -
 
 
 def closes_after(runtime: Runtime, site: str) -> int | None:
-    """Return how many days a new node of a site stays open; None: for ever."""
+    """Return the number of days that a new node of a site stays open; None: for ever."""
     return of(runtime, site).get("close_after_days")
 
 
@@ -98,7 +98,7 @@ def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:
 
 
 def change(runtime: Runtime, site: str, given: CommentSettingsChange) -> CommentSite:
-    """Store the given settings of a site beside all others, and return all."""
+    """Change the given settings of a site, and return all its settings."""
     if "search" in given.model_fields_set:
         _note_search(runtime, site, is_wanted=given.search)
     changed: Document = given.model_dump(mode="json", include=given.model_fields_set - {"limits"})
@@ -111,7 +111,7 @@ def change(runtime: Runtime, site: str, given: CommentSettingsChange) -> Comment
 def update(runtime: Runtime, where: Document, named: Document) -> CommentSite:
     """Set fields of a site's settings by expressions; other missing fields get their defaults.
 
-    Raises DuplicateKeyError if the site has settings that `where` does not admit.
+    `where` has the site's `_id`. Raises DuplicateKeyError if the stored settings do not match it.
     """
     kept = {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in _DEFAULTS.items()}
     found = SITES.of(runtime.database).find_one_and_update(
@@ -126,7 +126,7 @@ def update(runtime: Runtime, where: Document, named: Document) -> CommentSite:
 
 
 def _note_search(runtime: Runtime, site: str, *, is_wanted: bool) -> None:
-    """Note a change of the setting `search` before it is stored."""
+    """Note a change of the stored setting `search`; call this before the change."""
     found = SITES.of(runtime.database).find_one({"_id": site}, {"search": 1})
     if is_wanted != (found is not None and found.get("search", False)):
         search_changes.note(runtime, site)

@@ -1,7 +1,7 @@
-"""Asking a service about waiting comments, and correcting it; by a worker.
+"""The spam worker: it asks a service about waiting comments, and sends it corrections.
 
-Each step changes only values that are still as read. So a message may come twice and a worker may
-crash anywhere: only the question to the service is repeated.
+Each step changes only values that are still as read. So a repeated message, or a crash at any
+place, repeats nothing but the question to the service.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ MOST_TRIES = 3
 
 
 def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> None:
-    """Do the task beside the origin of a comment, unless another worker does.
+    """Do the task at a comment's origin; without a task, or under another's lease, do nothing.
 
     Raises Unavailable while the node of the comment is being moved.
     """
@@ -43,14 +43,14 @@ def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> N
         # Perhaps not stored yet: a post notes its origin first.
         _leave(runtime, origin)
     elif origin["task"] == "check" or _waits(placed.comment):
-        # Or a refused decision has replaced the task to check.
+        # The second case: a decision that failed has replaced the task `check`.
         _check(runtime, origin, placed, service or service_of(runtime))
     else:
         _correct(runtime, origin, placed, service or service_of(runtime))
 
 
 def _find(runtime: Runtime, node_id: str, comment_id: str) -> PlacedComment | None:
-    """Return a living comment, wherever its node has moved."""
+    """Return a comment, also from a moved node; None: no living comment has this id."""
     try:
         node = nodes.find(runtime.database, node_id)
     except NodeMoved as moved:
@@ -70,7 +70,7 @@ def _check(
 ) -> None:
     node, comment = placed
     if not _waits(comment):
-        # A moderator was quicker, or a worker that crashed before `finish`.
+        # A moderator was quicker, or an earlier worker crashed before `_finish`.
         _finish(runtime, origin, origin["answer"])
         return
     facts = _facts(runtime, origin, placed)
@@ -92,7 +92,7 @@ def _check(
 def _correct(
     runtime: Runtime, origin: Origin, placed: PlacedComment, service: SpamCheck | None
 ) -> None:
-    """Send a moderator's decision to the service, if the comment has that state."""
+    """Send a moderator's decision to the service, if the comment still has the decided state."""
     task = origin["task"]
     holds = placed.comment["state"] == ("spam" if task == "spam" else "visible")
     facts = _facts(runtime, origin, placed)
@@ -105,7 +105,7 @@ def _correct(
 
 
 def _leave(runtime: Runtime, origin: Origin) -> None:
-    """Leave a task to another try; after the last try, give it up."""
+    """Release a task for another try; after the last try, end the task."""
     if origin["tries"] < MOST_TRIES:
         WORK.release(runtime, origin)
     else:
@@ -139,7 +139,7 @@ def _name(comment: Comment) -> str:
     return comment["author"]["name"] if comment["author"] else ""
 
 
-# Spam of thirty days is wiped, as a deletion by the site's staff would.
+# The schedule wipes comments after thirty days as spam, as a deletion by the site's staff does.
 
 KEPT = timedelta(days=30)
 _SWEPT_AT_ONCE = 200
@@ -147,7 +147,7 @@ _SWEEP = Sweep(ENTRIES, "queued_at", KEPT, where={"$and": [QUEUED, {"queue": "sp
 
 
 def wipe_overdue(runtime: Runtime) -> int:
-    """Wipe the comments that have long been spam, the oldest first; return how many."""
+    """Wipe comments after thirty days as spam, the oldest first; return the number wiped."""
     until, wiped = runtime.now() - KEPT, 0
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         node = nodes.look(runtime.database, row["node_id"])
@@ -162,7 +162,10 @@ def wipe_overdue(runtime: Runtime) -> int:
 
 
 def _wipe(runtime: Runtime, node: Node, row: Mapping[str, Any], until: datetime) -> bool:
-    """Wipe a comment that its entry calls spam; return False if it no longer is."""
+    """Wipe a comment that its entry calls spam; False if it is gone, or not overdue spam.
+
+    Corrects an entry that disagrees with its comment.
+    """
     comment_id: str = row["id"]
     found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if found is None:

@@ -1,4 +1,4 @@
-"""Akismet over HTTP: it answers a form for each comment with a word and a header.
+"""A client of Akismet: it posts a form for a comment, and reads a word and a header.
 
 Source: Akismet's API reference, "Comment Check", "Submit Spam", "Submit Ham", version 1.1.
 """
@@ -35,17 +35,17 @@ class Akismet:
         return "discard" if answer == "spam" and tip == "discard" else answer
 
     def correct(self, facts: Facts, correction: Correction) -> bool:
-        """Send a correction to Akismet; return whether it accepted it."""
+        """Send a correction to Akismet; return whether Akismet accepted the correction."""
         word, _ = self._call(f"submit-{correction}", facts)
         return word == _THANKS
 
     def _call(self, operation: str, facts: Facts) -> tuple[bytes, str | None]:
-        """Return Akismet's word and its tip; no word: it gave no answer."""
+        """Return the word and the tip of the answer; b"" and None without a usable answer."""
         form = urlencode({"api_key": self._key, **_form(facts)})
         try:
             status, word, tip = self._send(f"/1.1/{operation}", form)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            # Only the kind: a message may quote the form.
+            # Log only the kind of the error: its message may quote the form.
             fields = {"operation": operation, "error": type(error).__name__}
             log.warning("akismet did not answer", extra={"fields": fields})
             return b"", None

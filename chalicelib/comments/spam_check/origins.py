@@ -1,8 +1,8 @@
 """Origins of comments under a spam check: the author's address and browser.
 
-Plaza stores these nowhere else. A row is made before its comment and ends by itself a day later.
-It also notes a worker's task: to ask the service about the comment, or to send it a moderator's
-correction.
+Plaza stores these nowhere else. A post writes the row before its comment, and a TTL index removes
+the row a day later. The row also notes a worker's task: to ask the service about the comment, or
+to send the service a moderator's correction.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from chalicelib.runtime import Runtime
 
 
 class CheckSpam(Message):
-    """Do the task beside the origin of a comment: `{node}/{comment}`."""
+    """Do the task at the origin of a comment; `comment` is the origin's id, `{node}/{comment}`."""
 
     queue: ClassVar[str] = "moderation"
     type: Literal["check-spam"] = "check-spam"
@@ -47,7 +47,7 @@ class Sender(NamedTuple):
 class Origin(TypedDict):
     """The origin of a comment; `_id` is `{node}/{id}` at the time of the post.
 
-    With a `task`, `due` is when its message is sent again, `tries` the number of leases so far,
+    With a `task`, `due` is the time to send its message again, `tries` the number of its leases,
     and `leased_until` the end of the lease of the worker `taken_by`. `answer` is the service's last
     answer, or the last correction sent to it.
     """
@@ -111,7 +111,10 @@ def check_again(runtime: Runtime, node: Node, comment_id: str) -> bool:
 
 
 def note_decision(runtime: Runtime, node: Node, comment_id: str, state: State) -> bool:
-    """Note before a moderator's decision whether to correct the service; return whether so."""
+    """Note the task to correct the service, before a moderator's decision against its answer.
+
+    Returns False without a task: the decision agrees, the origin is gone, or there is no service.
+    """
     if state == "spam":
         return _want(runtime, node, comment_id, "spam", {"answer": {"$ne": "spam"}})
     if state == "visible":
@@ -125,7 +128,7 @@ def send(runtime: Runtime, node: Node, comment_id: str) -> None:
 
 
 def remove(runtime: Runtime, origin: Origin) -> None:
-    """Remove a row that is no longer needed."""
+    """Remove an origin that this worker has leased."""
     ORIGINS.of(runtime.database).delete_one(WORK.own(origin))
 
 

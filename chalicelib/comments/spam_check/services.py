@@ -15,7 +15,7 @@ Correction = Literal["ham", "spam"]
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts on a comment that a service judges; `repr` omits the sender's."""
+    """The facts on a comment that a service judges; `repr` omits name, address and browser."""
 
     site_url: str
     page_url: str
@@ -35,7 +35,7 @@ class SpamCheck(Protocol):
         ...
 
     def correct(self, facts: Facts, correction: Correction) -> bool:
-        """Send a correction to the service; return whether it accepted it."""
+        """Send a correction to the service; return whether the service accepted the correction."""
         ...
 
 

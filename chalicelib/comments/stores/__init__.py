@@ -38,7 +38,10 @@ def store_of(runtime: Runtime, node: NodeGeneration) -> Store:
 
 
 def ask(runtime: Runtime, node: Node, query: Callable[[Store, Node], Answer]) -> Answer:
-    """Return a query's result in the node's store; a moved node is read and queried again."""
+    """Return a query's result in the node's store; after Moved, read the node and query again.
+
+    Raises Unavailable after five attempts.
+    """
     for _ in range(_READ_ATTEMPTS):
         try:
             return query(store_of(runtime, node), node)
@@ -48,10 +51,10 @@ def ask(runtime: Runtime, node: Node, query: Callable[[Store, Node], Answer]) ->
 
 
 def turns(runtime: Runtime, node: Node) -> Iterator[Node]:
-    """Yield the node, then its present state whenever no move holds it, within the budget.
+    """Yield the node as given; after each pause, yield it as stored unless a move holds it.
 
-    The turns follow a node to another id. Raises UnknownNode after its deletion, even if a new
-    node has its id.
+    Ends after `post_budget_ms` of pauses. Follows a node to another id. Raises UnknownNode after
+    the deletion of the node, even if a new node has its id.
     """
     yield node
     node_id, life = node["_id"], node.get("life")

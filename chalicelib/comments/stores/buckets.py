@@ -1,4 +1,4 @@
-"""The store with pages of a hundred comments, by number alone: between documents and embedding.
+"""The store of flat discussions in pages of a hundred comments, by the comments' numbers.
 
 MongoDB Applied Design Patterns, "Storing Comments": "Hybrid Schema Design". There a writer
 fills the last page and then opens the next page, which exceeds the limit under load. Here a
@@ -57,7 +57,7 @@ class PartOfPage(TypedDict):
 
 
 class _Comments(TypedDict):
-    """The comments of a part of a page, alone or filtered."""
+    """A projection of a part of a page: its comments, all or filtered."""
 
     comments: list[Comment]
 
@@ -92,7 +92,7 @@ class BucketStore:
         self._pages = PAGES.of(database)
 
     def add(self, node: Node, comment: Comment) -> Added:
-        """Store a comment on the page that its number names."""
+        """Store a comment on the page that its number names, or on a continuation of that page."""
         stored = self.get(node, comment["id"])
         if stored is not None:
             return Added.DUPLICATE if stored["seq"] == comment["seq"] else Added.COLLISION
@@ -152,7 +152,7 @@ class BucketStore:
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
-        """Set fields of a comment that is not deleted."""
+        """Set fields as `Store.change`; a deletion sets `removed`, since there are no replies."""
         stored = self.get(node, comment_id)
         if stored is None:
             return None
@@ -164,7 +164,7 @@ class BucketStore:
             {**_of(node), "page": page_of(stored["seq"]), "comments": {"$elemMatch": element}},
             {
                 "$set": {f"comments.$.{name}": value for name, value in values.items()},
-                # More than the growth of the text, which is on the safe side of the bound.
+                # The whole size, not the growth: `bytes` never falls below the true size.
                 "$inc": {"bytes": _size(values)},
             },
             projection={"comments": {"$elemMatch": {"id": comment_id}}},
@@ -192,7 +192,7 @@ class BucketStore:
         return 0
 
     def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:
-        """Yield the comments behind a number by their numbers, a page at a time."""
+        """Yield the comments with numbers above `after`, by number, a stored page at a time."""
         wanted = {**_of(node), "page": {"$gte": page_of(after + 1)}}
         rows = self._pages.find(wanted).sort([("page", ASCENDING), ("part", ASCENDING)])
         for _, parts in itertools.groupby(rows, key=lambda row: row["page"]):
@@ -277,7 +277,7 @@ def _merge(rows: Iterable[_Comments], *, newest_first: bool = False) -> list[Com
 
 
 def _parts(node: NodeGeneration, page: int, comments: Iterable[Comment]) -> Iterator[PartOfPage]:
-    """Lay the comments of one page out in parts that keep to the bound of bytes."""
+    """Yield the parts of a page, each within MAX_PAGE_BYTES; a larger comment has its own part."""
     part = _new_part(node, page, 0)
     for comment in comments:
         size = _size(comment)

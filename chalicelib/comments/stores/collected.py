@@ -13,7 +13,7 @@ from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import every_comment
 from chalicelib.database import Document
 
-# The ids of a node and of its comment.
+# The key of a comment: its node's id and its own id.
 Place = tuple[str, str]
 _COMMENT = {"_id": 0, **dict.fromkeys(("node_id", *Comment.__annotations__), 1)}
 
@@ -21,10 +21,9 @@ _COMMENT = {"_id": 0, **dict.fromkeys(("node_id", *Comment.__annotations__), 1)}
 def collect(
     database: Database[Document], found: Sequence[Node], wanted: Mapping[str, Sequence[str]]
 ) -> dict[Place, Comment]:
-    """Return comments by their places.
+    """Return the wanted comments of the found nodes, by node id and comment id.
 
-    `found`: the nodes; `wanted`: ids of comments by the ids of nodes. Comments of a node that moves
-    meanwhile may be missing.
+    `wanted`: the ids of comments by node id. A node that moves meanwhile may lack some.
     """
     by_store: dict[str, list[Node]] = {}
     for node in found:

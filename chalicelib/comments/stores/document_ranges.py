@@ -1,4 +1,4 @@
-"""The indexes of comments as documents, and the ranges of indexes that a page reads."""
+"""Indexes of the `documents` store, and the index ranges that a page reads."""
 
 from pymongo import ASCENDING, DESCENDING
 
@@ -12,13 +12,13 @@ BY_SEQ = [("seq", ASCENDING)]
 BY_THREAD = [("full_slug", ASCENDING)]
 BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
 ORDERS = (BY_SEQ, BY_THREAD, BY_NEWEST_ROOT)
-# The condition of the indexes of comments that are hidden without their authors' knowledge.
+# The partial filter of the shadow indexes: comments hidden without their authors' knowledge.
 SHADOWS: Document = {"shadow": {"$type": "string"}}
 _SHOWN: tuple[Shadow, ...] = ("visible", "pending")
 
 
 def seen_by(viewer: Viewer) -> list[Document]:
-    """Return the filters of a viewer's visible comments; each is a range of an index."""
+    """Return filters of the comments that a viewer sees in listings, one per index range."""
     branches: list[Document] = [{"state": "visible"}]
     if viewer.moderator:
         return [*branches, *({"state": state} for state in ("pending", *CONCEALED))]
@@ -32,19 +32,19 @@ def seen_by(viewer: Viewer) -> list[Document]:
 
 
 def by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the index by state that yields this order from one of its ends."""
+    """Return the keys of the by-state index that yields this sort, read forwards or backwards."""
     return [*NODE, ("state", ASCENDING), *(sort if sort in ORDERS else BY_SEQ)]
 
 
 def sort_of(node: NodeLayout, page: Page) -> list[tuple[str, int]]:
-    """Return the sort of a page of the node's listing."""
+    """Return the sort of a page: by number in a flat node, by thread in a threaded node."""
     if not node["threaded"]:
         return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
     return BY_THREAD if page.order == "oldest" else BY_NEWEST_ROOT
 
 
 def ranges_after(node: Node, page: Page) -> list[Document]:
-    """Return the ranges after the page's position, as parts of a filter."""
+    """Return filters of the ranges after the page's position, for an `$or`."""
     if page.after is None:
         return [{}]
     if not node["threaded"]:

@@ -65,9 +65,9 @@ class StoredComment(Comment):
     root_seq: int
 
 
-# The state comes before the order in each index: otherwise a page would read all waiting comments
-# of a node where most comments wait. For the same reason authors find their own waiting comments by
-# indexes that hold nothing else.
+# The state precedes the order in each index: otherwise a page of a node with mostly pending
+# comments would read all of them. Partial indexes find an author's own pending and shadowed
+# comments.
 COMMENTS = Collection(
     "comments.comment",
     StoredComment,
@@ -103,9 +103,10 @@ class DocumentStore:
         self._database = database
 
     def add(self, node: Node, comment: Comment) -> Added:
-        """Store a comment and count it at its parent, in one round trip.
+        """Upsert a comment and count it at its parent, in one round trip.
 
-        A parent that was deleted a moment ago, without replies, becomes a tombstone.
+        If the id exists, take the count back, and return DUPLICATE for the same `seq`, otherwise
+        COLLISION. A parent removed a moment ago becomes a tombstone.
         """
         invisible = invisible_change(None, comment["state"])
         writes = [
@@ -123,16 +124,17 @@ class DocumentStore:
         return Added.DUPLICATE if same else Added.COLLISION
 
     def page(self, node: Node, page: Page) -> list[Comment]:
-        """Return a page of the node."""
+        """Return a page of the node's listing, as the page's viewer sees it."""
         page = page if node["threaded"] else page.of_flat()
         return self._find(node, page, ranges_after(node, page), sort_of(node, page))
 
     def first_page(self, node: NodeLayout, page: Page) -> tuple[Node | None, list[Comment]]:
-        """Return a node, and a guest's first page of a layout that the node may have.
+        """Return a node and a guest's first page in one round trip; no node: None and no comments.
 
-        One round trip, which reads the node before its comments, as two do.
+        `node` guesses the layout; a caller drops the page if the stored node has another layout.
+        The server reads the node before its comments, as two round trips would.
         """
-        # A hint is for the first collection alone. The page needs none: its filter is one range.
+        # A hint would apply to the nodes alone. The page needs none: its filter is one range.
         comments: list[Document] = [
             {"$match": {**_of(node), "state": "visible"}},
             {"$sort": dict(sort_of(node, page))},
@@ -145,7 +147,7 @@ class DocumentStore:
             {"$unionWith": {"coll": COMMENTS.name, "pipeline": comments}},
         ]
         found: Any = list(nodes.NODES.of(self._database).aggregate(stages))
-        # Comments come without their `_id`.
+        # Without the node, the first row is a comment, and comments have no `_id` here.
         return (found[0], found[1:]) if found and "_id" in found[0] else (None, [])
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
@@ -155,18 +157,18 @@ class DocumentStore:
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
         """Return the comments with these ids."""
         where = {**_of(node), "id": {"$in": list(comment_ids)}}
-        # An order's index finds the newest comments as fast. The server would keep that plan for
-        # other comments, and scan up to a thousand for a few.
+        # For the newest comments, the server may choose an order's index and cache that plan. For
+        # older comments, the plan would scan up to a thousand for a few.
         return list(self._comments.find(where, _COMMENT).hint(BY_ID))
 
     def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
-        """Return a comment and its descendants: an exact range of paths."""
+        """Return a page of a comment and its descendants, an exact range of paths."""
         first, end = thread_range(path)
         bounds = {"$gt": page.after[-1]} if page.after else {"$gte": first}
         return self._find(node, page, [{"full_slug": {**bounds, "$lt": end}}], BY_THREAD)
 
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
-        """Return the threads of roots by their numbers; roots alone, by id, if flat."""
+        """Return the threads of roots, by root number; in a flat node, the roots alone, by id."""
         if not node["threaded"]:
             found = self.get_many(node, [root.id for root in roots])
             return order_threads(filter(viewer.lists, found), roots)
@@ -178,7 +180,7 @@ class DocumentStore:
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
-        """Set fields of a comment that is not deleted, then count its state at its parent."""
+        """Set fields of a living comment, then adjust its parent's `invisible_replies`."""
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
             update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
@@ -205,7 +207,7 @@ class DocumentStore:
         return {group["_id"]: group["comments"] for group in groups}
 
     def repair_replies(self, node: NodeLayout) -> int:
-        """Correct the counts of replies by a recount, parent by parent."""
+        """Recount replies by parent, and correct wrong counts; return their number."""
         hidden = {"$cond": [{"$eq": ["$state", "visible"]}, 0, 1]}
         group = {"_id": "$parent_id", "replies": {"$sum": 1}, "invisible": {"$sum": hidden}}
         pipeline = [{"$match": _of(node)}, {"$group": group}]
@@ -225,11 +227,11 @@ class DocumentStore:
         return repaired
 
     def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:
-        """Yield the comments behind a number by their numbers, in batches of 500."""
+        """Yield the comments with a `seq` above `after`, by `seq`, in batches of 500."""
         batch: list[Comment] = []
-        # No change moves a comment in the index of ids. A read by state would miss a comment whose
-        # state changes meanwhile, or return it twice.
-        # The driver would hold 16 MB of them, and as much again in objects.
+        # No change moves a comment in the index by id. An index by state could miss a comment that
+        # changes its state meanwhile, or return it twice.
+        # Without `batch_size`, the driver would hold 16 MB, and as much again in objects.
         wanted = {**_of(node), "seq": {"$gt": after}}
         every = self._comments.find(wanted, _COMMENT, batch_size=_BATCH)
         rows = every.hint(BY_ID).sort("seq", ASCENDING)
@@ -242,7 +244,7 @@ class DocumentStore:
             yield batch
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
-        """Store exported comments; then correct the counts of replies that were half done."""
+        """Insert exported comments; then correct reply counts that the export caught half done."""
         had: dict[str, tuple[int, int]] = {}
         replies: Counter[str] = Counter()
         invisible: Counter[str] = Counter()
@@ -280,12 +282,12 @@ class DocumentStore:
     def _find(
         self, node: Node, page: Page, ranges: list[Document], sort: list[tuple[str, int]]
     ) -> list[Comment]:
-        """Return the comments of ranges that the viewer sees; the server merges the indexes."""
+        """Return a page of the ranges' comments that its viewer sees; the server merges indexes."""
         seen = seen_by(page.viewer)
         branches = [{**_of(node), **part, **state} for part in ranges for state in seen]
         found = self._comments.find({"$or": branches}, _COMMENT)
-        # If many comments wait, the author's own need their own index, without a hint. The server
-        # then tries all indexes at every call: it caches no plan for an author without any.
+        # With many pending comments, the author's own need their partial index, so no hint. The
+        # server then tries all indexes at every call: it caches no plan for an author without any.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
         few = not has_own or node["counts"]["pending"] <= _FEW_PENDING
         if few and not page.viewer.shadowed:

@@ -77,10 +77,10 @@ class EmbeddedStore:
         self._max_bytes = max_bytes
 
     def add(self, node: Node, comment: Comment) -> Added:
-        """Push a comment and count it in one write, which names the node's generation.
+        """Push a comment and count it in one write, if the node still has its generation.
 
-        The filter includes the parent's id at the path of the push: a push on a shifted path would
-        make an object with the key "0" where an array belongs.
+        The filter requires the parent's id at the path: on a stale path, the push would make an
+        object with the key "0" where an array belongs. Raises Full and Moved.
         """
         size = len(bson.encode(comment)) + _SLACK_BYTES
         for _ in range(_ATTEMPTS):
@@ -97,7 +97,7 @@ class EmbeddedStore:
         raise Moved
 
     def page(self, node: Node, page: Page) -> list[Comment]:
-        """Return a page: by a filter in the server if flat, by a walk if threaded."""
+        """Return a page: the server filters a flat node; a walk filters a threaded node."""
         if not node["threaded"]:
             return self._flat_page(node, page.of_flat())
         roots = self._tree(node)
@@ -166,7 +166,7 @@ class EmbeddedStore:
         return counted
 
     def repair_replies(self, node: NodeLayout) -> int:
-        """Correct the counts of replies by a recount, comment by comment."""
+        """Recount the replies of each comment, and correct wrong counts; return their number."""
         if not node["threaded"]:
             return 0
         comments = list(walk(self._tree(node), root_array(node)))
@@ -185,16 +185,16 @@ class EmbeddedStore:
         return repaired
 
     def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:
-        """Yield the comments behind a number by their numbers, in one batch."""
+        """Yield the comments with a `seq` above `after`, by `seq`, in one batch."""
         every = walk(self._tree(node))
         comments = [comment for _, comment in every if comment["seq"] > after]
         if comments:
             yield sorted(comments, key=lambda comment: comment["seq"])
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
-        """Lay exported comments out in the node, which another store still serves.
+        """Store exported comments in the node's document, while another store still serves it.
 
-        Raises Full if they are too many or too large.
+        Raises Full for too many or too large comments, and Moved if another move has the node.
         """
         comments: list[Comment] = []
         for batch in batches:
@@ -215,7 +215,10 @@ class EmbeddedStore:
             raise Moved
 
     def drop(self, node: NodeGeneration, most: int) -> bool:
-        """Remove the copy of a failed move; a switch to another store removes the copy itself."""
+        """Remove the comments that a failed move left in the node; return False: none remain.
+
+        A switch to another store removes them itself.
+        """
         del most
         self._nodes.update_one(
             {"_id": node["_id"], "store": {"$ne": "embedded"}, "moving": None},
@@ -249,7 +252,7 @@ class EmbeddedStore:
         return {**_of(node), **guard, **taken}, change
 
     def _room(self, size: int, comments: int = 0) -> Document:
-        """Return the filter of a node with room for more bytes and comments."""
+        """Return the filter of a node with room for `size` bytes and `comments` more."""
         if size <= 0:
             return {}
         number = {"$add": [{"$ifNull": ["$metadata.count", 0]}, comments]}
@@ -257,7 +260,7 @@ class EmbeddedStore:
         return {"$expr": {"$and": [{"$lte": [number, MAX_EMBEDDED_COMMENTS]}, fits]}}
 
     def _check(self, node: NodeLayout, room: Document | None = None) -> None:
-        """Raise Moved for a node that changed since it was read, and Full without `room`."""
+        """Raise Moved if the node has changed since its read; with `room`, raise Full instead."""
         if not self._nodes.count_documents({**_of(node), **(room or {})}, limit=1):
             raise Full if room else Moved
 
@@ -278,7 +281,7 @@ class EmbeddedStore:
     def _filter(
         self, node: NodeLayout, condition: Document, limit: int, *, newest_first: bool = False
     ) -> list[Comment]:
-        """Return the first comments of a flat node that meet a condition, from either end."""
+        """Return a flat node's first, or newest, `limit` comments that meet a condition."""
         comments: Document = {"$ifNull": ["$metadata.comments", []]}
         if newest_first:
             comments = {"$reverseArray": comments}

@@ -17,7 +17,7 @@ from chalicelib.database import Document
 # Every array that may hold comments.
 ARRAYS = ("metadata.comments", *("metadata" + ".replies" * (n + 1) for n in range(DEEPEST + 1)))
 WHOLE: Document = {"metadata": 1}
-# The fields that a search for a path needs: a fraction of the bytes.
+# The projection of a search for a path: a fraction of the document's bytes.
 IDS: Document = {f"{array}.{name}": 1 for array in ARRAYS for name in ("id", "seq", "state")}
 
 
@@ -37,7 +37,7 @@ def roots_of(node: NodeLayout, metadata: Embedded) -> list[EmbeddedComment]:
 
 
 def walk(array: Sequence[EmbeddedComment], path: str = "") -> Iterator[tuple[str, Comment]]:
-    """Yield every comment depth-first with its path, without its replies."""
+    """Yield every comment with its path, depth-first; remove its `replies`, in place."""
     for index, stored in enumerate(array):
         here = f"{path}.{index}"
         replies = stored.get("replies")
@@ -56,7 +56,7 @@ def every_comment(metadata: Embedded) -> Iterator[Comment]:
 def find(
     array: Sequence[EmbeddedComment], comment_id: str, path: str = ""
 ) -> Iterator[tuple[str, Comment]]:
-    """Yield the path of the comment with an id, and the comment."""
+    """Yield the path and the comment of an id; nothing for an unknown id."""
     return (each for each in walk(array, path) if each[1]["id"] == comment_id)
 
 
@@ -95,7 +95,7 @@ def with_replies(comment: Comment) -> EmbeddedComment:
 
 
 def lay_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
-    """Return the metadata of a node with these comments, which come by number."""
+    """Return the metadata of a node with these comments, by number; count their replies anew."""
     stored: dict[str, EmbeddedComment] = {}
     roots: list[EmbeddedComment] = []
     for comment in comments:
@@ -118,24 +118,24 @@ def lay_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
 
 
 def equal_to(value: Any) -> Any:
-    """Return the condition that the field of an array's element has a value.
+    """Return the condition that a field at a path through arrays equals a value.
 
-    A plain `None` at a path like `replies.0.edited` would always match: 0 may be a field's name as
-    well as an index, and no element has a field of that name.
+    At a path like `replies.0.edited`, a plain `None` would always match: the server also reads "0"
+    as a field's name, no element has such a field, and a missing field equals None.
     """
     return {"$type": "null"} if value is None else value
 
 
 def condition_of(comment: Mapping[str, object], name: str) -> Any:
-    """Return the condition that a field of an array's element is as in the comment."""
+    """Return the condition that a field equals the comment's, or is missing as there."""
     return equal_to(comment[name]) if name in comment else {"$exists": False}
 
 
 def growth(before: Comment, after: Comment) -> int:
-    """Return the growth of a comment in bytes."""
+    """Return the change of a comment's BSON size in bytes; negative if it shrinks."""
     return len(bson.encode(after)) - len(bson.encode(before))
 
 
 def at(path: str, values: Mapping[str, Any]) -> Document:
-    """Return fields of the comment at a path for a filter or an update."""
+    """Return values by their full paths, for a filter or an update of the comment at `path`."""
     return {f"{path}.{name}": value for name, value in values.items()}

@@ -38,7 +38,7 @@ _SWEPT_AT_ONCE = 100
 
 
 class Generation(TypedDict):
-    """A generation of a node's comments, in its store."""
+    """A generation of a node's comments in a store; `due`: when `sweep` may remove it."""
 
     _id: str
     node_id: str
@@ -47,7 +47,7 @@ class Generation(TypedDict):
     due: datetime
 
 
-# Generations for `sweep` to remove: replaced, or never served.
+# Generations that `sweep` removes unless the node serves them.
 GENERATIONS = Collection(
     "comments.generation",
     Generation,
@@ -65,10 +65,10 @@ class MoveNode(Message):
 
 
 def request_move(runtime: Runtime, node: Node, store: StoreName) -> Node:
-    """Move a small node at once; a worker moves a large node. Return the node.
+    """Move a small node at once, or queue the move of a large node; return the node.
 
-    The node's `wanted_store` stays until the end of the move: if the message is lost, the schedule
-    finds it. Raises CannotThread, StoreTooSmall, and Unavailable while another move runs.
+    A queued move stays in `wanted_store` until its end: if its message is lost, the schedule sends
+    another. Raises CannotThread, StoreTooSmall, and Unavailable while another move runs.
     """
     nodes.check_threads(store, threaded=node["threaded"])
     if (
@@ -137,9 +137,9 @@ def resend_moves(runtime: Runtime) -> int:
 
 
 def sweep(runtime: Runtime) -> int:
-    """Remove generations that no request reads any more; return the number of generations.
+    """Remove generations that no request reads any more; return their number.
 
-    It removes a large generation in steps; the next run continues after the bound of this run.
+    A run takes at most `removal_steps` steps; the next run continues a large generation.
     """
     removed, steps = 0, iter(range(runtime.bounds.comments.removal_steps))
     noted = GENERATIONS.of(runtime.database)
@@ -189,7 +189,10 @@ def _lease(runtime: Runtime) -> timedelta:
 
 
 def _begin(runtime: Runtime, node_id: str, store: StoreName) -> Node:
-    """Mark a node as moving and return it; a node in the store already gets no mark."""
+    """Mark a node as moving and return it; a node already in the store gets no mark.
+
+    Raises Unavailable if another move runs.
+    """
     begun = mark_moving(runtime, node_id, {"store": {"$ne": store}})
     if begun is not None:
         return begun
@@ -234,7 +237,7 @@ def _forget_want(runtime: Runtime, node: Node) -> Node:
 
 
 def mark_for_sweep(runtime: Runtime, *generations: NodeGeneration) -> None:
-    """Note the old and the new generation before either can become waste."""
+    """Note generations for the sweep, before any of them can become waste."""
     due = quiet_at(runtime)
     for node in generations:
         row: Generation = {
@@ -250,7 +253,7 @@ def mark_for_sweep(runtime: Runtime, *generations: NodeGeneration) -> None:
 def renewing(
     runtime: Runtime, node: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
-    """Pass batches on and extend the lease of the mark; raises Moved once another move has it."""
+    """Yield each batch after extending the move's lease; raises Moved if another move has it."""
     for batch in batches:
         expiry = runtime.now() + _lease(runtime)
         renewed = nodes.NODES.of(runtime.database).update_one(
@@ -269,7 +272,7 @@ class MoveTally:
         self._has_shadows = False
 
     def of(self, batches: Iterable[list[Comment]]) -> Iterator[list[Comment]]:
-        """Pass batches on and add them to the counts that the node will have."""
+        """Yield each batch after adding it to the counts that the switch will set."""
         for batch in batches:
             for comment in batch:
                 match comment["state"]:
@@ -280,12 +283,15 @@ class MoveTally:
 
     @property
     def raised(self) -> Mapping[str, int]:
-        """The `$inc` of the switch: a post that the copy overtook raises nothing itself."""
+        """The `$inc` of the switch, for shadowed comments in the copy.
+
+        The move confirms a copied post, so the post itself raises no number.
+        """
         return nodes.UNSEEN if self._has_shadows else {}
 
 
 def _switch(runtime: Runtime, target: Node, tally: MoveTally) -> Node:
-    """Switch a node to its new generation, in one write."""
+    """Switch a node to its new generation in one write; raises Moved if another move has it."""
     counts = tally.counts
     served = {"store": target["store"], "generation": target["generation"]}
     others: Document = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}

@@ -1,7 +1,7 @@
-"""The words of a comment: one row beside it, by its node and id, while readers see the comment.
+"""Search rows: one for each comment that readers see, by its node and id, with its words.
 
-A comment that only its shadowed author sees has the words of that author alone: each begins with
-their id, so that no other reader's query meets them, and no count includes them.
+If only its shadowed author sees a comment, its words begin with the author's id: no other reader's
+query matches them, and no count includes them.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from chalicelib.words import index_tokens
 
 # Searches find a longer comment by its beginning.
 MAX_TERMS = 200
-# No word contains it, so that an author's own words equal no other words.
+# No word contains this character, so a word with an author's prefix equals no plain word.
 _OWN = "\x00"
 
 
@@ -53,7 +53,7 @@ TERMS = Collection(
 
 
 def row_of(node: Node, comment: Comment) -> CommentTerms | None:
-    """Return the row of a comment; None for a comment that no reader sees, or without a word."""
+    """Return the row of a comment; None if no reader sees it, or if it has no words."""
     author, html = comment["author"], comment["html"]
     if author is None or html is None:
         return None
@@ -77,17 +77,17 @@ def row_of(node: Node, comment: Comment) -> CommentTerms | None:
 
 
 def own_words(user_id: str, words: Iterable[str]) -> list[str]:
-    """Return the form of words in the comments that their shadowed author alone sees."""
+    """Return words with the prefix for comments that only their shadowed author sees."""
     return [f"{own_form(user_id)}{word}" for word in words]
 
 
 def own_form(user_id: str) -> str:
-    """Return the beginning of words in the comments that their shadowed author alone sees."""
+    """Return the prefix of words in comments that only their shadowed author sees."""
     return f"{_OWN}{user_id}{_OWN}"
 
 
 def words_of(row: CommentTerms) -> set[str]:
-    """Return the words of a row without the form of its author's own words."""
+    """Return the words of a row without an author's prefix."""
     return {term.rpartition(_OWN)[2] for term in row["terms"]}
 
 

@@ -46,7 +46,7 @@ def verify(runtime: Runtime, node: Node) -> Difference:
 
 
 def add_missing(runtime: Runtime, node: Node, comments: Sequence[Comment]) -> None:
-    """Store the rows of these comments of a node that have none, if its site is searched.
+    """Insert missing rows of these comments of a node, if its site offers search.
 
     Raises Moved.
     """
@@ -73,9 +73,9 @@ def compare_nodes(
 
 
 def index_due(runtime: Runtime) -> int:
-    """Do a step for each site whose setting has changed; return the number of changed rows.
+    """Do a step for each site that switched search on or off; return the number of changed rows.
 
-    Each step is of one worker alone, for one lease. The next run does the steps that follow.
+    A lease reserves each step for one worker. The next run does the next step.
     """
     return sum(
         _step(runtime, change)
@@ -86,7 +86,7 @@ def index_due(runtime: Runtime) -> int:
 
 def _step(runtime: Runtime, change: SearchChange) -> int:
     """Do a bounded part of a site's work; return the number of changed rows."""
-    # Not as this container remembers it: the step makes the rows agree with the last change.
+    # From the database, not from memory: the step makes the rows agree with the last change.
     stored = settings.SITES.of(runtime.database).find_one({"_id": change["_id"]}, {"search": 1})
     if stored is None or not stored.get("search"):
         return _forget(runtime, change)
@@ -94,7 +94,7 @@ def _step(runtime: Runtime, change: SearchChange) -> int:
 
 
 def _forget(runtime: Runtime, change: SearchChange) -> int:
-    """Remove rows of a site that is not searched any more."""
+    """Remove rows of a site that switched search off; return their number."""
     rows, most = TERMS.of(runtime.database), runtime.bounds.comments.removal_step_comments
     of_site: Document = {"site": change["_id"]}
     removed = 0
@@ -112,7 +112,7 @@ def _forget(runtime: Runtime, change: SearchChange) -> int:
 
 
 def _index(runtime: Runtime, change: SearchChange) -> int:
-    """Index the next comments of a site."""
+    """Index the next comments of a site; return the number of changed rows."""
     step = _Step(runtime, change)
     found = _nodes_after(runtime, change["after"], _NODES_AT_ONCE, change["_id"])
     for node in found:
@@ -130,9 +130,9 @@ def _index(runtime: Runtime, change: SearchChange) -> int:
 
 
 class _Step:
-    """A step of a site's indexing: it is over without room or time, and the next run goes on.
+    """A step of a site's indexing; it ends at a bound of comments or time; the next run goes on.
 
-    A row without a comment stays: the comparison of the node's counts removes it.
+    A row without a comment stays until `repair` removes it.
     """
 
     def __init__(self, runtime: Runtime, change: SearchChange) -> None:
@@ -144,7 +144,7 @@ class _Step:
         self.is_over = False
 
     def index(self, node: Node) -> None:
-        """Index the comments of a node, behind the place of an earlier step."""
+        """Index the comments of a node, from the end of an earlier step on."""
         if node["_id"] != self._node:
             self._node, self._seq = node["_id"], 0
         self.changed += sum(_ask(self._runtime, node, self._index, is_repairing=True))
@@ -157,7 +157,7 @@ class _Step:
             self._note(batch)
             if self.is_over:
                 return total
-        # The last batches of a generation that a move has removed are empty.
+        # After a move has removed the generation, the last batches were empty: raise Moved.
         _check_generation(self._runtime, node)
         return total
 
@@ -171,9 +171,9 @@ class _Step:
 
 
 def _go_on(runtime: Runtime, change: SearchChange, place: Document, *, is_over: bool) -> bool:
-    """Note the place of a step; return False if the setting has changed again.
+    """Store the place of a step; return False if the setting has changed again.
 
-    `is_over`: the next run goes on.
+    `is_over`: due at once, for the next run; otherwise after a lease.
     """
     due = runtime.now() if is_over else runtime.now() + _LEASE
     fields = {**place, "due": due}
@@ -188,9 +188,9 @@ def _end(runtime: Runtime, change: SearchChange) -> None:
 
 
 def _nodes_after(runtime: Runtime, after: str, most: int, site: str = DEFAULT_SITE) -> list[Node]:
-    """Return the next nodes by their ids; with a site, the ids begin with its name.
+    """Return the next nodes of a site after an id, by id.
 
-    The default site's nodes stand among all others, since their ids need not name it.
+    For the default site, return nodes of every site, since its nodes' ids need not name it.
     """
     ids: Document = {"$gt": after}
     if site != DEFAULT_SITE:
@@ -203,13 +203,13 @@ def _nodes_after(runtime: Runtime, after: str, most: int, site: str = DEFAULT_SI
 def _ask(
     runtime: Runtime, node: Node, compare: Callable[[Node], Difference], *, is_repairing: bool
 ) -> Difference:
-    """Compare a node; a node that moves has its turn when it is quiet."""
+    """Compare a node; return an empty difference if it moves, or is vacant or deleted."""
     if "vacant" in node:
         return Difference()
     try:
         return ask(runtime, node, lambda _store, current: compare(current))
     except Unavailable:
-        # The comparison of counts makes the rows of a node that moves again and again.
+        # The node moves again and again: mark it for the repair of counts.
         if is_repairing:
             nodes.touch(runtime, node["_id"])
         return Difference()
@@ -219,8 +219,8 @@ def _ask(
 
 def _compare(runtime: Runtime, node: Node, *, is_repairing: bool) -> Difference:
     """Compare the rows of a node with its comments, batch by batch; raises Moved."""
-    # Rows first: a row made after this reading may have its comment in the other.
-    # Names and numbers alone, so that all rows of a large node fit into a function.
+    # Rows before comments: otherwise the row of a comment posted in between would look extra.
+    # Ids and revisions alone, so that all rows of a large node fit into a function's memory.
     of_node = all_of(node, node["site"])
     rows = TERMS.of(runtime.database).find(of_node, {"revision": 1}, batch_size=_ROWS_AT_ONCE)
     left = {row["_id"].rpartition("/")[2]: row["revision"] for row in rows}
@@ -239,7 +239,7 @@ def _compare(runtime: Runtime, node: Node, *, is_repairing: bool) -> Difference:
 def _compare_batch(
     runtime: Runtime, node: Node, batch: Sequence[CommentTerms], *, is_repairing: bool
 ) -> Difference:
-    """Compare stored rows with right ones; raises Moved."""
+    """Compare stored rows with the right rows, and repair them if asked; raises Moved."""
     right = {row["_id"]: row for row in batch}
     same = {"site": node["site"], "_id": {"$in": list(right)}}
     found = {row["_id"]: row for row in TERMS.of(runtime.database).find(same)}
@@ -251,7 +251,7 @@ def _compare_batch(
 
 
 def _batches(runtime: Runtime, node: Node, after: int = 0) -> Iterator[list[Comment]]:
-    """Return a node's comments behind a number; of a site without search there are none."""
+    """Return batches of comments with a `seq` above `after`; none for a site without search."""
     if not is_searched(runtime, node["site"]):
         return iter(())
     return store_of(runtime, node).export(node, after)
@@ -262,7 +262,7 @@ def _rows_of(node: Node, comments: Sequence[Comment]) -> list[CommentTerms]:
 
 
 def _write(runtime: Runtime, node: Node, writes: "list[UpdateOne | DeleteOne]") -> None:
-    """Do the writes of a repair; raises Moved unless their generation is still served."""
+    """Write repairs; raises Moved if the node no longer serves the generation."""
     if not writes:
         return
     _check_generation(runtime, node)

@@ -1,7 +1,7 @@
-"""Writes of rows of words: each change of a comment settles its row, after all else.
+"""Writes of search rows: each change of a comment settles its row last.
 
-A crash before that leaves the row as it was. Readers of a row read the comment, which decides, and
-the comparison of the node's counts makes the row right (`upkeep.repair`).
+A crash before that leaves a stale row. A search also reads the comment, which decides, and
+`upkeep.repair` corrects the row.
 """
 
 from datetime import datetime
@@ -28,12 +28,12 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 
 _AT_ONCE = 500
-# An insertion of another writer may come first; after it the row is there.
+# If another writer inserts the row first, the second attempt updates it.
 _ATTEMPTS = 2
 
 
 def is_searched(runtime: Runtime, site: str) -> bool:
-    """Return whether readers search the comments of a site."""
+    """Return whether a site offers a search of its comments."""
     return settings.of(runtime, site).get("search", False)
 
 
@@ -55,7 +55,7 @@ def settle(runtime: Runtime, node: Node, comment: Comment) -> None:
 
 
 def give(database: Database[Document], site: str, giver: str, to: str) -> None:
-    """Give the rows of an author at a site to another, with the author's own words."""
+    """Move an author's rows at a site to another author, and replace the prefix of their words."""
     (own,), (new,) = own_words(giver, [""]), own_words(to, [""])
     word = {"$replaceOne": {"input": "$$this", "find": own, "replacement": new}}
     terms: Document = {"$map": {"input": "$terms", "as": "this", "in": word}}
@@ -64,7 +64,7 @@ def give(database: Database[Document], site: str, giver: str, to: str) -> None:
 
 
 def _write(database: Database[Document], row: CommentTerms) -> None:
-    """Store a row, unless that of a later edit is stored."""
+    """Store a row, unless the stored row has a later revision."""
     key, fields = insertion_of(row)
     where = {**key, "revision": {"$lte": row["revision"]}}
     for _ in range(_ATTEMPTS):
@@ -84,10 +84,10 @@ def forget(database: Database[Document], node: Node, until: datetime, most: int)
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> None:
-    """Carry the rows of a moved node to its new id, if the site there is searched.
+    """Move the rows of a moved node to its new id; drop them if the site there has no search.
 
-    A row at the new id stays. A repeated call carries what a crash left. At a node that has taken
-    the former id, nothing changes.
+    An existing row at the new id stays. A repeated call continues after a crash. If a new node has
+    taken the former id, nothing changes.
     """
     rows, site = TERMS.of(runtime.database), site_of(to) or DEFAULT_SITE
     is_kept = is_searched(runtime, site)

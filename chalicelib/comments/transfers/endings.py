@@ -1,4 +1,4 @@
-"""The end of a transfer, whatever ends it: the site is free for the next, and its files go."""
+"""The end of a transfer: it frees the site for the next transfer and sets when its files go."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +15,9 @@ _WHILE_OPEN = ("open", "is_stopping", *WHILE_OWED)
 def end(
     runtime: Runtime, row: DiscussionTransfer, state: State, fields: Mapping[str, Any] = {}
 ) -> bool:
-    """End a transfer that is still as `row` says; return whether it was.
+    """End a transfer if its state and worker are still as in `row`; return whether so.
 
-    Its files go with a later sweep: once no call sends parts any more, or at `kept_until`.
+    A sweep removes its files at `kept_until`; by default, once no present call can send parts.
     """
     now = runtime.now()
     as_read: Document = {**key_of(row), "state": row["state"], "is_dry_run": row["is_dry_run"]}

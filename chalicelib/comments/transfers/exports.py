@@ -1,6 +1,6 @@
-"""An export by the API: a worker writes its files, and a presigned address leads to them.
+"""Exports by the API: a worker writes gzip files, which publishers download.
 
-A run that ends early leaves nothing that counts: the next begins anew, with new files.
+A run that crashes leaves no usable file: the next run starts over with new files.
 """
 
 import gzip
@@ -38,12 +38,12 @@ _LINES_AT_ONCE = 1_000
 _PIECE_BYTES = 1 << 20
 _ENDINGS = {"plaza": "ndjson.gz", "wxr": "xml.gz"}
 _TOO_LARGE = "The site is too large for a worker: use the command `export` of script/plaza"
-# Of an export that a later one replaces: a publisher may be reading them.
+# The time that files stay after a later export: a publisher may be reading them.
 _FORMER_KEPT = timedelta(hours=1)
 
 
 class _TooLarge(Exception):
-    """A file does not fit on the disk or in the store, or its writing into a run."""
+    """A file exceeds the disk or the store, or the export exceeds the time of a run."""
 
 
 class _TakenOver(Exception):
@@ -73,7 +73,7 @@ def run(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 
 def _replace_former(runtime: Runtime, row: DiscussionTransfer) -> None:
-    """Have former exports of a site in the same format go soon: no quota counts their files."""
+    """Let a site's former exports in this format expire in an hour: no quota counts their files."""
     same: Document = {"site": row["site"], "kind": "export", "format": row["format"]}
     former = {**same, "_id": {"$ne": row["_id"]}, "kept_until": {"$exists": True}}
     soon = {"$min": {"kept_until": runtime.now() + _FORMER_KEPT}}
@@ -90,7 +90,7 @@ class _Writing:
         self._count = 0
 
     def count(self, lines: Iterable[exporting.Line]) -> Iterator[exporting.Line]:
-        """Pass lines on, and extend the lease; raises _TooLarge and _TakenOver."""
+        """Yield the lines, and extend the lease now and then; raises _TooLarge and _TakenOver."""
         for number, line in enumerate(lines, 1):
             self.comments += line["kind"] == "comment"
             if number % _LINES_AT_ONCE == 0:
@@ -98,7 +98,10 @@ class _Writing:
             yield line
 
     def keep(self, change: Document) -> None:
-        """Extend the lease, and note a change; raises _TooLarge and _TakenOver."""
+        """Extend the lease, with a change of the row.
+
+        Raises _TooLarge if too little time remains, and _TakenOver if another worker has the row.
+        """
         if deadlines.remaining() < _KEPT_SECONDS:
             raise _TooLarge
         if not WORK.renew(self.runtime, self.row, change):
@@ -148,7 +151,7 @@ def _pack(spool: IO[bytes], parts: Iterable[bytes]) -> None:
         for part in parts:
             packed.write(part)
             _check(spool)
-    # Its last bytes come at the end.
+    # The close of the gzip file writes its last bytes.
     _check(spool)
 
 
@@ -163,7 +166,7 @@ def _name(row: DiscussionTransfer, number: int) -> str:
 
 
 def _take(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer | None:
-    """Return an export for this worker alone, with the files of its last run; None: it is taken."""
+    """Lease an export and remove the files of its last run; None: it is over, or leased."""
     found = WORK.take(runtime, key_of(row), {"$inc": {"tries": 1}})
     if found is not None and found["files"]:
         files.drop_all(runtime, found)

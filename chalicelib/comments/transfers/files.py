@@ -13,7 +13,7 @@ MEDIA_TYPE = "application/octet-stream"
 
 
 class StoreOutage(Unavailable):
-    """The store of files does not answer, which says nothing of the file."""
+    """The store of files does not answer; the file itself may be intact."""
 
 
 def store_name(runtime: Runtime) -> StoreName:
@@ -27,7 +27,7 @@ def upload_of(row: DiscussionTransfer) -> TransferFile:
 
 
 def missing_parts(blobs: Blobs, file: TransferFile) -> Sequence[int]:
-    """Return the numbers from 1 on of the parts of an upload that are not stored."""
+    """Return the numbers of an upload's missing parts, from 1 on."""
     stored = blobs.present(file["blob"], file["handle"], file["length"])
     return [
         number + 1 for number in range(part_count(blobs, file["length"])) if number not in stored
@@ -35,7 +35,7 @@ def missing_parts(blobs: Blobs, file: TransferFile) -> Sequence[int]:
 
 
 def open_upload(runtime: Runtime, row: DiscussionTransfer) -> "UploadStream":
-    """Return an import's file as a stream, whose reading raises BlobGone and StoreOutage."""
+    """Return an import's file as a stream; its reads raise BlobGone and StoreOutage."""
     blobs, file = store_of(runtime, row["store"]), upload_of(row)
 
     def read(start: int, end: int) -> bytes:
@@ -55,7 +55,7 @@ def drop_all(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 
 class UploadStream:
-    """A stored file as a stream of bytes, of which a piece of 4 MiB is in memory."""
+    """A stored file as a stream of bytes, with one piece of it in memory at a time."""
 
     def __init__(self, read_range: Callable[[int, int], bytes], length: int) -> None:
         self._read_range = read_range
@@ -80,9 +80,9 @@ class UploadStream:
         return b"".join(found)
 
     def seek(self, offset: int) -> None:
-        """Go to a place, in bytes from the beginning."""
+        """Set the offset of the next read, in bytes from the beginning."""
         self._at = offset
 
     def tell(self) -> int:
-        """Return the number of bytes before the place of the next reading."""
+        """Return the offset of the next read, in bytes."""
         return self._at

@@ -15,10 +15,10 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.texts import OwnUrl, ShownLine, ShownName, Url
 
 MOST_BYTES = 1 << 30
-# A thousand pages that have another address now, and the digests of all parts.
+# Room for a thousand moved pages and the digests of all parts.
 BEGIN_BYTES = 524_288
 _MOST_COUNTS, MOST_LISTED = 100, 50
-# Of a file of 64 MiB.
+# 22 pieces of 3 MiB cover a file of 64 MiB.
 PIECE_BYTES, MAX_PIECES = 3 * 1024 * 1024, 22
 
 ImportFormat = Literal[
@@ -41,14 +41,14 @@ _Address = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 
 
 class MovedAddress(Input):
-    """A page whose address is another one now than in the file."""
+    """A page's address in the file, and its new address."""
 
     old: _Address
     new: Url
 
 
 class NewImport(Input):
-    """A file of discussions, as it is going to be sent."""
+    """A file of discussions to import, before its upload."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"length": 48_211, "dry_run": True, "format": "disqus"}]}
@@ -93,7 +93,7 @@ Counts = Annotated[
 
 
 class ImportProgressAnswer(TypedDict):
-    """The part that runs: `reading` of so many bytes, or `storing` of so many discussions."""
+    """The running part of an import: `reading` counts bytes, `storing` counts discussions."""
 
     part: Literal["reading", "storing"]
     done: _Count
@@ -101,14 +101,14 @@ class ImportProgressAnswer(TypedDict):
 
 
 class SampleAnswer(TypedDict):
-    """A part of the file that did not come over as it was."""
+    """A part of the file that the import changed or left out."""
 
     reason: ShownName
     where: ShownLine
 
 
 class FailureAnswer(TypedDict):
-    """Why an import or an export ended."""
+    """The reason why an import or an export failed."""
 
     code: Annotated[ShownName, Field(examples=["broken_file"])]
     detail: Annotated[str, Field(max_length=500)]
@@ -131,7 +131,7 @@ class ImportSummary(TypedDict):
 
 
 class ImportAnswer(ImportSummary):
-    """An import with its report, and with the missing parts of its upload."""
+    """An import with its report, and the addresses of its upload's parts."""
 
     progress: ImportProgressAnswer | None
     samples: Annotated[list[SampleAnswer], Field(max_length=MAX_SAMPLES)]

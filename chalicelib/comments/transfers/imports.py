@@ -1,7 +1,7 @@
 """An import by the API: begun, sent in parts, tried or applied, stopped, and worked off.
 
-The lease of the site's import (`comments.importing.lease`) keeps two workers apart, and knows how
-far the file is. A row here has the file and the outcome.
+The lease of the site's import (`comments.importing.lease`) admits one worker at a time, and stores
+the progress through the file. A row here names the file and stores the outcome.
 """
 
 import errno
@@ -39,7 +39,7 @@ from chalicelib.foreign.broken import BrokenFile
 from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
 
-# A run is over long before its function is.
+# A run ends well before its function's time limit.
 RUN_SECONDS, _KEPT_SECONDS = 600.0, 120.0
 _MOST_TRIES = 5
 _LATEST_DETAIL = 500
@@ -92,7 +92,7 @@ def _run(runtime: Runtime, row: DiscussionTransfer) -> None:
 def _bring(
     runtime: Runtime, row: DiscussionTransfer, wanted: ImportOrder, file: UploadStream
 ) -> Import | None:
-    """Continue the import of a file; return it at its end, and None before."""
+    """Continue the import of a file; return the import once it ends. None: the rest is to come."""
 
     def read() -> Iterator[Item]:
         file.seek(0)
@@ -106,7 +106,7 @@ def _bring(
 
 
 class _Watch:
-    """Notes the progress of a run, and ends it in time or at its publisher's word."""
+    """The watch of a run: it stores progress, and ends the run in time or on a stop request."""
 
     def __init__(self, runtime: Runtime, row: DiscussionTransfer, file: UploadStream) -> None:
         self._runtime = runtime
@@ -119,7 +119,7 @@ class _Watch:
     def tell(self, progress: ImportProgress) -> None:
         is_reading = progress.part == "reading"
         done = {"done": self._file.tell()} if is_reading else {}
-        # A crash that comes again and again at one place counts, whatever is read up to there.
+        # Only new progress resets the tries: a crash that recurs at one place reaches the limit.
         tries = {"tries": 0} if progress.is_new else {}
         fields = {**done, **tries, "due": lease_end(self._runtime)}
         found = TRANSFERS.of(self._runtime.database).find_one_and_update(
@@ -135,7 +135,7 @@ class _Watch:
 
 
 def _take(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer | None:
-    """Return an import that is running, with one more try; None: it is over."""
+    """Count one more try of a running import, and return it; None: it is over."""
     return TRANSFERS.of(runtime.database).find_one_and_update(
         {**key_of(row), **RUNNING},
         {"$inc": {"tries": 1}, "$set": {"due": lease_end(runtime), "resends": 0}},
@@ -144,13 +144,13 @@ def _take(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer | Non
 
 
 def _wait(runtime: Runtime, row: DiscussionTransfer) -> None:
-    """Leave an import to the sweep, which sends its message again."""
+    """Leave an import to the sweep, which sends its message again; this try does not count."""
     waits = {"$inc": {"tries": -1}, "$set": {"due": lease_end(runtime)}}
     TRANSFERS.of(runtime.database).update_one({**key_of(row), **RUNNING}, waits)
 
 
 def _find_report(runtime: Runtime, row: DiscussionTransfer) -> Import | None:
-    """Return the report of an import whose worker ended between its end and the row's."""
+    """Return the report of an ended import, if a crash left its row running; or None."""
     same: Document = {"digest": row["_id"], "is_dry_run": row["is_dry_run"], "status": "done"}
     return IMPORTS.of(runtime.database).find_one({"_id": row["site"], **same})
 
@@ -163,7 +163,7 @@ def _detect(file: UploadStream) -> str | None:
 def _order(row: DiscussionTransfer, name: str) -> ImportOrder:
     moved = {}
     for page in row["moved"]:
-        # No page has an address that is none.
+        # Skip an invalid address: no page of the file has it.
         with suppress(ValueError):
             moved[old_key(page["old"])] = page["new"]
     addresses = PageAddresses(row["base"], moved)
@@ -171,7 +171,10 @@ def _order(row: DiscussionTransfer, name: str) -> ImportOrder:
 
 
 def _end(runtime: Runtime, row: DiscussionTransfer, done: Import) -> None:
-    """Store the report of an import that is over; a trial keeps its file."""
+    """Store the report of an import that is over, and end it.
+
+    A dry run becomes `tried` instead, and its file stays for a week, unless its publisher stops it.
+    """
     report: Document = {
         "format": done["format"],
         "counts": done["counts"],

@@ -40,7 +40,7 @@ from chalicelib.limits import ASSETS
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 
-# GridFS has parts of 4 MiB, and the bucket takes its own by itself.
+# GridFS takes parts here; a bucket takes its parts directly, by presigned addresses.
 PartNumber = Annotated[int, Field(ge=1, le=MAX_PARTS, description="The first part is 1.")]
 FileNumber = Annotated[int, Field(ge=1, le=MAX_FILES, description="The first file is 1.")]
 PieceNumber = Annotated[int, Field(ge=1, le=MAX_PIECES, description="The first piece is 1.")]
@@ -127,7 +127,7 @@ def _declare_steps(route: Route) -> None:
     def apply_import(
         request: Request, site: SiteId, transfer: TransferId, publisher: Publisher
     ) -> Accepted[ImportAnswer]:
-        """Bring a file in that a dry run has tried; a repeated call changes nothing."""
+        """Apply a file after its dry run; a repeated call changes nothing."""
         check_publisher(publisher, site)
         row = starting.find(request.runtime, site, "import", transfer)
         return Accepted(import_answer(request.runtime, starting.apply(request.runtime, row)))
@@ -136,9 +136,9 @@ def _declare_steps(route: Route) -> None:
     def stop_import(
         request: Request, site: SiteId, transfer: TransferId, publisher: Publisher
     ) -> Accepted[ImportAnswer]:
-        """Stop an import: a running one at its next step.
+        """Stop an import; a running import stops at its next step.
 
-        Discussions that are in their places by then stay; the same file brings the others later.
+        Discussions stored by then stay; a later import of the same file brings the others.
         """
         check_publisher(publisher, site)
         row = starting.find(request.runtime, site, "import", transfer)
@@ -206,7 +206,7 @@ def _declare_files(route: Route) -> None:
         piece: PieceNumber,
         publisher: Publisher,
     ) -> Piece:
-        """Read 3 MiB of a file of an export, which the deployment keeps in its database."""
+        """Read a piece of an export's file, up to 3 MiB, from a deployment without a bucket."""
         check_publisher(publisher, site)
         row = starting.find(request.runtime, site, "export", transfer)
         start = (piece - 1) * PIECE_BYTES

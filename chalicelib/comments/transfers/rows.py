@@ -1,4 +1,4 @@
-"""Stored rows of transfers: a file on its way into a site's discussions, or files out of them."""
+"""Stored rows of transfers: imports of a file into a site's discussions, exports into files."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -17,9 +17,9 @@ Kind = Literal["import", "export"]
 State = Literal["uploading", "running", "tried", "done", "failed", "stopped"]
 MAX_FILES = 50
 MAX_MOVED = 1_000
-# Of 8 MiB each: a GiB.
+# 128 parts of 8 MiB make a GiB.
 MAX_PARTS = 128
-# A file before its import starts; a file that was tried, and the files of an export.
+# The lifetime of a file before its start; the lifetime of a tried file, and of an export's files.
 UPLOAD_KEPT = timedelta(days=1)
 FILE_KEPT = timedelta(days=7)
 _ROW_KEPT_SECONDS = 90 * 86_400
@@ -51,9 +51,9 @@ class Failure(TypedDict):
 class DiscussionTransfer(TypedDict):
     """An import or an export of a site.
 
-    format: None until the beginning of the file has told it.
-    open: its kind, until it is over; a site has one open transfer of a kind.
-    base, moved: where pages of the file stand now. digests: SHA-256 of the parts of an upload.
+    format: None until a worker has detected it.
+    open: its kind, until it is over; a site has at most one open transfer of a kind.
+    base, moved: present addresses of the file's pages. digests: SHA-256 of the parts of an upload.
     done: bytes read of the file, or comments written.
     tries: runs since the last progress. is_stopping: it ends at the next step.
     due: when its message is sent again. taken_by, leased_until: the worker of an export.

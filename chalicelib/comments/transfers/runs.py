@@ -1,4 +1,4 @@
-"""The run of a transfer, as its message asks for it."""
+"""Runs of transfers: each message runs its import or its export."""
 
 from chalicelib.comments.transfers.messages import RunTransfer
 from chalicelib.comments.transfers.rows import TRANSFERS

@@ -81,7 +81,7 @@ def put_part(runtime: Runtime, row: DiscussionTransfer, number: int, data: bytes
 
 
 def start(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer:
-    """Send a file whose parts are all there to a worker; a repeated call changes nothing.
+    """Queue an import after its complete upload; a repeated call changes nothing.
 
     Raises PartsMissing and WrongStep.
     """
@@ -100,7 +100,7 @@ def start(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer:
 
 
 def apply(runtime: Runtime, row: DiscussionTransfer) -> DiscussionTransfer:
-    """Have a file applied that was tried; a repeated call changes nothing. Raises WrongStep."""
+    """Queue the import of a tried file; a repeated call changes nothing. Raises WrongStep."""
     if row["state"] == "running" and not row["is_dry_run"]:
         return row
     _check_state(row, "tried")
@@ -151,7 +151,7 @@ def find(runtime: Runtime, site: str, kind: Kind, transfer: str) -> DiscussionTr
 
 
 def newest(runtime: Runtime, site: str, kind: Kind) -> list[DiscussionTransfer]:
-    """Return the newest transfers of a site, without their lists."""
+    """Return the 50 newest transfers of a kind at a site, without the fields of `WITHOUT_LISTS`."""
     where = {"site": site, "kind": kind}
     found = TRANSFERS.of(runtime.database).find(where, WITHOUT_LISTS)
     return list(found.sort("_id", DESCENDING).limit(MOST_LISTED))
@@ -200,7 +200,10 @@ def _insert(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 
 def _run(runtime: Runtime, row: DiscussionTransfer, fields: Document) -> DiscussionTransfer:
-    """Send a transfer that is still as `row` says to a worker; return it. Raises WrongStep."""
+    """Set a transfer running if its state is still as in `row`, and queue it; return it.
+
+    If another call has set it running, send its message again. Raises WrongStep in other states.
+    """
     running: Document = {**fields, "state": "running", "due": lease_end(runtime), "tries": 0}
     found = TRANSFERS.of(runtime.database).find_one_and_update(
         {**key_of(row), "state": row["state"]},

@@ -1,4 +1,4 @@
-"""The schedule's part of transfers: messages that were lost, and files whose time is over."""
+"""Upkeep of transfers: send lost messages again, and remove expired files."""
 
 from datetime import timedelta
 from functools import partial
@@ -17,7 +17,7 @@ _LEFT = frozenset({"uploading", "tried"})
 
 
 def sweep(runtime: Runtime) -> int:
-    """Send messages again, and remove the files of transfers that are over; return their number.
+    """Send lost messages again, and remove expired files; return the number of files.
 
     An import that its publisher left ends here, and its file goes with a later sweep. If a store
     fails, its transfer is due again in an hour, so that the others get their turn.
@@ -30,7 +30,7 @@ def sweep(runtime: Runtime) -> int:
 
 
 def _end(runtime: Runtime, row: DiscussionTransfer) -> int:
-    """End an import without an end, or remove the files of a transfer; return their number."""
+    """End an abandoned import, or remove a transfer's files; return the number of removed files."""
     if row["state"] in _LEFT:
         end(runtime, row, "stopped")
         return 0

@@ -1,4 +1,4 @@
-"""Changes of a comment that its caller has not seen: the precondition, and what is there now."""
+"""Conflicts of changes: the precondition of a change, and the error with the present comment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +15,10 @@ from chalicelib.runtime import Runtime
 
 
 def as_shown(node: Node, found: Comment, shown: AsShown | None, caller: Principal) -> CommentFields:
-    """Return the fields that must still be there when a comment changes: those that were shown.
+    """Return the stored fields on which a change depends; raises CommentChanged.
 
-    Authors are shown another state than the stored one, if theirs is hidden without their
-    knowledge. None for `shown`: the last change wins. Raises CommentChanged.
+    `shown`: the state and edit time that the caller saw; None: the last change wins. The author of
+    a shadowed comment saw another state than the stored state.
     """
     if shown is None:
         return {}
@@ -29,7 +29,7 @@ def as_shown(node: Node, found: Comment, shown: AsShown | None, caller: Principa
 
 
 def changed(runtime: Runtime, node: Node, comment_id: str, caller: Principal) -> CommentChanged:
-    """Return the error with the comment as it is now."""
+    """Return the error with the present comment, as far as the caller sees it."""
     now = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     return CommentChanged(facts=facts_of(runtime, node, now, caller) if now else None)
 
@@ -37,7 +37,7 @@ def changed(runtime: Runtime, node: Node, comment_id: str, caller: Principal) ->
 def facts_of(
     runtime: Runtime, node: Node, now: Comment, caller: Principal
 ) -> Mapping[str, Any] | None:
-    """Return a comment as an error tells of it; moderators also read the last act on it.
+    """Return the facts of a comment for an error; moderators also see the last act on it.
 
     None if it is deleted, or if the caller does not see it.
     """

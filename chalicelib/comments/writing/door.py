@@ -4,9 +4,9 @@ A post passes it in three steps: `admit` counts it against the limits of its aut
 address, `take_number` numbers it among the comments of the node, and `standing_in` gathers the
 facts that judge and place it. Nothing behind the door asks again.
 
-One find-and-update counts a post and reads its author: the update decides on the server and returns
-the former document, from which the same decision is made here. If the update refuses, it sets every
-field to its former value, and the server writes nothing.
+One find-and-update counts a post and reads its author. The update decides on the server and returns
+the former document; this module decides the same from that document. If the update refuses, it sets
+every field to its former value, and the server writes nothing.
 
 In slow mode only an accepted comment counts, so that a refused text costs no wait. An author who
 has to wait learns it before anything else counts.
@@ -62,7 +62,7 @@ class Admitted(NamedTuple):
 
 
 class AuthorStanding(NamedTuple):
-    """The facts of an author in a node that judge and place their text: `rules` are in force."""
+    """An author's standing in a node: the facts that judge and place a text under its `rules`."""
 
     author: Principal
     admitted: Admitted
@@ -73,11 +73,11 @@ class AuthorStanding(NamedTuple):
 def admit(
     runtime: Runtime, node_id: str, author: Principal, count: Callable[[], None] | None = None
 ) -> Admitted | None:
-    """Count a post against the limits of its author; None: the site does not know them yet.
+    """Count a post against its author's limits; None: the site has no document of the author yet.
 
-    Staff of the site has no status and the limit of long known people; an admin has no limit.
-    `count` counts it for the author's address: a refused author uses up nothing of other people
-    there, and a post that `count` refuses is given back to its author.
+    Staff of the site skip the check of status, and have the limit of the highest trust; an admin
+    has no limit. `count` then counts the post for the author's address, so a refused author uses up
+    nothing there. If `count` refuses the post, the author's count shrinks again.
 
     Raises Suspended, Banned, and TooFast; the counts are then as before.
     """
@@ -123,7 +123,7 @@ def standing_in(
 ) -> AuthorStanding:
     """Return the standing of an author in a node.
 
-    `admitted`: None reads it, without a post; raises Suspended and Banned then.
+    `admitted`: None reads it without counting a post, and raises Suspended and Banned.
     """
     if admitted is None:
         admitted = _look(runtime, node["site"], author)
@@ -170,7 +170,7 @@ def _explain(runtime: Runtime, node_id: str, author: Principal, make: Callable[[
 
 
 def _look(runtime: Runtime, site: str, author: Principal) -> Admitted:
-    """Return a person's admission to write now, without a post; raises Suspended and Banned."""
+    """Return a person's admission without counting a post; raises Suspended and Banned."""
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
     if found is None:
         return _newcomer(site, author)
@@ -204,7 +204,10 @@ class _Post:
         self._allowances = [_allowance_of(each, factor or 1) for each in allowed]
 
     def count(self, *, makes: bool) -> Admitted | None:
-        """Count the post and return its author as before; None: no document, and none is made."""
+        """Count the post and return its author as before it; None: there was no document.
+
+        `makes`: insert a missing document. Raises Suspended, Banned and TooFast.
+        """
         before = self._rows.find_one_and_update(
             self._key,
             [{"$set": self._fields()}],
@@ -214,10 +217,10 @@ class _Post:
         return None if before is None else self._decide(before)
 
     def give_back(self) -> None:
-        """Take the count of the post back: it was not made."""
+        """Undo the count of a post that another limit refused."""
         if self._allowances:
             earlier = {"$subtract": ["$tat", by_trust(self._every(), self._now)]}
-            # Not where an erasure came between: a new document has no such time.
+            # Skip the new document after an erasure meanwhile: it has no `tat` after now.
             counted = {**self._key, "tat": {"$gt": self._now}}
             self._rows.update_one(counted, [{"$set": {"tat": earlier}}])
 
@@ -256,7 +259,10 @@ class _Post:
         return {**defaults(self._site, author.id, author.name), **decided}
 
     def _address(self) -> Document:
-        """Return the key of the address that the author's issuer vouches for; any other stays."""
+        """Return the field of the address key that the author's issuer vouches for.
+
+        Empty for an author of no issuer: a stored key stays.
+        """
         author = self._author
         if not ISSUED_ID.fullmatch(author.id):
             return {}
@@ -269,7 +275,10 @@ class _Post:
         return [each.every // _MILLISECOND for each in self._allowances]
 
     def _tat(self) -> Document:
-        """Return the present `tat`: a stricter setting that is over makes no person wait."""
+        """Return the present `tat`, cut to the furthest time of the present limit.
+
+        Otherwise people would still wait by a former, stricter limit.
+        """
         if not self._allowances:
             return {}
         ends = [each.furthest(self._now) for each in self._allowances]
@@ -310,13 +319,13 @@ def _check_pace(runtime: Runtime, node_id: str, site: str | None, author: Princi
 
 @remember(seconds=5)
 def _own_seconds(runtime: Runtime, node_id: str) -> int | None:
-    """Return a node's own setting, which may be seconds old; None: the site's setting."""
+    """Return a node's own `slow_seconds`, at most 5 seconds old; None: the site's setting."""
     found = nodes.NODES.of(runtime.database).find_one({"_id": node_id}, {"slow_seconds": 1})
     return None if found is None else found.get("slow_seconds")
 
 
 def _allowance(runtime: Runtime, node_id: str, author: Principal, seconds: int) -> Allowance:
-    """Return the allowance of a person in a node; the id of its row reveals neither."""
+    """Return a person's slow-mode allowance in a node; the id of its row reveals neither."""
     key = signing.signing_key(runtime.settings.signing_keys)
     message = b"\0".join((b"slow", node_id.encode(), author.id.encode()))
     row_id = f"slow:{signing.tag(message, key, 12).hex()}"

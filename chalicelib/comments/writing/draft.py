@@ -65,7 +65,7 @@ def place(runtime: Runtime, node: Node, parent: Comment | None, written: Comment
     comment_id, standing = written.comment_id, written.standing
     html, mentions = _render(runtime, node["site"], written)
     verdict = _judge(written, html)
-    # The node has a time, since the comment has a number.
+    # `last_posted` is not None: the comment has a number, and numbering sets the time.
     posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
     ids = parent["slug"].split("/")[: node["max_depth"]] if parent else []
@@ -104,7 +104,7 @@ def writer_of(standing: AuthorStanding) -> WriterStanding:
 def _author(standing: AuthorStanding) -> Author:
     """Return the author of a comment, with their present badges and role."""
     author, person = standing.author, standing.admitted.person
-    # Those of the site's moderators go first.
+    # Badges from the site's moderators come first.
     badges = list(dict.fromkeys([*person["badges"], *author.badges]))[:MAX_BADGES]
     made: Author = {"id": author.id, "name": author.name}
     if badges:
@@ -126,7 +126,7 @@ def _render(runtime: Runtime, site: str, written: CommentDraft) -> tuple[str, li
 def _judge(written: CommentDraft, html: str) -> Judgement:
     """Return the verdict on a new text under the rules of its node; raises TextRefused."""
     new, rules = written.new, written.standing.rules
-    # Also of a shadowed author: without a check, they would see it too soon.
+    # A shadowed author's text, too: without a check, the author would see it too soon.
     is_checked = written.sender is not None and bool(rules.get("spam_check_url"))
     text = JudgedText(new.text, html, new.website, new.written_ms, written.others, is_checked)
     return judge(text, writer_of(written.standing), rules)

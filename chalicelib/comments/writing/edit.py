@@ -1,4 +1,4 @@
-"""Changes of a comment by its author and by moderators, which no move of its node loses."""
+"""Changes of comments by authors and moderators; a move of the node loses no change."""
 
 import contextlib
 from collections import Counter
@@ -57,9 +57,9 @@ _ATTEMPTS = 3
 def edit_comment(
     runtime: Runtime, node_id: str, comment_id: str, edit: CommentEdit, caller: Principal
 ) -> PlacedComment:
-    """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
+    """Replace the text of a comment: its author for 15 minutes, a moderator at any time.
 
-    Without `mentions`, the former mentions stay whose names are still in the text.
+    Without `mentions`, former mentions stay if their names are still in the text.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
     CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, and CommentChanged if it is not as
@@ -75,7 +75,7 @@ def edit_comment(
 def _edit(
     runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit, caller: Principal
 ) -> Comment:
-    """Give a comment a new text; raises as `edit_comment`."""
+    """Replace the text of a comment; raises as `edit_comment`."""
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
@@ -95,11 +95,11 @@ def _edit(
             return _change(runtime, node, comment, {**fields, **act}, where)
     judged = _judge_edit(runtime, node, comment, JudgedText(text, html), caller)
     if "state" in judged:
-        # Without it, a comment that a moderator has just hidden would be pending again.
+        # Otherwise the verdict would make a comment pending that a moderator has just hidden.
         where = {**where, "state": comment["state"]}
     changed = _change(runtime, node, comment, {**fields, **judged}, where)
     if "checking" in judged.get("reasons", []):
-        # An earlier check may have ended its task before the text was there.
+        # A worker may have finished the task before this write, by the old text.
         origins.check_again(runtime, node, comment["id"])
         origins.send(runtime, node, comment["id"])
     return changed
@@ -192,8 +192,8 @@ def decide(
 ) -> Comment:
     """Apply a moderator's decision to a comment as it was found, and log the act.
 
-    The decision also settles its flags as right or wrong. Raises CommentChanged and
-    UnknownComment.
+    The decision also settles its flags as right or wrong. Raises CommentChanged, also for a comment
+    deleted meanwhile.
     """
     thing = acts.comment_thing(node, found)
     # The condition makes the log true: the act changes exactly the state that it names.
@@ -219,13 +219,13 @@ def settle_flags(runtime: Runtime, node: Node, found: Comment, decided: State) -
 
 
 def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields) -> bool:
-    """Apply the conclusion of a check or of a count of flags to a comment as it was found.
+    """Apply the conclusion of a check, a confirmation or a count of flags to a comment.
 
     Returns False if the comment has changed since.
     """
     where: CommentFields = {"state": found["state"], "edited": found["edited"]}
     if found.get("reasons"):
-        # Another conclusion has its own part in them.
+        # Another conclusion may have removed its own reason meanwhile.
         where["reasons"] = found["reasons"]
     if is_shadow(found):
         # A moderator's decision ends the shadow, perhaps in the same state.
@@ -269,7 +269,11 @@ def _find_own(
     *,
     even_hidden: bool = False,
 ) -> tuple[Node, Comment]:
-    """Return a comment of the caller's, or of a site that they moderate, with its node."""
+    """Return a comment and its node, if the caller wrote the comment or moderates its site.
+
+    `even_hidden`: authors also find their hidden comment, and a comment on a page that is not
+    public. Raises UnknownNode, UnknownComment, CommentDeleted and Forbidden.
+    """
     # Authors may delete their comment while its page is not public, too.
     if even_hidden:
         node = nodes.find(runtime.database, node_id)
@@ -299,7 +303,11 @@ def _change(
     fields: CommentFields,
     where: CommentFields | None = None,
 ) -> Comment:
-    """Change a comment; raises UnknownComment, and CommentChanged for other values of `where`."""
+    """Change a comment and return it.
+
+    Raises CommentChanged if it lacks the values of `where` or is gone; without `where`,
+    UnknownComment if it is gone.
+    """
     thing = happened.name_of(node["_id"], comment["id"])
     author = comment["author"]["id"] if comment["author"] and "state" in fields else None
     with (

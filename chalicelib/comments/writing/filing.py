@@ -10,7 +10,7 @@ from chalicelib.comments.store import WIPED, is_shadow
 def fields_of_release(comment: Comment, *, is_shadowed: bool) -> CommentFields:
     """Return the fields that a guest's confirmation changes in a comment that waits for it.
 
-    Other reasons hold on, and a shadowed guest alone sees the comment.
+    With other reasons, the comment still waits. Once released, a shadowed guest alone sees it.
     """
     others: list[Reason] = [each for each in comment.get("reasons", []) if each != "unconfirmed"]
     if others:
@@ -40,7 +40,7 @@ def fields_of_check(comment: Comment, answer: Answer, now: datetime) -> CommentF
 
 
 def reasons_without_check(reasons: list[Reason]) -> list[Reason]:
-    """Return the reasons to wait after an undone decision: no service checks the comment again."""
+    """Return the reasons after an undone decision, `unchecked` for `checking`: no check follows."""
     return ["unchecked" if each == "checking" else each for each in reasons]
 
 

@@ -35,13 +35,15 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def give(runtime: Runtime, site: str, giver: str, to: str) -> None:
-    """Let mentions of a person at a site lead to another person, by the name in each text."""
+    """Point the mentions of a person at a site to another person."""
     for node_id, comment_id in _find_mentions(runtime, {"mentioned": giver, "site": site}):
         _follow(runtime, node_id, comment_id, partial(_given_fields, giver=giver, to=to))
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None, most: int) -> Step:
-    """Take a person out of `most` comments that mention them.
+    """Remove a person from at most `most` comments that mention them.
+
+    Returns BUSY if a move or another change prevents some of them.
 
     `until`: the latest time of posting; None: all comments.
     """
@@ -81,14 +83,14 @@ def _follow(runtime: Runtime, node_id: str, comment_id: str, new_fields: NewFiel
 
 
 def _change(runtime: Runtime, node: Node, comment_id: str, new_fields: NewFields) -> bool:
-    """Change a comment as it was read; return False if it changes meanwhile."""
+    """Set the new fields of a comment; return False if it changes meanwhile or does not exist."""
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if comment is None:
         # Its post is still running, or ended before the store: then the sweep removes its entry.
         return False
     fields = new_fields(runtime, node, comment)
     if not fields:
-        # The entry may be older than the comment, if a writer ended between the two.
+        # A writer may have crashed between the comment and its entry: correct the entry.
         settle(runtime.database, node, comment)
         return True
     where_read: CommentFields = {
@@ -102,9 +104,9 @@ def _change(runtime: Runtime, node: Node, comment_id: str, new_fields: NewFields
 def _given_fields(
     runtime: Runtime, node: Node, comment: Comment, giver: str, to: str
 ) -> CommentFields:
-    """Return the fields of a comment whose mentions of a person lead to another; or empty.
+    """Return the fields of a comment with the mention of `giver` pointed to `to`; empty if none.
 
-    Where it mentions both, the text names `to` twice: a person has one mention.
+    If the comment mentions both, their mentions become one; the text has the name of `to` twice.
     """
     before, text, site = comment.get("mentions", []), comment["text"], node["site"]
     old = next((each["name"] for each in before if each["id"] == giver), None)

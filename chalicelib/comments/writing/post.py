@@ -44,7 +44,7 @@ from chalicelib.sites.permissions import moderated_sites
 
 
 class CommentCall(NamedTuple):
-    """The call of a new comment.
+    """Facts of the call that posts a comment.
 
     `sender`: None without a spam check. `count_call`: the `count` of `door.admit`.
     """
@@ -125,9 +125,9 @@ def _draft(
 
 
 def _recounted(runtime: Runtime, new: NewComment, standing: AuthorStanding) -> AuthorStanding:
-    """Return the standing of a quick author with their present counts.
+    """Return a standing, with a fresh count for a quick author without approved comments.
 
-    The counts follow a first comment by minutes, and a second may follow it at once.
+    Stored counts lag a first comment by minutes, and a second comment may follow at once.
     """
     person = standing.admitted.person
     if approved_of(person) or not is_quick(new.written_ms):
@@ -179,7 +179,7 @@ def _is_confirmed(
     added: Added,
     stored_under: set[tuple[str, int]],
 ) -> bool:
-    """Return whether the node counts a stored comment, or the move that copied it did."""
+    """Count a stored comment; return whether the node has counted it, or a move that copied it."""
     generation = (node["_id"], node["generation"])
     copied = added is Added.DUPLICATE and generation not in stored_under
     if copied or added is Added.COUNTED:
@@ -201,7 +201,10 @@ class _Renumbered(NamedTuple):
 def _renumber(
     runtime: Runtime, current: Node, comment: Comment, written: CommentDraft
 ) -> _Renumbered | None:
-    """Place a comment anew after an import numbered its node's comments; None: a move holds it."""
+    """Number and place a comment again after an import renumbered its node.
+
+    None: a move holds the node, or the node is closed to the author.
+    """
     there = ask(runtime, current, lambda store, now: store.get(now, comment["id"]))
     if there is not None:
         return _Renumbered(current, None, there, is_copied=True)
@@ -243,7 +246,7 @@ def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
 
 
 def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
-    """Make the node of a first comment, if its site is open and the post is sound.
+    """Insert the node of a first comment, if its site opens nodes and accepts the post.
 
     Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, TextRefused, and TooFast
     for an author of many new nodes.
@@ -289,7 +292,7 @@ def _parent(
 def _compose(
     runtime: Runtime, node: Node, parent: Comment | None, written: CommentDraft
 ) -> Comment:
-    """Return a comment in its place under a new id, after its entry and happening are noted."""
+    """Return a comment in its place under an unused id, after storing its entry and happening."""
     comment = draft.place(runtime, node, parent, written)
     while not _enter(runtime, node, comment):
         written = written.with_another_id(runtime)
@@ -305,9 +308,9 @@ def _compose(
 
 
 def _enter(runtime: Runtime, node: Node, comment: Comment) -> bool:
-    """Make the comment's entry before the comment; return False for a duplicate id.
+    """Insert the entry of a comment before the comment; return False if a comment has the id.
 
-    An entry without a comment is left from an attempt that ended early.
+    An entry without a comment comes from an attempt that crashed; the new comment takes it over.
     """
     if entries.add(runtime.database, node, comment, (runtime.clock or runtime.now)()):
         return True
@@ -318,7 +321,7 @@ def _enter(runtime: Runtime, node: Node, comment: Comment) -> bool:
 
 
 def _give_back(runtime: Runtime, node: Node, comment_id: str) -> None:
-    """Give the entry of an id back to the older comment with the id, which had no entry."""
+    """Make the entry of an id agree with the older comment of the id, which lacked an entry."""
     other = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if other is not None:
         entries.settle(runtime.database, node, other)

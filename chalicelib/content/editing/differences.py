@@ -17,10 +17,10 @@ _MOST_PAIRS = 4_000_000
 # The same for pairs of equal lines times the shorter text: the search visits each equal pair once
 # for each run that it finds.
 _MOST_VISITS = 20_000_000
-# By the rule of `SequenceMatcher`, in lines.
+# From so many lines on, `SequenceMatcher` ignores frequent lines.
 _LONG = 200
-# Of all fields, as Lambda sends them: both texts in lines, and their hunks, at most 2,001 with so
-# many pairs.
+# The bytes of all fields, as Lambda sends them: both texts in lines, and at most 2,001 hunks, by
+# the bound `_MOST_PAIRS`.
 MAX_SENT_BYTES = 2 * MAX_TEXT_SENT_BYTES + 500_000
 _FIELDS = ("slug", "title", "summary", "tags")
 
@@ -92,7 +92,7 @@ def _hunks(lines: _Lines) -> Iterator[Hunk]:
 
 
 def _visits(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return the most visits of pairs of equal lines in the search for equal runs."""
+    """Return an upper bound of the search's visits to pairs of equal lines."""
     # The search passes over lines that are frequent in a long text, such as empty lines.
     most = len(after) // 100 + 1 if len(after) >= _LONG else len(after)
     seen = {line: number for line, number in Counter(after).items() if number <= most}

@@ -34,9 +34,9 @@ def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> C
 
 
 def bring(runtime: Runtime, site: str, kind: str, draft: PageDraft, node_id: str) -> ContentNode:
-    """Store a page of another system, whose id follows from there.
+    """Store a page of another system under the id `node_id`.
 
-    Raises DuplicateKeyError if the page is there.
+    Raises DuplicateKeyError if the id exists.
     """
     return _insert(runtime, {**_new_node(runtime, site, kind, draft), "_id": node_id})
 
@@ -95,7 +95,7 @@ def _new_node(runtime: Runtime, site: str, kind: str, draft: PageDraft) -> Conte
 def edit(
     runtime: Runtime, node: ContentNode, version: int, change: ContentEdit, caller: Principal
 ) -> ContentNode:
-    """Change a page's draft, on the condition of its version.
+    """Save changes of a page's draft, if the page still has this version.
 
     Raises InvalidRequest for the detail, UnknownAsset, EditConflict, UnknownContent and
     ContentGone.

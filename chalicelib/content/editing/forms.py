@@ -40,7 +40,7 @@ def _example(**body: Any) -> ConfigDict:
 
 
 class NewContent(Input):
-    """A page, a post or a photo to write; `type` decides what `detail` has."""
+    """A new page, post or photo; `type` decides the fields of `detail`."""
 
     model_config = _example(
         type="blog",
@@ -83,7 +83,7 @@ class ContentEdit(Input):
 
 
 class DeskQuery(PageQuery):
-    """A page of the desk."""
+    """The query of a page of the desk: the pages of a site in one state."""
 
     state: Annotated[State, Field(description="The state of the pages.")] = "draft"
 
@@ -102,7 +102,7 @@ class RevisionSummary(TypedDict):
 
 
 class RevisionAnswer(WordsAnswer):
-    """A former draft."""
+    """A revision: the draft as one save left it."""
 
     version: int
     saved_by: WriterAnswer | None

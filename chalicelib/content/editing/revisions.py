@@ -1,7 +1,7 @@
-"""Revisions: former drafts, one for a person's saves within ten minutes.
+"""Revisions: the stored drafts of a page. A person's saves within ten minutes share a revision.
 
-The last 50 stay, and all that were live. The transaction of a save writes its revision. A revision
-never changes; a later revision may replace it.
+A page has its last 50 revisions, and every revision that was live. The transaction of a save writes
+its revision. The words of a revision never change.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,11 @@ _WITHOUT_DETAIL = {"detail": 0}
 
 
 def add(runtime: Runtime, node: ContentNode, session: ClientSession) -> None:
-    """Store the revision of a save, in place of the person's revision of the last ten minutes."""
+    """Store a saved draft as a revision, and remove revisions over the bound.
+
+    The new revision replaces the newest if the same person began the newest less than ten minutes
+    ago, and it was never live.
+    """
     draft, rows = _draft(node), REVISIONS.of(runtime.database)
     newest: Mapping[str, Any] = {"sort": [("_id.version", DESCENDING)], "session": session}
     last = rows.find_one({"_id.node": node["_id"]}, _WITHOUT_DETAIL, **newest)
@@ -44,7 +48,7 @@ def add(runtime: Runtime, node: ContentNode, session: ClientSession) -> None:
 
 
 def keep_for_good(database: Database[Document], node: ContentNode, session: ClientSession) -> None:
-    """Mark the revision of a draft that becomes live: it stays for good."""
+    """Mark the draft's revision as published: later saves neither replace nor remove it."""
     REVISIONS.of(database).update_one(
         {"_id": _revision(node, _draft(node))["_id"]},
         {"$set": {"was_live": True}},
@@ -68,7 +72,10 @@ def find(database: Database[Document], node_id: str, version: int) -> Revision:
 def before(
     database: Database[Document], node_id: str, version: int | None, limit: int
 ) -> list[Revision]:
-    """Return a page's revisions before a version, newest first, without their details."""
+    """Return at most `limit` revisions before a version, newest first, without details.
+
+    version None: from the newest revision.
+    """
     where: Document = {"_id.node": node_id}
     if version is not None:
         where["_id.version"] = {"$lt": version}

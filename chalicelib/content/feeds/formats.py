@@ -1,4 +1,4 @@
-"""Entries of feeds, and a feed of them as JSON Feed 1.1; `chalicelib.atom` has the same as Atom."""
+"""Feed entries of pages, and feeds as JSON Feed 1.1; `chalicelib.atom` makes Atom of a feed."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -18,14 +18,14 @@ from chalicelib.content.visibility import date_of, edition_at
 from chalicelib.keywords import Keyword
 from chalicelib.texts import ShownLine, ShownName, html_of
 
-# Of an entry's HTML. A page with a thousand links can have more once they are absolute.
+# The most bytes of an entry's HTML. A page with a thousand absolute links can have more.
 MAX_HTML_BYTES = 1_250_000
 
 
 def feed_id(site: ContentSite, kind: str | None, tag: str | None) -> str:
-    """Return the id of a feed (RFC 4151): of a site, of its pages of a type, or with a tag.
+    """Return the tag URI (RFC 4151) of a site's feed, narrowed by type and tag if given.
 
-    Each feed has its own: a tag is encoded, as `new york` and `new-york` are two.
+    Percent-encoding separates the ids of similar tags, such as `new york` and `new-york`.
     """
     parts = [site["_id"], *(["type", kind] if kind else []), *(["tag", tag] if tag else [])]
     # The year of Plaza's tag URIs (RFC 4151 needs a date of the host's ownership).
@@ -36,9 +36,9 @@ def feed_id(site: ContentSite, kind: str | None, tag: str | None) -> str:
 def entries_of(
     nodes: Iterable[ContentNode], site: ContentSite, public_url: str, now: datetime
 ) -> tuple[FeedEntry, ...]:
-    """Return the entries of visible pages.
+    """Return the feed entries of the pages that readers see now.
 
-    If a page's HTML is too long for an answer, its entry has the summary in its place.
+    In place of HTML over MAX_HTML_BYTES, an entry has the summary, or else the title.
     """
     found = []
     for node in nodes:
@@ -68,13 +68,13 @@ def _html(edition: Edition, site: ContentSite, public_url: str) -> str:
     return f"<p>{escape(edition['summary'] or edition['title'])}</p>"
 
 
-# The site's address and a page's, or the feed's with a cursor.
+# The URL of a page on its site, or of a feed with a cursor.
 PageUrl = Annotated[str, Field(max_length=5_000)]
 _VERSION = "https://jsonfeed.org/version/1.1"
 
 
 class JsonFeedAuthor(TypedDict):
-    """Who wrote something."""
+    """The author of a feed or of an entry."""
 
     name: ShownLine
 
@@ -110,7 +110,7 @@ class JsonFeedAnswer(TypedDict):
 
 
 def json_document(feed: Feed) -> JsonFeedAnswer:
-    """Return a feed as JSON Feed has it."""
+    """Return a feed as a JSON Feed 1.1 document."""
     told: JsonFeedAnswer = {
         "version": _VERSION,
         "title": feed.title,

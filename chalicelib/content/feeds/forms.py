@@ -10,7 +10,7 @@ from chalicelib.http import Input, Ok
 
 
 class FeedQuery(Input):
-    """A selection of a site's pages, and the place of a feed's page."""
+    """The query of a feed: a type, a tag, and the cursor of its page."""
 
     type: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")] | None = Field(
         None, description="Those of one type.", examples=["blog"]

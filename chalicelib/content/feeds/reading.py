@@ -1,4 +1,4 @@
-"""A page of a feed, unless the reader has it: a poll without news reads an index alone."""
+"""Pages of feeds, with entity tags: a poll without news reads only an index."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -32,7 +32,7 @@ OF_FEED = {"draft": 0, "live.detail": 0, "next.detail": 0}
 
 
 class Fetched(NamedTuple):
-    """A feed's page with its entity tag; `feed` is None if the reader has it."""
+    """A feed's page with its entity tag. feed None: the reader holds this tag."""
 
     tag: str
     feed: Feed | None
@@ -43,14 +43,14 @@ def fetch(
 ) -> Fetched:
     """Return a page of a feed, unless the reader holds its tag.
 
-    It has at most as many entries as the request's answer may have.
+    The page has at most `request.rows` entries.
 
     Raises UnknownContentSite and InvalidCursor.
     """
     runtime = request.runtime
     site = settings.recall(runtime, site_id)
     wanted = _Wanted(runtime, site, form, query, runtime.now())
-    # Before the pages: a reader gets no page under the tag of a later edition.
+    # The tag first: after a change in between, older pages must not have the newer tag.
     tag = wanted.tag()
     if tag in held:
         return Fetched(tag, None)
@@ -79,9 +79,10 @@ class _Wanted:
         return lists.find(*wanted)
 
     def _pages(self, most: int) -> tuple[list[ContentNode], ContentNode | None]:
-        """Return at most so many pages, as an answer has room for, and the last if more follow.
+        """Return up to `most` pages of the feed, and the last of them if more follow.
 
-        All together may have a hundred times as much as an answer takes.
+        Stop once their HTML has more characters than an answer has bytes: all pages together
+        may have a hundred times as much.
         """
         found: list[ContentNode] = []
         room = MAX_BYTES
@@ -95,20 +96,20 @@ class _Wanted:
 
     def tag(self) -> str:
         """Return the entity tag, from everything that affects the feed's bytes."""
-        # Also of the next page: the feed leads there.
+        # Includes the first page beyond the feed: it decides whether the feed has a next link.
         rows = map(_with_next, self._read(self._site["feed_items"] + 1, OF_TAG))
         shown = [[row["_id"], pages.shown_number(row, self._now)] for row in rows]
         parts: list[Any] = [__version__, self._form, *self._listed, self._query.cursor]
         settings_here = self._runtime.settings
         parts += [self._site["version"], shown, settings_here.public_url]
-        # A copy with cursors of a removed key is not current.
+        # The key signs the feed's cursors: another key outdates a stored copy.
         keys = settings_here.signing_keys
         key = keys[0] if keys else SecretStr("")
         digest = signing.tag(b"feed\0" + orjson.dumps(parts), key, _TAG_BYTES)
         return f'"{digest.hex()}"'
 
     def feed(self, most: int) -> Feed:
-        """Return the feed, with at most so many entries."""
+        """Return the feed with at most `most` entries."""
         nodes, last = self._pages(min(most, self._site["feed_items"]))
         public_url, site = self._runtime.settings.public_url, self._site
         entries = entries_of(nodes, site, public_url, self._now)
@@ -139,6 +140,9 @@ class _Wanted:
 
 
 def _with_next(row: ContentNode) -> ContentNode:
-    """Return a page whose `next` is null if it has none: an index keeps its empty fields."""
+    """Return a page with `next` null if it has no next edition.
+
+    A read from the index alone yields an object without an instant there.
+    """
     following = row.get("next")
     return row if following and following.get("shown_from") else {**row, "next": None}

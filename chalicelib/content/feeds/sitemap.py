@@ -1,6 +1,7 @@
-"""The sitemap of a site: an index, and files of the pages that no sitemap of discussions has.
+"""The sitemaps of a site: an index, and files of pages outside the discussions' sitemaps.
 
-A site with many pages has files of about one size, each of some time of publication.
+A site with many pages has several files of about the same size, each for a span of publication
+times.
 """
 
 import math
@@ -74,9 +75,10 @@ def declare(route: Route, discussions: Discussions) -> None:
 
 @remember(seconds=300)
 def _files(runtime: Runtime, site: str) -> list[str]:
-    """Return the addresses of the files that have all pages of a site: a read of all its pages.
+    """Return the addresses of a site's files; together they have all its visible pages.
 
-    New pages are in the file without an end, which has room for thousands more.
+    Reads the index entries of all these pages; the result holds for 300 s. The last file has no
+    end, and room for thousands of new pages.
     """
     base, rows = f"{runtime.settings.public_url}/content/{site}/pages.xml", NODES
     shown = {"site": site, **shown_filter(runtime.now())}
@@ -96,7 +98,10 @@ def _files(runtime: Runtime, site: str) -> list[str]:
 
 
 def _pages(runtime: Runtime, site_id: str, part: str, most: int) -> dict[str, datetime]:
-    """Return the addresses of pages of a file, each with its last change."""
+    """Return the URLs of a file's pages, at most `most`, newest first, with their last changes.
+
+    part: `begin-end` in milliseconds of publication, end excluded. Empty: no bound.
+    """
     site, now = settings.recall(runtime, site_id), runtime.now()
     begin, _, end = part.partition("-")
     within: list[Document] = [{"site": site_id, **shown_filter(now)}]

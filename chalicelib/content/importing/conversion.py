@@ -1,6 +1,6 @@
 """Items of WordPress as pages of Plaza: their addresses, Markdown, dates and writers.
 
-A file is as hostile as any call: it names no account of the deployment, and no asset.
+A file is hostile input: it can name no account of the deployment, and no asset.
 """
 
 import contextlib
@@ -33,22 +33,22 @@ KINDS = {"post": "blog", "page": "page"}
 _PUBLIC = frozenset({"publish", "future"})
 _LEFT = frozenset({"private", "trash", "auto-draft"})
 _ID_CHARACTERS = 22
-# Clocks differ: a post of this minute is no post of later.
+# Clocks differ: a post at most a minute ahead counts as posted now.
 _SOON = timedelta(minutes=1)
 _MAX_LINE_CHARACTERS = 200
 _SLUG = re.compile(r"[a-z0-9-]+(?:/[a-z0-9-]+)*")
 _NOT_OF_SLUG = re.compile(r"[^a-z0-9]+")
 _TAG = re.compile(r"<[^<>]*>")
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-# Blocks of the newer editor have their own paragraphs; in other texts newlines make them.
+# Marks HTML of the block editor, with its own paragraphs; elsewhere newlines make them.
 _BLOCK = "<!-- wp:"
-# Around a picture or an address: their content stays.
+# Shortcodes around a picture or an address: the import removes them, and their content stays.
 _WRAPPERS = re.compile(r"\[/?(?:caption|wp_caption|embed)\b[^\]]{0,1000}\]")
 _SHORTCODE = re.compile(r"\[(?:gallery|audio|video|playlist|contact-form)[\s\]-]")
 
 
 class UnusablePage(Exception):
-    """Nothing of an item can come over, for a reason with a stable code."""
+    """The import leaves an item out; `reason` is a stable code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -56,9 +56,9 @@ class UnusablePage(Exception):
 
 
 class PageRules(NamedTuple):
-    """The rules of an import: its site with its address, and the deployment's own.
+    """The rules of an import: its site with its address, and the deployment's secret and names.
 
-    at: its beginning, the latest date that a page may have without waiting for it.
+    at: the beginning of the import. It schedules posts with a date more than a minute later.
     """
 
     site: str
@@ -70,9 +70,10 @@ class PageRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConvertedPage:
-    """A page to write; `losses` are codes.
+    """A page to import. losses: codes for its lost or changed parts.
 
-    publication: None: it stays a draft. address: its former address, for its discussion.
+    publication None: the page stays a draft. address: its former URL, to find its imported
+    discussion. is_closed: its discussion begins closed.
     """
 
     id: str
@@ -85,7 +86,7 @@ class ConvertedPage:
 
 
 def convert(rules: PageRules, item: WordPressItem) -> ConvertedPage:
-    """Return an item of the kinds `KINDS` as a page; raises UnusablePage."""
+    """Return an item as a page; its kind is a key of KINDS. Raises UnusablePage."""
     if item.status in _LEFT:
         raise UnusablePage(item.status.replace("-", "_"))
     if item.has_password:
@@ -118,14 +119,14 @@ def convert(rules: PageRules, item: WordPressItem) -> ConvertedPage:
 
 
 def page_id(site: str, item: WordPressItem) -> str:
-    """Return the id of a page, which follows from its number and its system's host."""
+    """Return a page's id: a digest of its site, its former host and its number there."""
     parts = [site, SYSTEM, people.host_of(item.link), item.id]
     digest = hashlib.sha256(json.dumps(parts).encode(errors="replace")).digest()
     return signing.encode(digest)[:_ID_CHARACTERS]
 
 
 def _address(rules: PageRules, link: str, slug: str) -> str:
-    """Return the former address of a page; its new one if the file has none."""
+    """Return a page's former URL, or its new URL if the file has none."""
     is_address = link.startswith(("https://", "http://")) and bool(people.host_of(link))
     return link if is_address else f"{rules.base_url}/{slug}"
 
@@ -150,7 +151,7 @@ def _text(item: WordPressItem, losses: list[str]) -> str:
 
 
 def _absolute(page_url: str, url: str) -> str:
-    """Return an address of a page's text as browsers took it there."""
+    """Return a link of a page, resolved against the page's URL. Empty: no link, or malformed."""
     try:
         return urljoin(page_url, url) if url else ""
     except ValueError:
@@ -158,7 +159,10 @@ def _absolute(page_url: str, url: str) -> str:
 
 
 def _slug(rules: PageRules, item: WordPressItem, losses: list[str]) -> str:
-    """Return the path of a page's address; if that cannot be a slug, a similar one."""
+    """Return the path of a page's address as its slug.
+
+    If the path cannot be a slug, return a similar slug, or else the item's kind and number.
+    """
     path = _path(rules, item.link)
     if _SLUG.fullmatch(path) and len(path) <= MAX_SLUG_CHARACTERS:
         return path
@@ -184,7 +188,7 @@ def _path(rules: PageRules, link: str) -> str:
 
 
 def _line(text: str, most: int = _MAX_LINE_CHARACTERS) -> str:
-    """Return a text of HTML on one line, cut to its bound."""
+    """Return HTML as plain text on one line, cut to `most` characters."""
     plain = unescape(_TAG.sub("", text))
     return str(drop_controls(" ".join(plain.split())))[:most].rstrip()
 
@@ -202,7 +206,7 @@ def _tags(item: WordPressItem, losses: list[str]) -> list[str]:
     """Return the categories and tags of a page, at most the number that a page may have."""
     found: dict[str, None] = {}
     for each in item.labels:
-        # A comma of another script becomes a comma, which no tag has.
+        # Normalising turns a comma of another script into `,`: a tag must not have a comma.
         tag = normalise_keyword(normalise_keyword(_line(each)).replace(",", " "))
         if 1 <= len(tag) <= MAX_KEYWORD_CHARACTERS and tag.replace(" ", "").isprintable():
             found[tag] = None
@@ -214,7 +218,10 @@ def _tags(item: WordPressItem, losses: list[str]) -> list[str]:
 
 
 def _writer(rules: PageRules, item: WordPressItem, losses: list[str]) -> Writer | None:
-    """Return the writer of a page, a person without an account; None: the site is its author."""
+    """Return the writer of a page, a person without an account.
+
+    None: the file has no acceptable name, and the site is the author.
+    """
     name = item.author.name if item.author else item.login
     if not name:
         return None
@@ -223,14 +230,17 @@ def _writer(rules: PageRules, item: WordPressItem, losses: list[str]) -> Writer 
         losses.append("author")
         return None
     account = item.author.account if item.author else ""
-    # As the authors of comments: one person writes both.
+    # The same id as in an import of comments: a person's pages and comments belong together.
     kind, name_there = ("account", account) if account else ("login", item.login)
     named = [kind, people.account_of(item.link, name_there)]
     return {"id": people.imported_id(rules.secret, SYSTEM, named), "name": shown}
 
 
 def _publication(rules: PageRules, item: WordPressItem, losses: list[str]) -> Publication | None:
-    """Return the publication of a page: with its date, or at a later instant. None: a draft."""
+    """Return the publication of a page: now with its former date, or at a future instant.
+
+    None: the page is of the future and has no usable time, so it stays a draft.
+    """
     posted = item.posted
     is_later = item.status == "future" if posted is None else posted > rules.at + _SOON
     if posted is not None:

@@ -1,7 +1,7 @@
-"""An import of pages into a site, in any number of runs: a repeat changes nothing.
+"""An idempotent import of pages into a site.
 
-Ids follow from the file, each page is written by itself, and a page that is there stays as it is.
-So a run after a crash goes on by itself, and two runs at once write each page once.
+Ids follow from the file, the import writes page by page, and an existing page stays unchanged. So
+the next run continues after a crash, and two runs at once write each page once.
 """
 
 import json
@@ -36,7 +36,7 @@ from chalicelib.runtime import Runtime
 
 _WORDS = ("slug", "title", "summary", "tags", "detail")
 _WITHOUT_HTML = {"live.html": 0, "live.detail": 0, "next.html": 0, "next.detail": 0}
-# Pages of a file name no asset: its writers are nobody here.
+# The caller of asset checks: without an account, so pages of a file may name no asset.
 _NOBODY = Principal("", "")
 
 Tell = Callable[[int], None]
@@ -51,10 +51,11 @@ def run(  # noqa: PLR0913 - an import, its ways out, and its kind
     *,
     is_dry_run: bool = False,
 ) -> ImportReport:
-    """Bring the posts and pages of a file into a site; return the report.
+    """Import the posts and pages of a file into a site; return the report.
 
-    A dry run changes nothing, and has the same report. Raises SiteNotSetUp, and the errors of
-    reading: the same import then goes on.
+    A dry run writes nothing and returns the same report. After each item, `tell` receives the
+    number of items so far. Raises SiteNotSetUp and the errors of `items`; after an error, a repeat
+    continues the import.
     """
     work = _PageImport(runtime, discussions, site, is_dry_run=is_dry_run)
     for number, item in enumerate(items, 1):
@@ -73,12 +74,12 @@ class _PageImport:
         self._runtime, self._discussions, self._site = runtime, discussions, site
         self._rules = PageRules(site, base_url, secret, own.reserved_names, runtime.now())
         self._is_dry_run = is_dry_run
-        # Of a dry run, whose pages claim nothing: the addresses and ids of the pages before.
+        # A dry run stores nothing: the addresses and ids of its earlier pages.
         self._claimed, self._brought = Seen(), Seen()
         self.outcome = ImportReport()
 
     def take(self, item: WordPressItem) -> None:
-        """Bring an item in, or note why it stays out."""
+        """Import an item, or count it and report the reason for leaving it out."""
         where = f"line {item.line}, {item.kind} {item.id}"
         counts = self.outcome.counts
         if item.kind not in KINDS:
@@ -92,7 +93,7 @@ class _PageImport:
             self.outcome.leave(unusable.reason, where)
 
     def _draft(self, page: ConvertedPage) -> PageDraft:
-        """Return the draft of a page that can be stored and shown; raises UnusablePage."""
+        """Return a page's draft; raises UnusablePage if Plaza cannot store it, or show its HTML."""
         try:
             draft = drafts.new_draft(self._runtime, page.new, _NOBODY)
             if page.publication is not None:
@@ -122,7 +123,7 @@ class _PageImport:
         try:
             made = self._store(page, draft)
         except DuplicateKeyError:
-            # Another run has just brought it.
+            # Another run has just stored the page.
             self.outcome.counts["present"] += 1
             return
         self.outcome.counts["imported"] += 1
@@ -140,7 +141,7 @@ class _PageImport:
         return NODES.of(self._runtime.database).find_one(where, _WITHOUT_HTML)
 
     def _meet_tried(self, page: ConvertedPage, draft: PageDraft, where: str) -> None:
-        """Note a page that a dry run has met before, in this file."""
+        """Count a page that a dry run's file repeats: as present, or as changed."""
         if _key_of(page, draft) in self._brought:
             self.outcome.counts["present"] += 1
         else:
@@ -148,7 +149,7 @@ class _PageImport:
             self.outcome.note("changed", where)
 
     def _meet(self, node: ContentNode, page: ConvertedPage, draft: PageDraft, where: str) -> None:
-        """Leave a page that is there as it is, unless a run ended before its publication."""
+        """Count a page that the site has; publish it if an earlier run ended before that."""
         counts = self.outcome.counts
         if node["removed"] is not None:
             self.outcome.leave("deleted", where)
@@ -164,7 +165,10 @@ class _PageImport:
             counts["present"] += 1
 
     def _publish(self, node: ContentNode | None, page: ConvertedPage, where: str) -> bool:
-        """Publish a page, or in a dry run none; return whether its address is free."""
+        """Publish a page; return False if another page has its address.
+
+        A dry run (node None) only claims the address.
+        """
         try:
             if node is None:
                 self._claim(page)
@@ -178,7 +182,7 @@ class _PageImport:
         return True
 
     def _claim(self, page: ConvertedPage) -> None:
-        """Claim an address for a dry run alone; raises AddressTaken."""
+        """Claim a page's address within the dry run; raises AddressTaken."""
         slug = page.new.slug
         held = addresses.look(self._runtime.database, self._site, slug)
         is_held = held is not None and held["node"] != page.id
@@ -187,7 +191,7 @@ class _PageImport:
 
 
 def _key_of(page: ConvertedPage, draft: PageDraft) -> str:
-    """Return a key of a page with its words."""
+    """Return a key that differs if the id or the words of a page differ."""
     return f"{page.id} {json.dumps(_words(draft), sort_keys=True)}"
 
 

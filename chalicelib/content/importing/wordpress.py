@@ -18,7 +18,7 @@ _NAMESPACES = {
 _ITEM = "rss/channel/item"
 _AUTHOR = "rss/channel/wp:author"
 _CONTENT = "content:encoded"
-# The namespace of excerpts begins as that of WordPress, whatever its version.
+# The namespace of excerpts begins with WordPress's, in every version of WXR.
 _EXCERPT = "wp:encoded"
 _FIELDS = (
     "title",
@@ -40,10 +40,10 @@ _PATHS = frozenset({_AUTHOR, _CATEGORY, *(f"{_ITEM}/{name}" for name in _FIELDS)
 _LABELS = frozenset({"", "category", "post_tag", "tag"})
 # WordPress puts a post without a category into this one.
 _NO_CATEGORY = "uncategorized"
-# Beyond what any site has; a file of a billion is no reason to hold them all.
+# More than any site has: a file with a billion authors must not fill the memory.
 _MOST_AUTHORS = 10_000
 _MOST_LABELS = 200
-# Of all but the text of an item: the parts that are held together.
+# Bounds each part of an item except its text: the memory holds all parts together.
 MAX_VALUE_CHARACTERS = 10_000
 _MAX_NAME_CHARACTERS = 1_000
 
@@ -82,7 +82,7 @@ class WordPressItem:
 
 @dataclass(slots=True)
 class _Fields:
-    """An item, as far as it was read."""
+    """The parts of an item that the parser has read so far."""
 
     texts: dict[str, str] = field(default_factory=dict)
     labels: list[str] = field(default_factory=list)
@@ -146,5 +146,5 @@ def parse(stream: BinaryIO) -> Iterator[WordPressItem]:
 
 
 def _short(text: str) -> str:
-    """Return a name, cut: thousands of them are held at once."""
+    """Return a name cut to its bound: the memory holds thousands of names at once."""
     return text.strip()[:_MAX_NAME_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Publication of pages at an instant, their addresses, and the end of both.
+"""Publishing, moving, unpublishing and deleting of pages, with their addresses.
 
 Public face: `addresses`, `discussions`, `forms`, `new_addresses`, `notifications`, `publishing`,
 `routes`, `tending`.

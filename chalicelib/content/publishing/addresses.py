@@ -1,7 +1,7 @@
-"""Addresses: the page of each slug of a site, for ever from its first day before readers.
+"""Addresses: a document for each slug of a site, with its page. A public address stays for ever.
 
-An old address leads to its page, not to the next address, so there are no chains. Each address is a
-document, and a claim is a write to that document: of two pages at once, one succeeds.
+A former address leads to its page, not to the next address, so redirects never chain. A claim
+writes the document of the address: of two concurrent claims, one succeeds.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def key(site: str, slug: str) -> str:
 
 
 def page_id(now: datetime) -> Document:
-    """Return the expression of the page that an address leads to now."""
+    """Return the aggregation expression for the id of the page that an address leads to now."""
     return {"$cond": [{"$gt": ["$since", now]}, "$former.node", "$node"]}
 
 
@@ -48,8 +48,8 @@ def claim(
 ) -> None:
     """Make an address the current address of its page.
 
-    `take`: take over a former address of another page, which keeps it until the instant. Raises
-    AddressTaken.
+    take: also claim a former address of another page; before `since` it leads to the other page.
+    Raises AddressTaken if the address is another page's, unless it is former and `take` is True.
     """
     rows, where = ADDRESSES.of(database), {"_id": address["_id"]}
     held = rows.find_one(where, session=session)
@@ -63,7 +63,11 @@ def claim(
 
 
 def _after_claim(held: PageAddress, address: PageAddress, now: datetime) -> PageAddress:
-    """Return an address as a claim leaves it."""
+    """Return the document of an address after a claim.
+
+    If the page's own address is public, its `since` stays. Before a future `since`, the address
+    leads to its former page.
+    """
     is_own = held["node"] == address["node"]
     if is_own and held["since"] <= now:
         return {**address, "since": held["since"]}
@@ -77,9 +81,9 @@ def _after_claim(held: PageAddress, address: PageAddress, now: datetime) -> Page
 def release(
     database: Database[Document], ids: Sequence[str], now: datetime, session: ClientSession
 ) -> None:
-    """Make addresses old addresses of their page.
+    """Make addresses former addresses of their page.
 
-    An address that was never public goes back to its former page; without one, it is removed.
+    An address that is not public yet returns to its former page; without a former page, it goes.
     """
     rows, where = ADDRESSES.of(database), {"_id": {"$in": list(ids)}}
     planned = {**where, "since": {"$gt": now}, "former": {"$exists": False}}

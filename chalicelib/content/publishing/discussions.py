@@ -19,10 +19,10 @@ from chalicelib.runtime import Runtime
 
 
 class Discussed(NamedTuple):
-    """A page as its discussion names it, and its time in public.
+    """The title, URL and public time of a page, for its discussion.
 
-    public_from: None: it is not public. public_until: None: without an end.
-    is_named: False leaves the discussion its title and address. is_closed: it begins closed.
+    public_from None: the page is not public. public_until None: no end. is_named False: the
+    discussion's title and URL stay as they are. is_closed: a new discussion begins closed.
     """
 
     title: str
@@ -34,18 +34,21 @@ class Discussed(NamedTuple):
 
 
 class Discussions(Protocol):
-    """The discussions of pages, by the ids of their comments' nodes."""
+    """The port to the discussions of pages; the id of a discussion is its comments' node."""
 
     def begin(
         self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
     ) -> None:
-        """Begin a discussion, or reuse it, in the transaction that publishes its page."""
+        """Create or adopt a discussion, in the transaction that publishes its page."""
         ...
 
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
-        """Set a discussion's title and address; close or open it. None: leave it."""
+        """Set a discussion's title, URL and public time.
+
+        close: True closes the discussion, False opens it, None changes neither.
+        """
         ...
 
     def end(self, runtime: Runtime, discussion: str) -> None:
@@ -57,7 +60,7 @@ class Discussions(Protocol):
     ) -> str | None:
         """Return the id of the discussion that an import of comments makes for an address.
 
-        None: it is another page's.
+        None: another page has the discussion, or the discussion has moved to another id.
         """
         ...
 
@@ -79,16 +82,16 @@ def discussion_of(site: str, node_id: str) -> str:
     return f"{site}:{node_id}"
 
 
-# The write of a page stores a note of the job, for the title, address or end of its discussion. The
-# message follows; the schedule repeats it until a worker has done the job. A second run changes
-# nothing.
+# The write of a page stores `telling`, a note that its discussion needs an update or its end. A
+# message follows; the schedule sends it again until a worker has done the job. The job is
+# idempotent.
 
 RESENDING = Resending(
     at="telling.due", made_of="site", within="telling.", where={"telling": {"$exists": True}}
 )
 
 
-# What a discussion knows of its page: 1 for its time in public, too.
+# The value of a page's `told`: its discussion has the public time, beside title and URL.
 TOLD: Final = 1
 
 
@@ -108,7 +111,10 @@ def note(runtime: Runtime) -> Telling:
 
 
 def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) -> None:
-    """Update a page's discussion to the page, if an update is pending."""
+    """Update or end a page's discussion, if an update is pending.
+
+    If the page changes meanwhile, note another update.
+    """
     where = {"_id": message.node_id, "site": message.site}
     rows = NODES.of(runtime.database)
     node = rows.find_one(where, {"live.html": 0, "next.html": 0})
@@ -121,15 +127,15 @@ def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) ->
     done = {"is_closed": node["is_closed"], "told": TOLD, **changed}
     ended = rows.update_one(same, {"$set": done, "$unset": {"telling": ""}})
     if not ended.matched_count:
-        # The page has changed meanwhile. The worker of that change may have been faster, and this
-        # one has then put older words in the place of newer ones.
+        # The page has changed meanwhile. If the worker of that change was faster, this worker has
+        # overwritten a newer title and URL, and the new update repairs them.
         rows.update_one(where, {"$set": {**changed, "telling": note(runtime)}})
 
 
 def tell_all(runtime: Runtime) -> int:
-    """Note an update of discussions that know no time of their page; return their number.
+    """Note updates of discussions without the public time of their page; return their number.
 
-    Pages of release 0.3.0 have such discussions, which stay in public whatever becomes of the page.
+    Pages of release 0.3.0 have such discussions: they would stay public after their page.
     """
     rows = NODES.of(runtime.database)
     where = {"told": None, "discussion": {"$gt": ""}, "telling": None}
@@ -150,7 +156,7 @@ def _messages(rows: Iterable[ContentNode]) -> Iterator[TellDiscussion]:
 
 
 def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Document:
-    """Update a discussion; return the changed fields of its page."""
+    """Update a page's discussion, or end it with a deleted page; return the page's changes."""
     discussion = node["discussion"]
     if discussion is None:
         return {}
@@ -159,7 +165,7 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
         return {"discussion": None}
     now = runtime.now()
     close = node["published"] is None or is_over(node, now)
-    # Drafts and coming editions are no words for readers yet.
+    # The edition that readers see; without an edition the draft, but `is_named` is then False.
     words = coming(node, now) or node["live"] or node["draft"]
     assert words is not None  # noqa: S101 - only a deleted page has none
     site = settings.get(runtime.database, node["site"])
@@ -170,7 +176,7 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
         node["until"],
         is_named=node["live"] is not None,
     )
-    # A moderator's closing or opening stays, unless the page has appeared or gone.
+    # A moderator's closing or opening stays until the page appears or disappears.
     changed = close if close != node["is_closed"] else None
     discussions.tell(runtime, discussion, page, close=changed)
     return {} if changed is None else {"is_closed": changed}

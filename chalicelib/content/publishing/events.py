@@ -1,7 +1,7 @@
-"""A page's events for the webhooks of its site and for its author: also events to come.
+"""A page's events for its site's webhooks and for its author, with events to come.
 
-A change of a page notes the events that follow from it, at the instants at which readers see them.
-Events to come follow from the last change alone.
+A change of a page stores its events, each with the instant of its effect for readers. They replace
+the events to come of earlier changes.
 """
 
 from datetime import datetime
@@ -15,9 +15,9 @@ from chalicelib.webhooks.rows import MAX_DUE, DueEvent
 def events_after(
     before: ContentNode, after: ContentNode, now: datetime, by: str | None = None
 ) -> list[DueEvent]:
-    """Return the due events of a page after a change: earlier events, and what readers will see.
+    """Return a page's due events after a change: past events, then the effects of the change.
 
-    by: the person who made the change; without one, an event to come keeps its cause.
+    by: the id of the change's author. None: an event to come retains its `by_author`.
     """
     noted = before.get("due_events", [])
     found = [each for each in noted if each["at"] <= now]
@@ -44,7 +44,7 @@ def _version(edition: Edition | None) -> int | None:
 def _event(
     before: ContentNode, seen: Edition | None, shown: Edition | None, at: datetime, number: int
 ) -> DueEvent:
-    """Return the event of a change of a page, the first or a later one, at an instant."""
+    """Return the event at an instant; `number` is its place among the effects of a change."""
     kind: PageKind = "page.published" if seen else "page.unpublished"
     edition = seen or shown
     assert edition is not None  # noqa: S101 - they differ
@@ -54,6 +54,6 @@ def _event(
         "slug": edition["slug"],
         "version": edition["version"],
     }
-    # No other change of the page has this edition.
+    # Each change raises `edition`, so the id is unique.
     event_id = f"{before['_id']}-{kind.partition('.')[2]}-{before['edition'] + 1}-{number}"
     return {"id": event_id, "kind": kind, "at": at, "data": {**data}}

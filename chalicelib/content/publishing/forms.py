@@ -17,7 +17,7 @@ def _example(**body: Any) -> ConfigDict:
 
 
 def _check_year(time: datetime) -> datetime:
-    # Indexes of what is published begin in 1970.
+    # The indexes of published pages begin in 1970.
     if time.year not in _YEARS:
         raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
     return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
@@ -58,7 +58,7 @@ class Publication(Input):
 
 
 class AddressMove(Input):
-    """A change of the beginning of addresses."""
+    """A change of the prefix of addresses."""
 
     model_config = _example(**{"from": "news/2025/", "to": "archive/2025/"})
 

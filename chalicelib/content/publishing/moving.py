@@ -1,7 +1,7 @@
-"""Moves of all addresses with a prefix, and of the drafts with such a slug.
+"""Moves of all addresses and drafts under a prefix.
 
-One transaction: a reader finds every page at its old or at its new address. Like publishing, it
-raises no version: an editor's next save fits.
+A move is one transaction: at any instant, readers find all pages at the old addresses or all at the
+new. Like publishing, it raises no version: an editor's next save meets no conflict.
 """
 
 from collections.abc import Mapping
@@ -20,15 +20,16 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks.rows import DueEvent
 
-# A thousand pages have many megabytes of texts.
+# A move does not read the texts: a thousand pages have many megabytes.
 _TEXTS = ("detail", "html", "summary")
 _WITHOUT_TEXTS = {f"{part}.{name}": 0 for part in ("draft", "live", "next") for name in _TEXTS}
 
 
 def move(runtime: Runtime, site: str, given: AddressMove) -> int:
-    """Move the pages of a site with a prefix in their address; return their number.
+    """Move the pages and drafts of a site under a prefix; return their number.
 
-    Raises TooManyToMove, AddressTaken, and InvalidRequest for too long an address.
+    Sends messages for the first `told_at_once` discussions; the schedule sends the others. Raises
+    TooManyToMove, AddressTaken, and InvalidRequest for too long an address.
     """
     moving = _Moving(runtime, site, given)
     moved = in_transaction(runtime.database, moving.run)

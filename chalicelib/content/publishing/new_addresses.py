@@ -1,7 +1,7 @@
-"""New addresses of whole sites: the discussions of their pages follow, in steps of the schedule.
+"""New base URLs of sites: the schedule updates the discussions of their pages, in steps.
 
-A step notes an update of some pages' discussions, and then its progress. A crash in between repeats
-the step, which does no harm.
+A step notes updates for the next pages' discussions, then stores its progress. A step is
+idempotent: after a crash in between, the schedule repeats it.
 """
 
 from chalicelib.content.nodes import NODES
@@ -13,7 +13,7 @@ from chalicelib.jobs.sweeping import Sweep
 from chalicelib.runtime import Runtime
 
 _MOVED = Sweep(SITES, "new_address.due", fields={"new_address": 1})
-# Sites of a run, a step each.
+# The most sites of a run; each has a step.
 _MOST_SITES = 20
 
 
@@ -23,12 +23,12 @@ def note_updates(runtime: Runtime) -> int:
 
 
 def _step(runtime: Runtime, site: ContentSite) -> int:
-    """Note updates for the next pages of a site, and the progress; return their number."""
+    """Note updates for a site's next pages and store the progress; return the number of updates."""
     most, noted = runtime.bounds.content.moved_at_once, site["new_address"]
     rows, site_id = NODES.of(runtime.database), site["_id"]
     behind = {"site": site_id, "_id": {"$gt": noted["after"]}}
     ids = [each["_id"] for each in rows.find(behind, {"_id": 1}).sort("_id").limit(most)]
-    # No message is on its way: the sweep sends it.
+    # Due at once: a step sends no messages, the sweep does.
     telling: Telling = {**discussions.note(runtime), "due": runtime.now()}
     pages = {"site": site_id, "_id": {"$in": ids}, "discussion": {"$ne": None}}
     changed = rows.update_many(pages, {"$set": {"telling": telling}})
@@ -36,7 +36,7 @@ def _step(runtime: Runtime, site: ContentSite) -> int:
     if len(ids) == most:
         following: NewAddress = {"after": ids[-1], "due": runtime.now()}
         progress = {"$set": {"new_address": following}}
-    # Another address since then begins from the first page.
+    # If the site has another address since the read, its progress begins at the first page.
     as_read = {"new_address.after": noted["after"], "new_address.due": noted["due"]}
     SITES.of(runtime.database).update_one({"_id": site_id, **as_read}, progress)
     return changed.matched_count

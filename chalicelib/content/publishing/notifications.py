@@ -1,6 +1,6 @@
-"""Pages as causes of notifications: an author hears that another person published their page.
+"""Notifications of pages: an author learns that another person published their page.
 
-The events are those of webhooks, noted by the write of their cause.
+Their causes are the due events of the page's webhooks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,10 @@ def notify(runtime: Runtime, due: Sequence[DueEvent]) -> None:
 
 
 def _is_told(runtime: Runtime, event: DueEvent) -> bool:
-    """Return whether the author of a page hears of an event."""
+    """Return whether an event notifies the page's author.
+
+    True: another person published the page, and the site has notifications.
+    """
     if event["kind"] != "page.published" or event.get("by_author"):
         return False
     site = _site(runtime, event["data"]["site"])
@@ -60,7 +63,10 @@ def _notification(event: DueEvent, author: str) -> NotificationEvent:
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return the pages of notifications that readers see now, by the ids of the items."""
+    """Return the page of each notification, by the item's id.
+
+    Omits pages that readers do not see now, and pages of another author than the reader.
+    """
     pages = _find(runtime, {(each["site"], each["thing"]) for each in items})
     shown: dict[str, ShownThing] = {}
     for item in items:
@@ -83,7 +89,7 @@ def _site(runtime: Runtime, site: str) -> ContentSite | None:
 
 
 def _find(runtime: Runtime, named: set[tuple[str, str]]) -> dict[str, ContentNode]:
-    """Return pages of sites by id."""
+    """Return pages by id; `named` has pairs of site and page id."""
     if not named:
         return {}
     keys = [{"site": site, "_id": page_id} for site, page_id in sorted(named)]

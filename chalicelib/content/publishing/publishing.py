@@ -1,6 +1,7 @@
 """Publishing, unpublishing and deleting a page, each in one transaction.
 
-At the instant itself nothing runs: each read compares it with the clock (`content.visibility`).
+At a publication's instant nothing runs: each read compares it with the clock
+(`content.visibility`).
 """
 
 from datetime import datetime
@@ -33,9 +34,9 @@ from chalicelib.words import RULES
 
 
 class Arrival(NamedTuple):
-    """A page that comes from another system, and is no news: its address there.
+    """The origin of an imported page: its address in the other system.
 
-    is_closed: its discussion begins closed.
+    is_closed: the page's discussion begins closed.
     """
 
     address: str
@@ -49,8 +50,9 @@ def publish(
     given: Publication,
     by: Principal | Arrival,
 ) -> ContentNode:
-    """Publish a page's draft from an instant on; an arrival is no news.
+    """Publish a page's draft from an instant on; return the page.
 
+    by: the publisher, or an Arrival: it causes no happening and no events.
     Raises InvalidRequest, EditConflict, SiteNotSetUp, AddressTaken, PageTooLarge, UnreadableText,
     UnknownContent and ContentGone.
     """
@@ -70,7 +72,7 @@ def publish(
         until, dated = _until(current, given, shown_from, now), _date(current, given, now)
         edition = _edition(current, html, given, shown_from, now)
         if dated is not None and _is_first(current, now):
-            # Of a page that moves here, feeds tell no news of today.
+            # Feeds show a page that moves here as unchanged since its date.
             edition["updated"] = dated
         change = states.apply_edition(current, edition, until, now, dated)
         _claim(runtime.database, current, edition, now, session, take=given.take)
@@ -122,7 +124,10 @@ def delete(runtime: Runtime, node: ContentNode, caller: Principal) -> None:
 
 
 def new_preview_key(runtime: Runtime, node: ContentNode) -> ContentNode:
-    """End the addresses of a page's previews; return the page with a new key."""
+    """Replace a page's preview key, to end all addresses of its previews; return the page.
+
+    Raises UnknownContent and ContentGone.
+    """
     change = {"preview_key": new_id(runtime.now(), runtime.random)}
     changed = NODES.of(runtime.database).find_one_and_update(
         {"_id": node["_id"], "site": node["site"], "removed": None},
@@ -142,10 +147,10 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
     by: str | None = None,
     **others: object,
 ) -> ContentNode:
-    """Store a publishing change with a note for the page's discussion, and its happening.
+    """Store a publishing change of a page in its transaction; return the changed page.
 
-    Also updates the uses of the page's assets, the numbers of its tags, and its words for searches.
-    `by`: the person who published it.
+    Also updates its uses of assets, numbers of tags and words, and notes a job for its discussion.
+    is_news: also note a happening and due events. by: the id of the publisher.
     """
     now = runtime.now()
     stored: Document = {**change, **others, "updated": now}
@@ -175,9 +180,10 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
 
 
 def _raise_edition(node: ContentNode, change: Publishing, now: datetime) -> Document:
-    """Return the `$inc` of a change; it also counts an edition that readers saw before its change.
+    """Return the `$inc` of `edition` for a change.
 
-    Otherwise the number would stay, and with it the entity tag of another text.
+    2 if the change discards a next edition that readers already see under `edition` + 1: otherwise
+    another text would have the same number, and the same entity tag.
     """
     passed = coming(node, now)
     return {"edition": 2} if passed is not None and change["live"] is not passed else RAISED
@@ -218,9 +224,9 @@ def _claim(  # noqa: PLR0913 - a claim, in its transaction
 def _edition(
     node: ContentNode, html: str, given: Publication, shown_from: datetime, now: datetime
 ) -> Edition:
-    """Return the edition of a page's draft."""
+    """Return the edition that a publication makes of a page's draft."""
     draft, present = _draft(node), edition_at(node, now)
-    # Publishing the same words again is no news.
+    # Publishing the same version again leaves `updated` as it was.
     is_minor = given.minor or (present is not None and present["version"] == node["version"])
     return {
         "slug": draft["slug"],
@@ -240,7 +246,10 @@ def _edition(
 
 
 def _date(node: ContentNode, given: Publication, now: datetime) -> datetime | None:
-    """Return the date that a publisher gives a page now, or gave a planned page. None: none."""
+    """Return the date that a publisher gives a page, or gave to its planned publication.
+
+    Before the first publication, a past `at` is the date, too. None: no date.
+    """
     if given.dated is not None or not _is_first(node, now):
         return given.dated
     if given.at is not None and given.at < now:
@@ -255,7 +264,7 @@ def _is_first(node: ContentNode, now: datetime) -> bool:
 
 
 def _check_date(node: ContentNode, given: Publication, shown_from: datetime, now: datetime) -> None:
-    """Raise InvalidRequest for a date after the page is shown."""
+    """Raise InvalidRequest for a date after the publication, or after now for a shown page."""
     shown = now if edition_at(node, now) is not None else shown_from
     if given.dated is not None and given.dated > shown:
         told = "the date must not be after the publication"
@@ -265,10 +274,11 @@ def _check_date(node: ContentNode, given: Publication, shown_from: datetime, now
 def _until(
     node: ContentNode, given: Publication, shown_from: datetime, now: datetime
 ) -> datetime | None:
-    """Return the end of a page. None: no end, also after a former end.
+    """Return a page's end after a publication. None: no end.
 
-    Raises InvalidRequest for an end that is not after the publication, and if a shown page has an
-    end before its next edition: it is unclear whether readers see it in between.
+    Without a given end, the former end stays if it is later than the publication; otherwise the
+    page has no end. Raises InvalidRequest for a given end that is not later, and, without a given
+    end, if a shown page ends before its next edition.
     """
     if "until" not in given.model_fields_set:
         until = node["until"]
@@ -292,7 +302,7 @@ def _begin_discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in it
     session: ClientSession,
     arrival: Arrival | None,
 ) -> dict[str, Any]:
-    """Begin a page's discussion, at its first publication; return changed fields of the page."""
+    """Begin a discussion unless the page has one or the site has none; return changed fields."""
     site = settings.get(runtime.database, node["site"], session)
     if node["discussion"] is not None or site["comments"] == "off":
         return {}

@@ -1,8 +1,8 @@
 """Publishing changes of a page, as pure functions; a transaction applies them.
 
-From `published` on, readers see `live`, and lists have the page there. So a page that comes or
-returns at a future instant has that instant as `published`, beside its date as `dated`; the
-schedule makes the date `published` after the instant. A page that returns now has its date at once.
+From `published` on, readers see `live`; lists sort by `published`. A page that appears at a future
+instant has that instant as `published`, and its date as `dated`. After the instant, the schedule
+sets `published` to the date. A page that appears now has its date as `published` at once.
 """
 
 from datetime import datetime
@@ -32,7 +32,8 @@ def apply_edition(
 ) -> Publishing:
     """Return the change that makes an edition live at its instant, or now.
 
-    dated: the date that readers see, no later than the instant; None: as it was, or the instant.
+    dated: the date that readers see, no later than the instant. None: the former date, or else the
+    instant.
     """
     present, since = edition_at(node, now), edition["shown_from"]
     if present is not None:
@@ -59,7 +60,7 @@ def apply_edition(
 
 
 def hide(node: ContentNode, now: datetime) -> Publishing:
-    """Return the change that hides a page; an end that has passed stays."""
+    """Return the change that hides a page; it removes an end, unless the end has passed."""
     until = node["until"]
     return {
         "live": None,
@@ -85,7 +86,7 @@ def make_next_live(node: ContentNode, now: datetime) -> Publishing:
 
 
 def give_date(node: ContentNode, now: datetime) -> Publishing:
-    """Return the change that brings a page to its date in lists, if its instant has come."""
+    """Return the change that sets `published` to the page's date, if its instant has passed."""
     has_come = node["published"] is not None and node["published"] <= now
     date = date_of(node)
     return {

@@ -1,4 +1,4 @@
-"""The schedule's tidying after an instant; readers see its effect already."""
+"""The schedule's upkeep of pages after an instant; readers have seen its effect from then on."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -15,7 +15,7 @@ from chalicelib.runtime import Runtime
 
 _Change = Callable[[ContentNode, datetime], Publishing]
 _READ = {"site": 1, "edition": 1, "published": 1, "next.shown_from": 1, "until": 1}
-# The indexes have these conditions.
+# A query uses a partial index only with the index's condition.
 _NEXT = Sweep(NODES, "next.shown_from", where={"next.shown_from": EVER}, fields=_READ)
 _COMING = Sweep(NODES, "published", where={"dated": EVER, "published": EVER}, fields=_READ)
 _ENDING = Sweep(NODES, "until", where={"published": EVER, "until": EVER}, fields=_READ)
@@ -27,7 +27,7 @@ def make_live(runtime: Runtime) -> int:
 
 
 def give_date(runtime: Runtime) -> int:
-    """Bring pages to their dates in lists after their instant; return their number."""
+    """Move pages to the place of their date in lists, after their instant; return their number."""
     return _tidy(runtime, _COMING, states.give_date)
 
 
@@ -42,7 +42,7 @@ def _tidy(runtime: Runtime, sweep: Sweep[ContentNode], change: _Change) -> int:
 
 
 def _tidy_one(runtime: Runtime, read: ContentNode, change: _Change) -> bool:
-    """Change a due page, unless another call has changed it."""
+    """Change a due page; return False if another call has changed it since the read."""
     where = {"_id": read["_id"], "site": read["site"], "edition": read["edition"]}
 
     def work(session: ClientSession) -> bool:

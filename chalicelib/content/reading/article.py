@@ -1,4 +1,4 @@
-"""A page alone as an HTML document, for crawlers and for trials: a site has its own look.
+"""A page as a plain HTML document, for crawlers and trials; sites show pages in their own look.
 
 This module escapes all texts but the page's own HTML, which publication has sanitised.
 """
@@ -74,7 +74,7 @@ def _byline(article: Article) -> str:
     parts = [f'<b dir="auto">{escape(article.author)}</b>'] if article.author else []
     if article.published_at is not None:
         at = article.published_at
-        # In English, in an article of any language.
+        # The date is English in an article of any language, hence `lang`.
         date = f"{at:%d %B %Y, %H:%M} UTC"
         parts.append(f'<time datetime="{at.isoformat()}" lang="en" dir="ltr">{date}</time>')
     return f"<p>{' '.join(parts)}</p>" if parts else ""

@@ -27,7 +27,7 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.terms.queries import MOST
 from chalicelib.texts import OwnUrl, ShownLine, html_of
 
-# Analytics count for so many pages in one call.
+# The most pages that analytics count in one call.
 MAX_VIEWED = 100
 Include = Literal["discussion", "neighbours", "views"]
 PreviewToken = Annotated[
@@ -55,7 +55,7 @@ class AddressQuery(Input):
         Field(max_length=3),
         BeforeValidator(_split, json_schema_input_type=Annotated[str, Field(pattern=_INCLUDES)]),
     ] = Field(
-        # A default list would stand in the OpenAPI document, where this parameter is a text.
+        # A default value would be a list in OpenAPI, although this parameter is a text there.
         default_factory=tuple,
         description="`discussion`: how many comments it has. `neighbours`: the pages of its "
         f"type before and after it. {_VIEWS} Each costs its reads. Several: by commas.",

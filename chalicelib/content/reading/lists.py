@@ -44,7 +44,7 @@ class PageList(NamedTuple):
 
 
 class PagePosition(NamedTuple):
-    """The place of a page in every list."""
+    """A page's place in lists: their sort fields, both descending."""
 
     published: datetime
     node_id: str
@@ -78,7 +78,10 @@ def find(  # noqa: PLR0913, PLR0917 - a list, its place and its size
     limit: int,
     fields: Mapping[str, Any],
 ) -> Cursor[ContentNode]:
-    """Return a cursor of the visible pages of a list after a position."""
+    """Return at most `limit` visible pages of a list after a position, newest first.
+
+    after None: from the newest page.
+    """
     order = [("published", DESCENDING), ("_id", DESCENDING)]
     found = NODES.of(database).find(where(listed, now, after), fields)
     return found.sort(order).limit(limit)
@@ -90,7 +93,7 @@ def where(listed: PageList, now: datetime, after: PagePosition | None = None) ->
     if listed.type is not None:
         filters["type"] = listed.type
     if after is not None:
-        # The range is a condition of its own, so that it bounds the index.
+        # A separate range bounds the index scan; the range within `$or` does not.
         filters["published"] = {**EVER, "$lte": min(now, after.published)}
         same = {"published": after.published, "_id": {"$lt": after.node_id}}
         filters["$and"] = [{"$or": [{"published": {"$lt": after.published}}, same]}]
@@ -101,11 +104,11 @@ def where(listed: PageList, now: datetime, after: PagePosition | None = None) ->
 
 
 def place_of(node: ContentNode) -> list[Any]:
-    """Return a page's place in cursors."""
+    """Return a page's place for a cursor: `published` in milliseconds, and the id."""
     assert node["published"] is not None  # noqa: S101 - it is listed
     return [milliseconds(node["published"]), node["_id"]]
 
 
 def position_of(place: Sequence[Any] | None) -> PagePosition | None:
-    """Return the position of a cursor's place."""
+    """Return the position that a cursor's place stands for. None: the beginning."""
     return PagePosition(moment(place[0]), place[1]) if place else None

@@ -1,6 +1,6 @@
 """A page by its address: the edition that readers see now, or its new address.
 
-This takes one read, of the address with its page. Each addition to the answer costs its own.
+One query reads the address with its page. Each addition to the answer costs further queries.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ from chalicelib.runtime import Runtime
 
 # Readers receive HTML, so the query omits the Markdown.
 WITHOUT_DRAFT = {"draft": 0, "live.detail.text": 0, "next.detail.text": 0}
-# The most that caches store a page.
+# The longest time that caches store a page.
 _KEPT_SECONDS = 30
 
 
@@ -47,13 +47,16 @@ class ShownPage(NamedTuple):
     now: datetime
 
     def tag(self, public_url: str) -> str:
-        """Return the entity tag at an address of Plaza; upkeep of the page does not change it."""
+        """Return the entity tag; it changes with the page, and with Plaza's version and address.
+
+        It stays when the schedule makes a next edition live that readers see already.
+        """
         here = hashlib.sha256(f"{__version__} {public_url}".encode()).hexdigest()[:8]
         return f'"{self.node["_id"]}.{shown_number(self.node, self.now)}.{here}"'
 
     @property
     def cache_control(self) -> str:
-        """Return the header for caches, whose time ends at the next change by the clock."""
+        """Return `Cache-Control`: at most 30 s, and not beyond the next change by the clock."""
         change = next_change(self.node, self.now)
         left = int((change - self.now).total_seconds()) if change else _KEPT_SECONDS
         return f"public, max-age={min(left, _KEPT_SECONDS)}"
@@ -62,7 +65,7 @@ class ShownPage(NamedTuple):
 def find(request: Request, site: str, slug: str) -> ShownPage:
     """Return the page at an address; raises UnknownContent, ContentGone and PageMoved.
 
-    A move keeps the rest of the request's query.
+    The location of PageMoved has the other parameters of the request.
     """
     now = request.runtime.now()
     node = _read(request.runtime.database, site, slug, now)

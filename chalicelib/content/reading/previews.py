@@ -48,7 +48,7 @@ def find(runtime: Runtime, token: str) -> ContentNode:
 
 
 def html_of(runtime: Runtime, node: ContentNode, draft: PageDraft) -> str:
-    """Return the HTML of a draft, rendered once for each version, also if it is refused.
+    """Return the HTML of a draft; render each version once, and store a failure, too.
 
     Raises PageTooLarge and UnreadableText.
     """
@@ -71,7 +71,7 @@ def _render(runtime: Runtime, node: ContentNode, draft: PageDraft) -> RenderedDr
         "version": node["version"],
         "renderer": RENDERER,
         "html": None,
-        # As long as a preview that begins now.
+        # The end of a preview that begins now.
         "expires_at": runtime.now() + LASTS,
     }
     try:

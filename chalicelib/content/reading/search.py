@@ -1,6 +1,6 @@
-"""Search in the visible pages of a site, by words that all occur, newest first.
+"""Search for the visible pages of a site that have all words of a query, newest first.
 
-The rows of words only propose: the pages themselves are read, and decide.
+The rows of words yield candidates; a read of the pages then decides.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def search(runtime: Runtime, site: str, query: WordsQuery) -> FoundEntriesAnswer
     """
     words, now = words_of(query.q), runtime.now()
     cursors = Cursors(f"content-search:{site}:{' '.join(words)}", runtime.settings.signing_keys)
-    # Rows of pages and editions to come are beyond the beginning.
+    # Beginning now skips the rows of pages and editions to come.
     after = position_of(cursors.position(query)) or (now, "")
     found = find(runtime.database, TermsQuery(terms.TERMS, site, words, after, query.limit))
     shown = _read(runtime, site, found.rows, now)
@@ -35,7 +35,7 @@ def search(runtime: Runtime, site: str, query: WordsQuery) -> FoundEntriesAnswer
 def _read(
     runtime: Runtime, site: str, rows: Sequence[Mapping[str, Any]], now: datetime
 ) -> list[EntryAnswer]:
-    """Return the pages of rows that readers see now, in the edition that has the words."""
+    """Return the pages of rows, if readers now see the edition that has the words."""
     if not rows:
         return []
     ids = list({terms.page_of(row) for row in rows})

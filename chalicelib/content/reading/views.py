@@ -26,7 +26,7 @@ class Viewed:
         self._views = views
 
     def of(self, runtime: Runtime, site: str, slugs: Sequence[str]) -> dict[str, int | None]:
-        """Return the views of the page at each address, in one round trip."""
+        """Return the views of each slug's page, in one call. None: no counting, or private."""
         if not slugs:
             return {}
         found = settings.recall(runtime, site)

@@ -87,7 +87,7 @@ def claim(runtime: Runtime, cart_id: str, user: str) -> Cart:
     """Claim a cart for a user; raises UnknownCart, and CartClaimed if another user has had it."""
     cart = CARTS.of(runtime.database).find_one_and_update(
         {"_id": cart_id, "user": {"$in": [None, user]}, "erased": {"$exists": False}},
-        # The version: a checkout that read the former user cannot freeze the cart.
+        # The new version stops a checkout that read the former user from freezing the cart.
         {"$set": {"user": user, "touched": runtime.now()}, "$inc": {"version": 1}},
         return_document=ReturnDocument.AFTER,
     )
@@ -98,7 +98,7 @@ def claim(runtime: Runtime, cart_id: str, user: str) -> Cart:
 
 
 def freeze(runtime: Runtime, cart: Cart, priced: PricedCart, attempt: CheckoutAttempt) -> bool:
-    """Freeze a priced cart for an attempt's order; False: the cart has changed."""
+    """Freeze a priced cart for an attempt's order; False: it has changed, or has this attempt."""
     this = {
         "_id": cart["_id"],
         "state": "open",
@@ -121,7 +121,7 @@ def freeze(runtime: Runtime, cart: Cart, priced: PricedCart, attempt: CheckoutAt
 
 
 def let_go(runtime: Runtime, cart_id: str, order_id: str) -> None:
-    """Open a frozen cart again after its order has released the units of its lines."""
+    """Reopen a frozen cart after its order has released its units; the holds of its lines end."""
     now = runtime.now()
     lapsed = {"k": "$$line.k", "v": {"$mergeObjects": ["$$line.v", {"until": now}]}}
     each = {"input": {"$objectToArray": "$lines"}, "as": "line", "in": lapsed}
@@ -135,7 +135,7 @@ def let_go(runtime: Runtime, cart_id: str, order_id: str) -> None:
 
 
 def lapse(runtime: Runtime, held: Iterable[tuple[str, str]], *, for_good: bool = False) -> None:
-    """End the holds of SKUs in carts, given as (cart, SKU).
+    """End the holds of SKUs in open carts, given as (cart, SKU).
 
     `for_good`: these carts never hold these SKUs again.
     """
@@ -143,7 +143,7 @@ def lapse(runtime: Runtime, held: Iterable[tuple[str, str]], *, for_good: bool =
     for cart_id, sku in held:
         this = {"_id": cart_id, "state": "open"}
         ended = {"$set": {f"first.{sku}": ENDED}} if for_good else {}
-        # Even without the line: another call may store it next, as if it still held the units.
+        # Also without the line: another call may be about to store it with the released units.
         updates.append(UpdateOne(this, {"$inc": {"version": 1}, **ended}))
         change = {f"lines.{sku}.until": now, f"lines.{sku}.held": 0}
         updates.append(UpdateOne({**this, f"lines.{sku}": {"$exists": True}}, {"$set": change}))
@@ -159,13 +159,13 @@ def close(runtime: Runtime, cart_id: str, order_id: str) -> None:
 
 
 def stay_frozen(runtime: Runtime, cart_id: str, order_id: str) -> None:
-    """Record a look at a frozen cart; its order goes on without it."""
+    """Touch a frozen cart, so that `frozen_before` returns it only after its `age` again."""
     change = {"$set": {"touched": runtime.now()}}
     CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), change)
 
 
 def frozen_before(runtime: Runtime, age: timedelta) -> list[Cart]:
-    """Return frozen carts without a freeze or a look since `age` ago, the oldest first."""
+    """Return carts frozen and untouched for `age`, the oldest first; at most `tended_at_once`."""
     since = {"state": "checkout", "touched": {"$lte": runtime.now() - age}}
     most = runtime.bounds.shop.tended_at_once
     return list(CARTS.of(runtime.database).find(since).sort("touched", 1).limit(most))

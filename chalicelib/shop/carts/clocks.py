@@ -1,13 +1,13 @@
-"""The end of a cart's hold of a SKU: neither renewing nor removing the line moves it further."""
+"""The latest end of a cart's hold of a SKU: no renewal or removal of the line delays the end."""
 
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from chalicelib.shop.carts.shapes import Cart
 
-# Renewals stretch a hold to so many times the shop's `hold_seconds`.
+# Renewals extend a hold to at most this many times the shop's `hold_seconds`.
 LONGEST_HOLDS = 2
-# A cart stores its first hold of so many SKUs, and holds no further SKU.
+# A cart stores its first hold of at most this many SKUs, and holds no further SKU.
 MAX_CLOCKS = 200
 # Stored as the first hold once a publisher ends it: the cart never holds the SKU again.
 ENDED = datetime(1970, 1, 1, tzinfo=UTC)

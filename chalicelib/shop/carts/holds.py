@@ -20,19 +20,20 @@ _STOCKS = 100
 
 
 def page(runtime: Runtime, site: str, after: str, limit: int) -> list[HeldSku]:
-    """Return the held SKUs behind `after`, in their order."""
+    """Return at most `limit` held SKUs after the SKU `after`, ordered by SKU."""
     return list(islice(_held_skus(runtime, site, after), limit))
 
 
 def free(runtime: Runtime, site: str, sku: str | None, cart: str | None) -> FreedAnswer:
     """End the holds of a site's carts: all, or those of one SKU or one cart; unpaid orders stay.
 
-    These carts never hold these SKUs again. One call ends a bounded number; `is_done`: all ended.
+    These carts never hold these SKUs again. One call ends at most `tended_at_once` holds;
+    `is_done`: none is left.
     """
     most = runtime.bounds.shop.tended_at_once
     found = list(islice(_holds(runtime, site, sku, cart), most + 1))
     ended = [(cart_id, name_of(stock_id)) for stock_id, cart_id in found[:most]]
-    # First, so that no cart holds its units again meanwhile, nor after a crash.
+    # Before the release, so that no cart holds its units again meanwhile or after a crash.
     carts.lapse(runtime, ended, for_good=True)
     units = sum(shelf.release(runtime, stock_id, cart_id) for stock_id, cart_id in found[:most])
     return {"units": units, "holds": len(ended), "is_done": len(found) <= most}
@@ -66,7 +67,7 @@ def _held_skus(runtime: Runtime, site: str, after: str) -> Iterator[HeldSku]:
 
 
 def _entries(runtime: Runtime, stock: Stock) -> list[StockEntry]:
-    """Return a stock's entries, which most stocks have in their document."""
+    """Return a stock's entries: from its document, as of most stocks, or by a query."""
     if stock["store"] == "embedded":
         return stock["carted"]
     return shelf.entries(runtime, stock["_id"])

@@ -35,13 +35,13 @@ from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim
 
-# Tries of a call while others claim or change the cart: a page may put ten lines at once.
+# Attempts of a call against concurrent changes of its cart: a page may put ten lines at once.
 _ATTEMPTS = 10
 _CHANGES = "The cart changes at this moment"
 
 
 class _Terms(NamedTuple):
-    """A shop's terms of holds, for a buyer."""
+    """The shop and the buyer of a hold: they decide its time and its share."""
 
     shop: ShopSite
     buyer: Buyer
@@ -74,7 +74,7 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST
                 raise CartFull
         raise Unavailable(_CHANGES)
     except Problem:
-        # Not at each attempt: the next one holds the same units again.
+        # Not after each attempt: the next attempt holds the same units again.
         if may_hold:
             _give_back(runtime, cart_id, [sku])
         raise
@@ -93,7 +93,7 @@ def remove(runtime: Runtime, cart_id: str, sku: str, buyer: Buyer = GUEST) -> Ca
             # Another call may have put the line again meanwhile, with the units released here.
             carts.lapse(runtime, [(cart_id, sku)])
             return changed
-    # A cart that was closed meanwhile can no longer be changed.
+    # Raises CartClosed for a cart that another call has closed meanwhile.
     _open(runtime, cart_id, buyer)
     raise Unavailable(_CHANGES)
 
@@ -129,7 +129,7 @@ def merge(runtime: Runtime, cart_id: str, source_id: str, buyer: Buyer = GUEST) 
         moved = [sku for sku in sorted(source["lines"]) if _take(runtime, cart, source, sku, buyer)]
         if not moved:
             return cart
-        # Written here first: after a crash, the lines are in both carts, and a repeat ends it.
+        # After `_take`: a crash leaves the lines in both carts, and a repeated call ends the move.
         if _change(runtime, source, {"$unset": {f"lines.{sku}": "" for sku in moved}}):
             _give_back(runtime, source_id, moved)
             with contextlib.suppress(OutOfStock):
@@ -171,7 +171,10 @@ def _put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer) -> Ca
 
 
 def _hold_lines(runtime: Runtime, cart: Cart, buyer: Buyer) -> Cart | None:
-    """Hold every line and store the holds; None: the cart has changed meanwhile."""
+    """Hold every line and store the holds; None: the cart has changed meanwhile.
+
+    Raises OutOfStock for the first line without units, after it has stored the other holds.
+    """
     terms = _Terms(settings.recall(runtime, cart["site"]), buyer)
     holds, missing = dict[str, _Hold](), None
     for sku, line in sorted(cart["lines"].items()):
@@ -189,9 +192,9 @@ def _hold_lines(runtime: Runtime, cart: Cart, buyer: Buyer) -> Cart | None:
 
 
 def _give_back(runtime: Runtime, cart_id: str, skus: Iterable[str]) -> None:
-    """Release the units of SKUs without a line; a line keeps its units, whoever has the cart now.
+    """Release the units of those SKUs that have no line in the cart; raises UnknownCart.
 
-    Raises UnknownCart.
+    A line keeps its units, even if another user has claimed the cart.
     """
     cart = carts.find(runtime.database, cart_id)
     for sku in skus:
@@ -226,7 +229,7 @@ def _open_with_offer(
 
 
 def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _Hold:
-    """Hold as many units as the cart's share and clock allow."""
+    """Hold as many units as the cart's share and clock allow; raises OutOfStock and CartClosed."""
     now = runtime.now()
     since, until = clocks.times(cart, sku, terms.shop["hold_seconds"], now)
     claim = StockClaim(
@@ -243,7 +246,7 @@ def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _H
         units = shelf.share(runtime, claim)
     except HeldByOrder:
         raise CartClosed from None
-    # A share that others use up starts no clock: the cart may hold the SKU for its time later.
+    # A hold of no units starts no clock: the cart may hold the SKU for its full time later.
     return _Hold(units, until, since) if units else _Hold(0, now, None)
 
 

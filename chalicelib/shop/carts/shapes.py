@@ -14,7 +14,7 @@ from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Adjustment
 
 MAX_LINES = 100
 MAX_QTY = 999
-# Stored checkouts of a cart: after a refused order, the buyer checks out again.
+# The most stored checkouts of a cart: after a refused order, the buyer checks out again.
 MAX_ATTEMPTS = 20
 _KEPT_SECONDS = 90 * 24 * 3_600
 
@@ -22,10 +22,10 @@ State = Literal["open", "checkout", "ordered", "expired"]
 
 
 class Line(TypedDict):
-    """Units of one SKU; the cart holds `held` of them `until` then.
+    """A line of a cart: `qty` units of a SKU; the cart holds `held` units up to the time `until`.
 
-    `product` had the SKU when the line was written. A line of earlier releases has no `held`: the
-    cart held all of it.
+    `product` is the SKU's product at the time of the write. A line of an earlier release has no
+    `held`: the cart held all its units.
     """
 
     product: str
@@ -52,9 +52,9 @@ class Cart(TypedDict):
     """A cart; `version` rises with each change of its lines, holds or user.
 
     `order` is its latest order. MongoDB deletes a cart 90 days after it `ended`. `first` has the
-    first hold of each SKU the cart ever held, also of removed lines. `adjustments` are those of its
-    latest order; a cart that release 0.3.0 froze lacks them. `erased`: an erasure took the buyer of
-    its order, and no user claims it again.
+    first hold of each SKU the cart ever held, also of removed lines. `adjustments` belong to its
+    latest order; a cart that release 0.3.0 froze lacks them. `erased`: an erasure removed the buyer
+    of its order, so no user can claim the cart again.
     """
 
     _id: str

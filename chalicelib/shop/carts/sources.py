@@ -10,7 +10,10 @@ _DIGEST_BYTES = 8
 
 
 class Buyer(NamedTuple):
-    """The caller of a cart. `user` None: a guest; `source`: the network of the call."""
+    """A caller who uses a cart. `user` None: a guest.
+
+    `source`: the digest of the call's network; None: unknown.
+    """
 
     user: str | None = None
     source: str | None = None

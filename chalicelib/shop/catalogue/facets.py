@@ -32,7 +32,8 @@ def count_facets(
 ) -> tuple[list[FacetAnswer], int]:
     """Return the counts of each facet's values, and the number of counted products.
 
-    The counts of a facet ignore its own chosen values: they show the result of another choice.
+    The counts of a facet ignore its own chosen values: they show the result of another choice. Each
+    count reads at most `counted_products` products.
     """
     declared = types.facets_of(query.type)
     open_ones = [name for name in declared if name not in chosen]
@@ -44,9 +45,9 @@ def count_facets(
 
 
 def count_below(runtime: Runtime, site: str, categories: Sequence[str]) -> dict[str, int]:
-    """Return the number of active products in and below each category, up to the counting bound.
+    """Return the number of active products in and below each category, by category.
 
-    The first category contains the others.
+    The first category contains the others. Only its first `counted_products` products count.
     """
     top = categories[0]
     rows: Any = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate(

@@ -58,7 +58,7 @@ def at_any_price(
 
 
 def at_prices(where: Document, wanted: PriceBounds) -> Document:
-    """Return the filter of a list's products in a range of prices."""
+    """Return a filter narrowed to the products with a price in a range."""
     parts = prices.parts(wanted)
     if len(parts) == 1:
         return narrow(where, parts[0])
@@ -76,7 +76,7 @@ def narrow(where: Document, conditions: Sequence[Document]) -> Document:
 def _is_value(
     database: Database[Document], shop: ShopSite, query: ProductsQuery, name: str, text: str
 ) -> bool:
-    """Return whether a text with a comma is a single value of the shop's products."""
+    """Return whether a text is a single value: without a comma, or a value of an active product."""
     if "," not in text:
         return True
     meant = types.facet_values(query.type, name, text)
@@ -86,7 +86,7 @@ def _is_value(
 
 
 def _places(query: ProductsQuery) -> str | Document:
-    """Return the condition on places; the index is searched by the first place."""
+    """Return the condition on places; the server searches the index by the first place."""
     places = [
         *([of_tag(query.tag)] if query.tag else []),
         *([query.category] if query.category else []),

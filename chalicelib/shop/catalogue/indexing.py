@@ -1,6 +1,6 @@
-"""Derived fields made anew, for products whose tokens follow the rules of an earlier release.
+"""New derived fields for products with tokens by the rules of an earlier release.
 
-Products of release 0.3.0 have no such rules, and no higher prices either.
+Products of release 0.3.0 lack `search_rules`, and also `higher_micros`.
 """
 
 from datetime import timedelta
@@ -15,7 +15,7 @@ from chalicelib.shop.catalogue.writing import tokens_of
 from chalicelib.words import RULES
 
 _AT_ONCE = 500
-# The time of a run for new batches: 20,000 products or so.
+# A run begins no batch after this time: it refreshes about 20,000 products.
 _TIME = timedelta(seconds=20)
 
 
@@ -32,7 +32,7 @@ def refresh(runtime: Runtime) -> int:
 
 
 def _update(product: Product) -> UpdateOne:
-    """Return the update of a product, unless another write comes first."""
+    """Return the update of a product's derived fields; after another write it matches nothing."""
     details = details_of(product)
     found = tokens_of(product["title"], product["tags"], details, product["text"])
     prices = least_and_higher(each["price_micros"] for each in product["skus"])

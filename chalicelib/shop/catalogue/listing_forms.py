@@ -88,7 +88,7 @@ class ProductsQuery(PageQuery):
 
     @property
     def sorting(self) -> Order:
-        """Return the order of the list."""
+        """Return the chosen order; without a choice, `best` for a search, else `newest`."""
         return self.order or ("best" if self.q is not None else "newest")
 
     @property
@@ -102,7 +102,7 @@ class ProductsQuery(PageQuery):
 
     @property
     def price_range(self) -> PriceBounds:
-        """Return the range of prices."""
+        """Return the bounds of `price` in micros; None: no bound."""
         least, _, greatest = (self.price or "..").partition("..")
         return PriceBounds(_micros(least), _micros(greatest))
 

@@ -38,9 +38,10 @@ def offers(
     skus: Names[str],
     session: ClientSession | None = None,
 ) -> dict[str, SkuOffer]:
-    """Return the current offers of a shop's known SKUs, by SKU.
+    """Return the current offers of a shop's SKUs, by SKU; an unknown SKU has no offer.
 
-    Prices are micros of the shop's currency. Drafts and archived products are included, by `state`.
+    Prices are micros of the shop's currency. Drafts and archived products have offers, too; see
+    `state`.
     """
     wanted = {"site": site, "skus.sku": {"$in": list(skus)}}
     rows = PRODUCTS.read_as(_Offering, database).find(wanted, _FIELDS, session=session)
@@ -48,9 +49,9 @@ def offers(
 
 
 def products_beside(sku: str, name: str) -> Document:
-    """Return the stage that reads the products of a SKU, for `offer_beside`, under a name.
+    """Return the `$lookup` that reads the products of a SKU into a field, for `offer_beside`.
 
-    The document beside them has the `site` of their shop.
+    The pipeline's documents need the field `site`.
     """
     return {
         "$lookup": {

@@ -14,7 +14,7 @@ from chalicelib.shop.catalogue.listing_forms import Order
 from chalicelib.shop.catalogue.prices import PriceBounds
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product
 
-# The server's score of a token: stored cursors contain multiples of it.
+# The server's text score of a token; the cursors of clients contain multiples of it.
 _TOKEN = 1.1
 _LISTED = {"text": 0, "html": 0, "search": 0, "under": 0}
 SORTS: dict[Order, list[tuple[str, int]]] = {

@@ -41,9 +41,10 @@ def choose(runtime: Runtime, site: str, layout: LayoutName) -> ShopSite:
 
 
 def rewrite(runtime: Runtime, job: Rewrite) -> None:
-    """Rewrite the products in another layout than their shop's.
+    """Rewrite every product of a shop that has another layout than the shop.
 
-    Lists query a single layout once no request can write the former layout and no product has it.
+    End the rewrite once no request can write the former layout and no product has it: then lists
+    query a single layout.
     """
     shop = settings.find(runtime.database, job.site)
     others = {"site": job.site, "layout": {"$ne": shop["layout"]}}
@@ -70,7 +71,7 @@ def _batches(rows: Iterable[Product], layout: LayoutName) -> Iterator[list[Updat
 
 
 def _update(product: Product, layout: LayoutName) -> UpdateOne:
-    """Return the update of a product to a layout, unless another write comes first."""
+    """Return the update of a product to a layout; after another write it matches nothing."""
     # A layout stores the details in a field of its own name.
     former = product["layout"]
     fields = LAYOUTS[layout].to_stored(LAYOUTS[former].details(product))

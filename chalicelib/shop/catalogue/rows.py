@@ -103,7 +103,7 @@ PRODUCTS = Collection(
         IndexModel([("details.$**", ASCENDING)]),
         IndexModel([("site", ASCENDING), ("search", "text")], default_language="none"),
         IndexModel([("site", ASCENDING), ("skus.sku", ASCENDING)]),
-        # For making tokens anew.
+        # For `indexing.refresh`.
         IndexModel([("search_rules", ASCENDING)]),
     ),
     shard_key={"site": 1, "_id": 1},
@@ -121,13 +121,13 @@ def of_tag(tag: str) -> str:
 
 
 def under(kind: str, tags: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
-    """Return every place of a product; `lines` are its categories, each from the root."""
+    """Return every place of a product; a line is the path from the root to a category of it."""
     categories = dict.fromkeys(name for line in lines for name in line)
     return [EVERYWHERE, of_type(kind), *map(of_tag, tags), *categories]
 
 
 def under_expression(lines: Iterable[Sequence[str]]) -> Document:
-    """Return the expression of `under` for any product with these lines of categories."""
+    """Return `under` as an aggregation expression, for any product with these lines."""
     categories = list(dict.fromkeys(name for line in lines for name in line))
     kind = {"$concat": [of_type(""), "$type"]}
     tags = {"$map": {"input": "$tags", "in": {"$concat": [of_tag(""), "$$this"]}}}

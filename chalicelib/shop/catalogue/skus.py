@@ -1,6 +1,6 @@
-"""SKUs: a document for each keeps a SKU unique among the products of its shop.
+"""SKUs: a document per SKU makes the SKU unique among the products of its shop.
 
-A unique index on products cannot: it would have to begin with their shard key.
+A unique index on the products' SKUs cannot: it would have to begin with the products' shard key.
 """
 
 from collections.abc import Collection as Names
@@ -34,9 +34,10 @@ class SkuClaim(NamedTuple):
 
 
 def take(database: Database[Document], claim: SkuClaim, session: ClientSession) -> None:
-    """Store the SKUs of a product in the transaction that writes it; raises SkuTaken.
+    """Store the added SKUs of a product and delete its dropped SKUs; raises SkuTaken.
 
-    If two products claim a SKU at once, their transactions conflict, and the second runs again.
+    The session has the transaction that writes the product. If two products claim a SKU at once,
+    their transactions conflict, and the second runs again.
     """
     rows, (site, product_id, codes, before) = SKUS.of(database), claim
     added = [key_of(site, code) for code in codes if code not in before]

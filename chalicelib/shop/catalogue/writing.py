@@ -65,9 +65,9 @@ def put(  # noqa: PLR0913, PLR0917 - a product under its version, and the writes
     version: int | None,
     beside: Beside = _write_nothing,
 ) -> WrittenProduct:
-    """Write a product, on the condition of its version. None: a new product.
+    """Write a whole product, on the condition of its version. `version` None: a new product.
 
-    beside: makes other writes in the same transaction.
+    `beside` makes other writes in the same transaction.
 
     Raises UnknownShop, InvalidRequest, SkuTaken, ProductTooLarge; for an existing product
     VersionNeeded and ProductChanged; for a missing product with a version UnknownProduct.
@@ -135,7 +135,7 @@ def _lines(runtime: Runtime, site: str, categories: list[str]) -> list[list[str]
 
 
 def check_prices(shop: ShopSite, new: NewProduct) -> None:
-    """Raise InvalidRequest for a price that the shop cannot take."""
+    """Raise InvalidRequest for a currency or a price that the shop cannot charge."""
     currency = shop["currency"]
     if new.currency not in {None, currency}:
         detail = f"the prices of this shop are in {currency}"

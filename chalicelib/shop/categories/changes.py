@@ -176,7 +176,7 @@ def _move(fenced: Fenced, before: Category, where: Move) -> Category:
 
 
 def _check_place(fenced: Fenced, moved: Category, parent: Category | None) -> None:
-    """Raise CategoryCycle for a parent below the category, and CategoryTooDeep."""
+    """Raise CategoryCycle if the parent is the category or below it; raise CategoryTooDeep."""
     if parent is None:
         return
     above = fenced.store.above(fenced.rows, [parent["_id"]])[parent["_id"]]

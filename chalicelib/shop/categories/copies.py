@@ -19,7 +19,7 @@ _FIELDS = ("ancestors", "path")
 
 
 class CategoryCopy(TypedDict):
-    """A category without its shop and its store."""
+    """A category without the fields that depend on its shop or its tree's store."""
 
     id: str
     name: str
@@ -100,7 +100,7 @@ def _restore(fenced: Fenced, name: StoreName) -> Iterable[UpdateOne]:
         parent = stored[each["parent"]] if each["parent"] else None
         placed = store.place_fields(each["_id"], parent)
         stored[each["_id"]] = {**each, **placed}
-        # `parents` stores nothing, and an empty `$set` is allowed.
+        # The store `parents` has no fields of its own; MongoDB accepts an empty `$set`.
         unset = dict.fromkeys((field for field in _FIELDS if field not in placed), 1)
         where = {"_id": each["_id"], "site": fenced.rows.site}
         yield UpdateOne(where, {"$set": placed, "$unset": unset})

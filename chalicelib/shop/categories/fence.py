@@ -41,7 +41,10 @@ class Fenced:
 def change_fenced(
     database: Database[Document], site: str, change: Callable[[Fenced], Result]
 ) -> Result:
-    """Run a change of a shop's tree alone; raises its errors, and UnknownShop."""
+    """Run a change of a shop's tree in a transaction, one change at a time; return its result.
+
+    A conflict runs `change` again. Raises UnknownShop, and the errors of `change`.
+    """
 
     def work(session: ClientSession) -> Result:
         tree = TREES.of(database).find_one_and_update(

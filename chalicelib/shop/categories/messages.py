@@ -12,7 +12,7 @@ JOBS = Collection("shop.errand", StoredJob, indexes=(IndexModel([("due", ASCENDI
 
 
 class Relist(Job):
-    """List the products in and below a category at their places in the changed tree.
+    """Correct the places of the products in and below a category after a change of the tree.
 
     Runs at once, and again after the end of every request that read the former tree.
     """

@@ -58,7 +58,7 @@ def tree_of(database: Database[Document], site: str) -> Tree:
 def subtree(
     database: Database[Document], site: str, under: str | None, levels: int = MAX_DEPTH
 ) -> Branch:
-    """Return the categories below `under`, down to some levels. None: of the whole tree.
+    """Return the categories below `under`, `levels` deep. `under` None: from the root.
 
     Raises UnknownCategory.
     """
@@ -73,7 +73,7 @@ def subtree(
 
 
 def place(database: Database[Document], site: str, category_id: str) -> CategoryPlace:
-    """Return a category with its breadcrumb and its children; raises UnknownCategory."""
+    """Return a category with its breadcrumb and its first children; raises UnknownCategory."""
     with _at_one_time(database, site) as (tree, rows):
         category = find(database, site, category_id, rows.session)
         breadcrumb = STORES[tree["store"]].breadcrumb(rows, category)

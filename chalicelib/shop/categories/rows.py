@@ -27,8 +27,9 @@ class Ancestor(TypedDict):
 class Category(TypedDict):
     """A category. `_id` and `parent` are `site:category`; at the top, `depth` is 1.
 
-    `position` orders siblings. Only the store `ancestors` writes `ancestors` (root first), and only
-    the store `paths` writes `path` (ids joined by `/`, its own last).
+    `position` orders siblings and may have gaps. Only the store `ancestors` writes `ancestors`
+    (root first). Only the store `paths` writes `path`: ids without the site, joined by `/`, the
+    category's own last.
     """
 
     _id: str
@@ -43,7 +44,10 @@ class Category(TypedDict):
 
 
 class Tree(TypedDict):
-    """A shop's tree: its store, and a version that every change raises before anything else."""
+    """A shop's tree: its store, its number of categories, and its version.
+
+    Every change first raises `version`.
+    """
 
     _id: str
     version: int
@@ -57,7 +61,7 @@ CATEGORIES = Collection(
     Category,
     indexes=(
         IndexModel([*_SIBLINGS, ("position", ASCENDING)]),
-        # The tree's fence keeps slugs unique; a unique index would begin with the shard key.
+        # The tree's fence ensures unique slugs: a unique index must begin with the shard key.
         IndexModel([*_SIBLINGS, ("slug", ASCENDING)]),
         IndexModel("ancestors._id", sparse=True),
         IndexModel([("site", ASCENDING), ("path", ASCENDING)]),

@@ -10,13 +10,13 @@ from chalicelib.shop.errors import SlugTaken
 
 
 def check_slug(fenced: Fenced, parent: str | None, slug: str, own: str) -> None:
-    """Raise SlugTaken if another category below a parent has this slug."""
+    """Raise SlugTaken if a child of a parent has this slug, other than the category `own`."""
     if any(each["_id"] != own for each in fenced.rows.find({"parent": parent, "slug": slug})):
         raise SlugTaken(slug)
 
 
 def end(fenced: Fenced, parent: str | None) -> int:
-    """Return the position after the last category below a parent."""
+    """Return the position after the last child of a parent. Parent None: the top."""
     where = {"site": fenced.rows.site, "parent": parent}
     rows = fenced.rows.collection.find(where, session=fenced.session)
     last = next(rows.sort("position", DESCENDING).limit(1), None)
@@ -24,9 +24,9 @@ def end(fenced: Fenced, parent: str | None) -> int:
 
 
 def place(fenced: Fenced, parent: str | None, wanted: int | None, own: str) -> int:
-    """Make room at a place below a parent and return its position.
+    """Make room for the category `own` among the children of a parent; return its position.
 
-    Places count the siblings without the category `own`. None: the end.
+    `wanted`: the number of other siblings before it. None, or more than there are: the end.
     """
     if wanted is None:
         return end(fenced, parent)
@@ -41,7 +41,7 @@ def place(fenced: Fenced, parent: str | None, wanted: int | None, own: str) -> i
 
 
 def adopt(fenced: Fenced, removed: Category, children: Sequence[Category]) -> None:
-    """Put the children of a category last below its parent, in their order; raises SlugTaken."""
+    """Append the children of a category to its parent's, in their order; raises SlugTaken."""
     slugs = {"$in": [each["slug"] for each in children]}
     for other in fenced.rows.find({"parent": removed["parent"], "slug": slugs}):
         if other["_id"] != removed["_id"]:
@@ -52,6 +52,6 @@ def adopt(fenced: Fenced, removed: Category, children: Sequence[Category]) -> No
 
 
 def count(fenced: Fenced, change: int) -> None:
-    """Add a number to a tree's count of categories."""
+    """Add `change`, which may be negative, to a tree's count of categories."""
     where = {"_id": fenced.tree["_id"]}
     fenced.trees.update_one(where, {"$inc": {"count": change}}, session=fenced.session)

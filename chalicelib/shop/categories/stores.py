@@ -12,9 +12,9 @@ from chalicelib.database import Document
 from chalicelib.shop.categories.rows import MAX_DEPTH, Ancestor, Category, StoreName
 from chalicelib.shop.ids import key_of, name_of
 
-# A store decides the form of ancestors in a category, and thereby the query of its descendants.
-# Name, parent, position and depth are the same in every store. All calls run in the session of
-# their rows: a fenced transaction for writes.
+# A store decides the fields that record a category's ancestors, and so the filter of its
+# descendants. All stores write name, parent, position and depth alike. Every call runs in the
+# session of its rows: for a write, a fenced transaction.
 
 
 @dataclass(frozen=True)
@@ -46,32 +46,35 @@ class TreeStore(Protocol):
     name: StoreName
 
     def place_fields(self, key: str, parent: Category | None) -> Document:
-        """Return the fields of a category that depend on its place below this parent."""
+        """Return the store's own fields of a category below a parent. Parent None: the top."""
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every category below a category, down to some levels."""
+        """Return the filter of the categories at most `levels` levels below a category."""
 
     def above(self, rows: Rows, keys: Names[str]) -> dict[str, list[str]]:
-        """Return the keys above each known category, root first."""
+        """Return the keys of each category's ancestors, root first; an unknown key is left out."""
 
     def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
         """Return the ancestors of a category, root first."""
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Update the categories below a moved or renamed category.
+        """Update the descendants of a moved or renamed category.
 
-        `before` is the category before its change, `after` the stored category.
+        `before` is the category before its change; `after` is the stored category.
         """
 
     def lift(self, rows: Rows, removed: Category) -> None:
-        """Move the categories below a category up by a level.
+        """Move the descendants of a category up by a level, before its removal.
 
-        The caller changes the parents of its children afterwards.
+        The caller changes the parent of its children afterwards.
         """
 
 
 class AncestorsStore:
-    """`ancestors: [{_id, name, slug}]`, root first."""
+    """A store of the ancestors' names in each category: `ancestors: [{_id, name, slug}]`.
+
+    The root comes first. A rename writes all descendants; a breadcrumb needs no query.
+    """
 
     name: StoreName = "ancestors"
 
@@ -99,7 +102,7 @@ class AncestorsStore:
         return category["ancestors"]
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Replace the beginning of the lines below a category."""
+        """Replace the first ancestors of every category below a category, and shift its depth."""
         names: Ancestor = {"_id": after["_id"], "name": after["name"], "slug": after["slug"]}
         skipped = len(before["ancestors"]) + 1
         shift = after["depth"] - before["depth"]
@@ -113,7 +116,10 @@ class AncestorsStore:
     def _rewrite(
         self, rows: Rows, top: Category, beginning: list[Ancestor], skipped: int, shift: int
     ) -> None:
-        """Replace the first `skipped` ancestors of the lines below a category."""
+        """Replace the first `skipped` ancestors of each descendant by `beginning`.
+
+        `shift`: the change of its depth.
+        """
         # A name may begin with a dollar; an expression would read it as a field.
         kept = {"$slice": ["$ancestors", skipped, MAX_DEPTH]}
         ancestors = {"$concatArrays": [{"$literal": beginning}, kept]}
@@ -122,9 +128,10 @@ class AncestorsStore:
 
 
 class ParentsStore:
-    """Nothing beside `parent`: a change writes one category, a read goes level by level.
+    """A store of `parent` alone: a rename writes one category, and a read queries each level.
 
-    `$graphLookup` would read all levels at once, but not of a sharded collection in a transaction.
+    `$graphLookup` would read all levels at once, but a transaction cannot use it on a sharded
+    collection. A move also writes the `depth` of the descendants.
     """
 
     name: StoreName = "parents"
@@ -135,7 +142,7 @@ class ParentsStore:
         return {}
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every category below a category, after queries level by level."""
+        """Query each level below a category; return the filter of the categories found."""
         found: list[str] = []
         level = [category["_id"]]
         for _ in range(min(levels, MAX_DEPTH)):
@@ -161,18 +168,18 @@ class ParentsStore:
         return found[::-1]
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Shift the depth of the categories below a category."""
+        """Shift the depth of the descendants, if the category's own depth has changed."""
         shift = after["depth"] - before["depth"]
         if shift:
             rows.update(self.below(rows, before, MAX_DEPTH), {"$inc": {"depth": shift}})
 
     def lift(self, rows: Rows, removed: Category) -> None:
-        """Lessen the depth of the categories below a category."""
+        """Lower the depth of the descendants by 1."""
         rows.update(self.below(rows, removed, MAX_DEPTH), {"$inc": {"depth": -1}})
 
 
 def _parents(rows: Rows, keys: Names[str]) -> dict[str, str | None]:
-    """Return the parent of each of these categories and of their ancestors."""
+    """Return the parent of each known category and of its ancestors, by key."""
     parents: dict[str, str | None] = {}
     wanted = set(keys)
     for _ in range(MAX_DEPTH):
@@ -192,12 +199,12 @@ def _line(parents: dict[str, str | None], key: str) -> list[str]:
     return line[::-1]
 
 
-# The next character after the separator.
+# The character after the separator: the end of the range of paths below a category.
 _AFTER = chr(ord("/") + 1)
 
 
 class PathsStore:
-    """`path: "books/novels"`."""
+    """A store of the path of ids, from the root to the category: `path: "books/novels"`."""
 
     name: StoreName = "paths"
 
@@ -225,7 +232,7 @@ class PathsStore:
         ]
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Replace the beginning of the lines below a category."""
+        """Replace the beginning of every path below a category, and shift the depth."""
         shift = after["depth"] - before["depth"]
         _rewrite(rows, before, after["path"], len(before["path"]), shift)
 
@@ -246,7 +253,10 @@ def _keys_above(category: Category) -> list[str]:
 
 
 def _rewrite(rows: Rows, top: Category, beginning: str, skipped: int, shift: int) -> None:
-    """Replace the first characters of the paths below a category."""
+    """Replace the first `skipped` bytes of every path below a category by `beginning`.
+
+    `shift`: the change of the depth.
+    """
     path = {"$concat": [beginning, {"$substrBytes": ["$path", skipped, -1]}]}
     rows.update(_range(top), [{"$set": {"path": path, "depth": {"$add": ["$depth", shift]}}}])
 

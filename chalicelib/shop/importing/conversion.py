@@ -22,7 +22,7 @@ from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.types import MAX_VALUE_CHARACTERS
 from chalicelib.texts import drop_controls
 
-# The type of a product whose file names no type of Plaza's.
+# Shopify's file names no type of Plaza's: every product gets this.
 TYPE = "goods"
 MICROS = Decimal(1_000_000)
 _MAX_ID_CHARACTERS = 64
@@ -38,13 +38,13 @@ _NOT_OF_OPTION = re.compile(r"[^a-z0-9]+")
 _NUMBER = re.compile(r"(-?[0-9]{1,12})(?:\.[0-9]{0,12})?")
 _PRICE = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
 _TAG = re.compile(r"<[^<>]*>")
-# The option of a product without options.
+# Shopify's placeholder, name and value, for a product without options.
 _NO_OPTION = ("title", "default title")
 _CUT = "\n\n\N{HORIZONTAL ELLIPSIS}"
 
 
 class UnusableProduct(Exception):
-    """Nothing of a product can come over, for a reason with a stable code."""
+    """The import leaves a product out; `reason` is a stable code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -52,7 +52,7 @@ class UnusableProduct(Exception):
 
 
 class ProductLoss(NamedTuple):
-    """A loss of a product, with the line of the file."""
+    """A loss or change of a product's data: its stable code, and the line of the file."""
 
     reason: str
     line: int
@@ -94,7 +94,10 @@ def convert(shop: ShopSite, given: ShopifyProduct) -> ConvertedProduct:
 
 
 def id_of(given: ShopifyProduct) -> str:
-    """Return the id of a product: its handle, or a similar one; raises UnusableProduct."""
+    """Return the id of a product: its handle, or an id made from its handle or title.
+
+    Raises UnusableProduct without both.
+    """
     if _ID.fullmatch(given.handle):
         return given.handle
     named = given.handle or given.title
@@ -107,7 +110,7 @@ def id_of(given: ShopifyProduct) -> str:
 
 
 def _with_digest(similar: str, named: str) -> str:
-    """Return a similar id, which another name does not get."""
+    """Return the beginning of `similar` with a digest of `named`, in at most 64 characters."""
     digest = hashlib.sha256(named.encode(errors="replace")).hexdigest()[:_DIGEST_CHARACTERS]
     return f"{similar[: _MAX_ID_CHARACTERS - _DIGEST_CHARACTERS - 1]}-{digest}".strip("-")
 
@@ -115,7 +118,10 @@ def _with_digest(similar: str, named: str) -> str:
 def _skus(
     shop: ShopSite, product_id: str, given: ShopifyProduct, losses: list[ProductLoss]
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """Return the SKUs of a product, and the units of each."""
+    """Return the SKUs of a product, and the units of each; add to `losses`.
+
+    A variant without a usable price stays out.
+    """
     skus: dict[str, dict[str, Any]] = {}
     units: dict[str, int] = {}
     for variant in given.variants:
@@ -139,8 +145,8 @@ def _skus(
 def _sku(
     product_id: str, variant: ShopifyVariant, options: Mapping[str, str], losses: list[ProductLoss]
 ) -> str:
-    """Return the SKU of a variant, which is its own, a similar one, or a derived one."""
-    # Spreadsheets write an apostrophe before a number that is a text.
+    """Return the SKU of a variant: the file's, a valid one made from it, or a derived one."""
+    # Spreadsheets write an apostrophe before digits, to store them as text.
     own = variant.sku.removeprefix("'")
     if _SKU.fullmatch(own):
         return own
@@ -152,7 +158,10 @@ def _sku(
 
 
 def _derive_sku(product_id: str, variant: ShopifyVariant, options: Mapping[str, str]) -> str:
-    """Return a SKU from the product and the options, whatever the order of the lines."""
+    """Return a SKU made from the product, the file's SKU and the options.
+
+    It does not depend on the order of the lines: a repeated import makes the same SKU.
+    """
     named = [product_id, variant.sku, sorted(options.items())]
     return _with_digest(product_id, json.dumps(named))
 
@@ -170,7 +179,7 @@ def _options(given: ShopifyProduct, variant: ShopifyVariant) -> dict[str, str]:
 
 
 def _price(shop: ShopSite, text: str) -> int | None:
-    """Return a price in micros. None: the shop cannot take it."""
+    """Return a price in micros. None: no price, or the shop cannot charge it."""
     if not _PRICE.fullmatch(text):
         return None
     price, currency = Decimal(text), shop["currency"]
@@ -183,10 +192,9 @@ def _price(shop: ShopSite, text: str) -> int | None:
 
 
 def _units(variant: ShopifyVariant, losses: list[ProductLoss]) -> int:
-    """Return the units of a variant, from none to the most.
+    """Return the units of a variant, from 0 to a million; add to `losses`.
 
-    A variant that Shopify does not track comes with the units of the file; a quantity that is no
-    plain number counts as none.
+    An untracked variant has the units of the file, too. A quantity that is no plain number is 0.
     """
     if not variant.is_tracked:
         losses.append(ProductLoss("untracked", variant.line))
@@ -202,7 +210,10 @@ def _units(variant: ShopifyVariant, losses: list[ProductLoss]) -> int:
 
 
 def _state(given: ShopifyProduct, losses: list[ProductLoss]) -> State:
-    """Return the state of a product; a file without states says which are published."""
+    """Return the state of a product; an unpublished active product is a draft.
+
+    Without a status in the file, the product is active. An unknown status is a draft.
+    """
     state = _STATES.get(given.status, "active" if not given.status else "draft")
     if given.status and given.status not in _STATES:
         losses.append(ProductLoss("status", given.line))
@@ -210,13 +221,13 @@ def _state(given: ShopifyProduct, losses: list[ProductLoss]) -> State:
 
 
 def _text(given: ShopifyProduct, losses: list[ProductLoss]) -> str | None:
-    """Return the Markdown of a text, without pictures, cut to its bound."""
+    """Return the text as Markdown, without pictures, cut to MAX_TEXT_CHARACTERS. None: empty."""
     html = str(given.html.replace("\r\n", "\n"))
     text = markdown_of(html, breaks="<" not in html, picture=_no_picture, line_end=HARD_BREAK)
     if len(text) > MAX_TEXT_CHARACTERS:
         losses.append(ProductLoss("text_cut", given.line))
         most = MAX_TEXT_CHARACTERS - len(_CUT)
-        # A cut between two paragraphs leaves every mark its end.
+        # A cut between two paragraphs leaves no Markdown mark open.
         end = text.rfind("\n\n", most // 2, most)
         text = text[: end if end > 0 else most].rstrip() + _CUT
     return text if text.strip() else None
@@ -228,7 +239,7 @@ def _no_picture(_url: str) -> str:
 
 def _tags(given: ShopifyProduct, losses: list[ProductLoss]) -> list[str]:
     found: dict[str, None] = {}
-    # A comma of another script becomes a comma, which no tag has.
+    # Normalised first: a full-width comma becomes a comma, which separates tags.
     for each in filter(None, map(normalise_keyword, normalise_keyword(given.tags).split(","))):
         if len(each) <= MAX_KEYWORD_CHARACTERS and each.replace(" ", "").isprintable():
             found[each] = None
@@ -251,7 +262,7 @@ def _details(given: ShopifyProduct) -> dict[str, Any]:
 
 
 def _line(text: str, most: int = 200) -> str:
-    """Return a text on one line, cut to its bound."""
+    """Return a text on one line, without HTML tags, cut to `most` characters."""
     plain = unescape(_TAG.sub("", text))
     return str(drop_controls(" ".join(plain.split())))[:most].rstrip()
 

@@ -1,7 +1,7 @@
 """An import of products into a shop, in any number of runs: a repeat changes nothing.
 
-Each product is written with its stock in one transaction, and a product that is there stays as it
-is. So a run after a crash goes on by itself, and two runs at once write each product once.
+One transaction writes a product with its stock. An existing product stays as it is. So a run after
+a crash continues the import, and two runs at once write each product once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -46,10 +46,11 @@ def run(
     *,
     is_dry_run: bool = False,
 ) -> ImportReport:
-    """Bring the products of a file into a shop; return the report.
+    """Import the products of a file into a shop; return the report.
 
-    A dry run changes nothing, and has the same report. Raises UnknownShop, and the errors of
-    reading: the same import then goes on.
+    Calls `tell` after each product with the number of products so far. A dry run changes nothing,
+    and returns the same report. Raises UnknownShop, and the errors of reading the file: after such
+    an error, a new run continues the import.
     """
     work = _ProductImport(runtime, site, is_dry_run=is_dry_run)
     for number, each in enumerate(products, 1):
@@ -63,12 +64,12 @@ class _ProductImport:
         self._shop = settings.find(runtime.database, site)
         self._runtime, self._site, self._is_dry_run = runtime, site, is_dry_run
         self._ids = Seen()
-        # Of a dry run, whose products claim nothing.
+        # The SKUs of a dry run, which claims none in the database.
         self._claimed = Seen()
         self.outcome = ImportReport()
 
     def take(self, given: ShopifyProduct) -> None:
-        """Bring a product in, or note why it stays out."""
+        """Import a product, or report the reason why it stays out."""
         where = f"line {given.line}, {given.handle or given.title}"
         self.outcome.counts["products"] += 1
         self.outcome.counts["pictures"] += given.pictures
@@ -79,7 +80,7 @@ class _ProductImport:
             self.outcome.leave(unusable.reason, where)
 
     def _note_id(self, given: ShopifyProduct) -> None:
-        """Note that a product has come; raises UnusableProduct if its lines came before."""
+        """Note a product's id; raises UnusableProduct if the file had the id before."""
         if not self._ids.is_new(id_of(given)):
             raise UnusableProduct("handle_again")
 
@@ -131,9 +132,10 @@ class _ProductImport:
             self.outcome.note("changed", where)
 
     def _store(self, made: ConvertedProduct) -> set[str]:
-        """Write a new product with its stock; return the SKUs that keep the stock they had.
+        """Write a new product with its stock; return the SKUs that have a stock already.
 
-        Raises SkuTaken and VersionNeeded.
+        Their stock does not change. A dry run writes nothing. Raises SkuTaken, and VersionNeeded
+        if the product exists.
         """
         if self._is_dry_run:
             self._claim(made)
@@ -154,14 +156,14 @@ class _ProductImport:
     def _skus_with_stock(
         self, made: ConvertedProduct, session: ClientSession | None = None
     ) -> set[str]:
-        """Return the SKUs of a product that have a stock."""
+        """Return the SKUs of a product that have a stock already, even an empty one."""
         keys = [key_of(self._site, sku) for sku in made.units]
         rows = shapes.STOCKS.of(self._runtime.database)
         found = rows.find({"_id": {"$in": keys}}, {"_id": 1}, session=session)
         return {name_of(row["_id"]) for row in found}
 
     def _claim(self, made: ConvertedProduct) -> None:
-        """Claim the SKUs of a product for a dry run alone; raises SkuTaken."""
+        """Claim the SKUs of a product in the memory of a dry run; raises SkuTaken."""
         codes = [each.sku for each in made.new.skus]
         keys = [key_of(self._site, code) for code in codes]
         held = SKUS.of(self._runtime.database).find_one({"_id": {"$in": keys}})

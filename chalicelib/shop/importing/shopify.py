@@ -1,7 +1,7 @@
-"""Products of Shopify: its CSV file, in the columns of its exports and of its newer template.
+"""Products in Shopify's CSV file, with the columns of its exports or of its newer template.
 
-Each line has a variant of a product, a further picture, or both. The lines of a product follow each
-other, and the first of them has the fields of the product.
+Each row has a variant of a product, a further picture, or both. The rows of a product follow each
+other; the first has the fields of the product.
 """
 
 import csv
@@ -12,10 +12,10 @@ from typing import BinaryIO
 from chalicelib.foreign.broken import BrokenFile
 from chalicelib.foreign.streams import characters, printable
 
-# Of a row of the table, which may have many lines.
+# The most characters of a row, which may have many lines.
 MAX_ROW_CHARACTERS = 8 << 20
 MAX_FIELD_CHARACTERS = 4 << 20
-# More variants of a product are counted and not held; a product of Plaza has a hundred.
+# The reader only counts the variants beyond these; a product of Plaza has at most a hundred.
 MAX_VARIANTS = 101
 _MAX_VALUE_CHARACTERS = 1_000
 MAX_COLUMNS = 10_000
@@ -23,7 +23,7 @@ _OPTIONS = (1, 2, 3)
 
 Row = Mapping[str, str]
 
-# The names of columns by the names in the newer template, in lower case.
+# The column names of exports by those of the newer template, in lower case.
 _COLUMNS = {
     "url handle": "handle",
     "description": "body (html)",
@@ -39,7 +39,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShopifyVariant:
-    """A variant; `options` are the values of its options, in their order."""
+    """A variant; `options` are always three values, in the order of the product's names."""
 
     line: int
     sku: str
@@ -51,10 +51,10 @@ class ShopifyVariant:
 
 @dataclass(slots=True, kw_only=True)
 class ShopifyProduct:
-    """The lines of a product.
+    """A product of the file.
 
-    option_names: of up to three options. pictures: how many the file names. more_variants: beyond
-    MAX_VARIANTS.
+    `option_names`: always three, empty without an option. `pictures`: the number of pictures.
+    `more_variants`: the number of variants beyond MAX_VARIANTS.
     """
 
     line: int
@@ -123,7 +123,7 @@ def _add(product: ShopifyProduct, line: int, row: Row) -> None:
             sku=_short(row, "variant sku"),
             price=_short(row, "variant price"),
             quantity=_short(row, "variant inventory qty"),
-            # A file without the column says nothing of it.
+            # A file without the column: tracked.
             is_tracked=bool(row.get("variant inventory tracker", "shopify")),
             options=options,
         )
@@ -131,12 +131,12 @@ def _add(product: ShopifyProduct, line: int, row: Row) -> None:
 
 
 def _short(row: Row, name: str) -> str:
-    """Return a value, cut: a product holds a hundred of them."""
+    """Return a value cut to 1,000 characters: a product has a hundred variants in memory."""
     return row.get(name, "")[:_MAX_VALUE_CHARACTERS]
 
 
 def _rows(stream: BinaryIO) -> Iterator[tuple[int, Row]]:
-    """Yield each row by the names of the columns, with its first line; raises BrokenFile."""
+    """Yield the number of each row's first line, and its values by column; raises BrokenFile."""
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     lines = _Lines(printable(characters(stream)))
     reader = csv.reader(iter(lines), strict=True)
@@ -158,7 +158,10 @@ def _rows(stream: BinaryIO) -> Iterator[tuple[int, Row]]:
 
 
 def _names(head: list[str]) -> list[str]:
-    """Return the names of the columns; raises BrokenFile. The first of a name counts."""
+    """Return the names of the columns; raises BrokenFile.
+
+    Of columns with the same name, only the first has it; the name of the others is empty.
+    """
     if len(head) > MAX_COLUMNS:
         raise BrokenFile("line 1", f"there are more than {MAX_COLUMNS:,} columns")
     plain = [" ".join(each.lower().split()) for each in head]
@@ -170,7 +173,7 @@ def _names(head: list[str]) -> list[str]:
 
 
 class _Lines:
-    """The lines of a text with their ends; the reader of rows sets `row_characters` to 0."""
+    """The lines of a text with their ends; the reader resets `row_characters` after each row."""
 
     def __init__(self, chunks: Iterable[str]) -> None:
         self._chunks = chunks

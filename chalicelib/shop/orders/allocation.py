@@ -1,7 +1,8 @@
 """The share of each unit in the total of an order.
 
-The largest remainder method allocates discounts, taxes and other adjustments to the units, in steps
-that the provider can refund. Shipping belongs to the order as a whole: the last units refund it.
+The largest remainder method allocates discounts, taxes and other adjustments to the lines, in steps
+that the provider can refund. Shipping belongs to the order as a whole: the refund of the last units
+includes it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,8 @@ def allocate(
 ) -> list[int]:
     """Return the paid amount of each line without shipping, in micros, never negative.
 
-    Their sum, shipping and a rounding of less than one `step` make the total.
+    Each is a multiple of `step`. Their sum is the total less shipping, rounded down to a step; 0 if
+    shipping exceeds the total.
     """
     shipping = sum(each["amount_micros"] for each in adjusted if each["kind"] == "shipping")
     steps = min(max(total_micros - shipping, 0), total_micros) // step
@@ -29,7 +31,7 @@ def allocate(
 
 
 def paid_by_line(order: Order) -> list[int]:
-    """Return the paid amount of each line in micros, also of orders of earlier releases."""
+    """Return the paid amount of each line in micros; compute it for orders without it."""
     stored = [line.get("paid_micros") for line in order["lines"]]
     known = [paid for paid in stored if paid is not None]
     if len(known) == len(stored):
@@ -38,7 +40,10 @@ def paid_by_line(order: Order) -> list[int]:
 
 
 def paid_for(order: Order, units: Mapping[str, int]) -> int:
-    """Return the paid amount of so many units of each SKU, in micros; of all units, the total."""
+    """Return the paid amount of units by SKU, in micros; for all units, the order's total.
+
+    Only the total includes shipping.
+    """
     lines = order["lines"]
     if all(units.get(line["sku"], 0) >= line["qty"] for line in lines):
         return order["total_micros"]
@@ -49,7 +54,7 @@ def paid_for(order: Order, units: Mapping[str, int]) -> int:
 
 
 def _of_units(steps: int, qty: int, count: int) -> int:
-    """Return the steps of the first `count` of a line's units; units differ by one step at most."""
+    """Return the steps of a line's first `count` units; two units differ by one step at most."""
     each, over = divmod(steps, qty)
     return each * count + min(over, count)
 

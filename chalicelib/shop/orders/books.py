@@ -1,4 +1,4 @@
-"""The books of a stock, audited by hand: movements and orders against the counters."""
+"""The audit of a stock, by a command: its counters against its movements and orders."""
 
 from typing import TypedDict
 
@@ -15,7 +15,10 @@ class _Total(TypedDict):
 
 
 def verify(runtime: Runtime, site: str, sku: str) -> Differences:
-    """Return the differences of a stock from its books; both are 0 while no order is `paid`."""
+    """Return the differences of a stock from its entries and books; 0 if sound.
+
+    An order in `paid` may count as a difference: some of its units may have left the shelf already.
+    """
     sold: list[Document] = [
         {"$match": {"site": site, "state": "done", "lines.sku": sku}},
         {"$unwind": "$lines"},

@@ -1,10 +1,10 @@
 """Checkout: freeze a cart, insert its order, hold every line, start the payment.
 
-Only the call that inserted an order, its preparer, holds units for it (as for transfers, decision
-0032). So units that an order has sold meanwhile are never held again. The sweep refuses an order in
-preparation for too long. Its preparer learns this from the next conditional write, and releases the
-units. If the preparer dies first, entries of an ended order stay; the sweep finds them by their
-time.
+Only the call that inserted an order, its preparer, holds units for the order (as for transfers,
+decision 0032). So no call holds units again that the order has sold meanwhile. If a preparation
+outlives its lease, the sweep refuses the order. The preparer learns this from its next conditional
+write, and releases the units. If the preparer dies first, its entries stay; the sweep ends them
+after their time.
 """
 
 from collections.abc import Sequence
@@ -59,11 +59,12 @@ SHORT = "out_of_stock:"
 def check_out(
     runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str, buyer: Buyer = GUEST
 ) -> tuple[Order, OrderPayment | None]:
-    """Check a cart out, once for each key; return its order and the order's payment.
+    """Check a cart out, once for each `attempt_key`; return its order and the order's payment.
 
     Raises UnknownCart, CartClosed, EmptyCart, NotForSale, InvalidRequest for too large an amount,
-    PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused,
-    and Unavailable in an outage of the payment provider: a repeated call goes on.
+    PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp and
+    IdempotencyKeyReused. Raises Unavailable in an outage of the payment provider: a repeated call
+    with the key continues the checkout.
     """
     cart, order_id = _freeze(runtime, cart_id, wanted, attempt_key, buyer)
     order = order_of(runtime, cart, order_id, wanted)
@@ -85,7 +86,10 @@ def check_out(
 
 
 def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | None) -> Order:
-    """Return the new order of a frozen cart. `wanted` None: the buyer's agreement is unknown."""
+    """Return a new order in `holding` for a frozen cart, without storing it.
+
+    `wanted` None: the buyer's agreement is unknown, and the order has no e-mail and no address.
+    """
     shop = settings.recall(runtime, cart["site"])
     lines = _order_lines(cart["lines"])
     adjusted = cart.get("adjustments")
@@ -123,7 +127,8 @@ def _freeze(
 ) -> tuple[Cart, str]:
     """Freeze a cart for a new order; return the cart and the order's id.
 
-    If an earlier call with the key froze the cart, return its order.
+    If an earlier call with the key froze the cart, return the id of its order. Raises
+    IdempotencyKeyReused if that call had another agreement, and CartClosed.
     """
     message, keys = wanted.message(cart_id), runtime.settings.signing_keys
     digest = signing.tag(message, signing.signing_key(keys), _DIGEST_BYTES).hex()
@@ -155,9 +160,9 @@ def priced_shop(shop: ShopSite) -> PricedShop:
 def _price(runtime: Runtime, cart: Cart, wanted: Checkout) -> PricedCart:
     """Return a cart's lines with current prices and titles, and its adjustments.
 
-    Raises EmptyCart, NotForSale, InvalidRequest for lines beyond the greatest total, PricingFailed,
-    TotalChanged if the buyer saw another total, PaymentsNotSetUp unless it is 0, and
-    AmountNotTaken: a price may date from another payment provider of the shop.
+    Raises EmptyCart, NotForSale, InvalidRequest for lines above MAX_TOTAL_MICROS, PricingFailed,
+    TotalChanged if the buyer saw another total, PaymentsNotSetUp unless the total is 0, and
+    AmountNotTaken: a price may date from the shop's former payment provider.
     """
     if not cart["lines"]:
         raise EmptyCart
@@ -182,7 +187,7 @@ def _price(runtime: Runtime, cart: Cart, wanted: Checkout) -> PricedCart:
 def _lines_of_now(runtime: Runtime, cart: Cart) -> dict[str, Line]:
     """Return a cart's lines with current prices and titles; raises NotForSale.
 
-    A SKU that has moved to another product is not for sale: its goods differ.
+    Raises it also for a SKU that has moved to another product since the buyer added the line.
     """
     found = offers(runtime.database, cart["site"], list(cart["lines"]))
     lines: dict[str, Line] = {}
@@ -208,7 +213,7 @@ def _order_lines(lines: dict[str, Line]) -> list[OrderLine]:
 
 
 def _prepare(runtime: Runtime, order: Order, source: str | None) -> None:
-    """Hold every line for a new order and let it wait for payment, or refuse the order."""
+    """Hold every line for a new order, then change the order to `paying`, or to `refused`."""
     reason = _hold(runtime, order, order["lines"], source)
     pays_until = runtime.now() + timedelta(seconds=runtime.bounds.shop.payment_seconds)
     if reason is None and resuming.advance(runtime, order, "paying", deadline=pays_until):
@@ -243,7 +248,7 @@ def _hold(
 
 
 def _put(runtime: Runtime, claim: StockClaim) -> None:
-    """Hold a line, after ending the entry that an ended order of the same cart has left."""
+    """Hold a line; if an ended order of the cart has left its entry, release that entry first."""
     try:
         _put_first(runtime, claim)
     except HeldByOrder as other:
@@ -253,7 +258,7 @@ def _put(runtime: Runtime, claim: StockClaim) -> None:
 
 
 def _put_first(runtime: Runtime, claim: StockClaim) -> None:
-    """Hold a line before carts without an order, and note the lost holds in carts that give way."""
+    """Hold a line; on a shortage take units from carts, and end those carts' holds."""
     try:
         shelf.put(runtime, claim)
     except OutOfStock:
@@ -262,7 +267,10 @@ def _put_first(runtime: Runtime, claim: StockClaim) -> None:
 
 
 def _hold_first(runtime: Runtime, claim: StockClaim, orders: int) -> list[str]:
-    """Hold a line and return the carts that gave way; call off at most `orders` orders."""
+    """Hold a line with the units of carts; return these carts.
+
+    On a shortage call off at most `orders` unpaid orders, too. Raises OutOfStock.
+    """
     try:
         return shelf.put_first(runtime, claim)
     except OutOfStock:
@@ -272,7 +280,10 @@ def _hold_first(runtime: Runtime, claim: StockClaim, orders: int) -> list[str]:
 
 
 def _begin_payment(runtime: Runtime, order_id: str) -> tuple[Order, OrderPayment | None]:
-    """Start the payment of an order in `paying`, unless it has started; return both."""
+    """Start the payment of an order in `paying`; return the order and the payment.
+
+    An order of 0 becomes paid at once. Payment None: it never started.
+    """
     order = _existing(runtime, order_id)
     if order["state"] == "paying":
         runtime.queues.send(ResumeOrder(order=order_id))
@@ -292,7 +303,10 @@ def _existing(runtime: Runtime, order_id: str) -> Order:
 
 
 def payment_of(runtime: Runtime, order: Order) -> OrderPayment | None:
-    """Return an order's payment; start it if the order is in `paying` without a payment."""
+    """Return an order's payment; start it if the order is in `paying` without a payment.
+
+    None: the payment never started, or the provider refused it, which ends the order.
+    """
     payment = records.find(runtime.database, order["_id"])
     if payment is not None or order["state"] != "paying":
         return payment

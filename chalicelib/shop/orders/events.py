@@ -1,4 +1,4 @@
-"""An order's events for the webhooks of its site, each noted by the write of its cause."""
+"""An order's events for the webhooks of its site; the write of the cause stores each event."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,10 @@ from chalicelib.webhooks.rows import DueEvent
 def event_of(
     order: Order, kind: OrderKind, at: datetime, *, number: str = "", refunded_micros: int = 0
 ) -> DueEvent:
-    """Return an event of an order as read before its cause; `number` tells its refunds apart."""
+    """Return an event of an order; `order` is its state before the cause.
+
+    `number`: distinguishes the events of one kind, as of several refunds.
+    """
     states: dict[OrderKind, Any] = {"order.paid": "paid", "order.cancelled": "declined"}
     data: OrderEventData = {
         "id": order["_id"],

@@ -1,8 +1,8 @@
-"""Unpaid orders of one network that keep more than their share of a SKU from other buyers.
+"""Unpaid orders that hold more of a SKU than their network's share.
 
-A checkout has no share: a buyer may buy all units. But until the payment, an order is sure only of
-the share of its network. An order of another network, within its own share, calls it off. A payment
-that has succeeded by then stays.
+A checkout has no bound: a buyer may buy all units. But until its payment, an order is safe only
+within the share of its network. If units run out, an order of another network, within its own
+share, cancels the unpaid order. If the payment has succeeded by then, the order stays.
 """
 
 from chalicelib.errors import Problem
@@ -16,7 +16,10 @@ from chalicelib.shop.stock.shapes import StockClaim, StockEntry
 
 
 def call_off(runtime: Runtime, claim: StockClaim) -> bool:
-    """Cancel the largest unpaid order of a network beyond its share; return whether it ended."""
+    """Cancel the largest unpaid order beyond its network's share; return whether it ended.
+
+    False: there is no such order, or it has not ended, as with a payment pending at the bank.
+    """
     shop = settings.find(runtime.database, site_of(claim.stock))
     terms = claim._replace(percent=settings.hold_percent(shop))
     found = shelf.beyond_share(runtime, terms)

@@ -1,4 +1,4 @@
-"""The worker of orders; any number of runs may resume an order at once."""
+"""The worker of the queue `orders`; any number of runs may resume an order at once."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from chalicelib.shop.orders.messages import RESUME_ORDER, ResumeOrder
 
 
 def resume_orders(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
-    """Resume orders that their calls left."""
+    """Resume the order of each message; once it has ended, read its refunds and disputes."""
 
     def handle(message: ResumeOrder) -> None:
         resuming.resume(runtime, message.order, reconciles=True)

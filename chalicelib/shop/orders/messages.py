@@ -8,7 +8,7 @@ from chalicelib.messaging import Message
 
 
 class ResumeOrder(Message):
-    """Take the next steps of an order, from its current state."""
+    """The request to take an order's next steps from its current state; `order` is its id."""
 
     queue: ClassVar[str] = "orders"
     order: str

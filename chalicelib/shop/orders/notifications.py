@@ -1,6 +1,6 @@
-"""Orders as causes of notifications: their buyers hear of each step, where a shop has order pages.
+"""Notifications of orders: a buyer with an account gets one at each event of a webhook.
 
-The events are those of webhooks, noted by the write of their cause.
+Only a shop with order pages notifies its buyers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from chalicelib.webhooks.rows import DueEvent
 
 
 def notify(runtime: Runtime, due: Sequence[DueEvent]) -> None:
-    """Notify buyers with an account of due events; a repeat changes nothing."""
+    """Notify the buyers of due events, if they have accounts; a repeat changes nothing."""
     told = [each for each in due if _page_of(runtime, each["data"]["site"], each["data"]["id"])]
     read_at = runtime.now()
     orders = _find(runtime, {each["data"]["id"] for each in told})
@@ -37,9 +37,9 @@ def _notification(event: DueEvent, buyer: str) -> NotificationEvent:
         thing=event["data"]["id"],
         by="",
         at=event["at"],
-        # Orders and payments have no events of other things.
+        # All events of orders and payments have an order's kind.
         recipients={buyer: cast("OrderKind", event["kind"])},
-        # No step of an order is undone.
+        # An order's steps are final: no event withdraws an earlier notification.
         is_new=True,
     )
 
@@ -47,7 +47,10 @@ def _notification(event: DueEvent, buyer: str) -> NotificationEvent:
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return the orders of notifications that a buyer sees now, by the ids of the items."""
+    """Return a notification's order as its buyer sees it now, by the id of the item.
+
+    The answer omits the items of other users' orders.
+    """
     orders = _find(runtime, {each["thing"] for each in items})
     shown: dict[str, ShownThing] = {}
     for item in items:

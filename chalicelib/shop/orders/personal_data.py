@@ -1,7 +1,7 @@
-"""Personal data of shops: the carts that a person claimed, and the orders of these carts.
+"""Personal data of shops: the carts that a user claimed, and the orders of these carts.
 
-An erasure removes the person's id, name, address and e-mail. Lines and amounts stay: they are the
-seller's books. For the order of a guest, see `erase_buyer`.
+An erasure removes the user's id, name, address and e-mail. Lines and amounts stay: the seller's
+books need them. For the order of a guest, see `erase_buyer`.
 """
 
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ _UNCLAIMED: Document = {"user": None, "erased": {"$exists": False}}
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the collections that name a user, each with its filter."""
+    """Return the collections with a user's carts and orders, each with its filter."""
     theirs = {"user": user_id}
     return [
         Trace("shop carts", CARTS.of(database), theirs, _cart_entries),
@@ -36,12 +36,12 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 
 
 def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
-    """Claim a cart and its earlier orders for a user.
+    """Claim a cart and its earlier orders for a user; return the cart.
 
     Raises UnknownCart, and CartClaimed if another user has the cart.
     """
     cart = carts.claim(runtime, cart_id, user_id)
-    # The cart itself names its latest orders only.
+    # By the orders' own field: the cart names only its latest orders.
     made = {"cart": cart_id, **_UNCLAIMED}
     ORDERS.of(runtime.database).update_many(made, {"$set": {"user": user_id}})
     return cart
@@ -54,9 +54,10 @@ def list_orders(runtime: Runtime, cart_id: str) -> list[str]:
 
 
 def follow_claim(runtime: Runtime, order_id: str, cart_id: str) -> None:
-    """Set the user of a new order, if a user has claimed its cart since the checkout read it.
+    """Set the user of a new order if a user has claimed its cart.
 
-    A later claim of the cart finds the order itself.
+    The claim may have come between the checkout's read of the cart and the insert of the order. A
+    later claim finds the order.
     """
     cart = CARTS.of(runtime.database).find_one({"_id": cart_id})
     if cart is not None and cart["user"] is not None:
@@ -65,13 +66,13 @@ def follow_claim(runtime: Runtime, order_id: str, cart_id: str) -> None:
 
 
 def rename(_runtime: Runtime, _user_id: str, _name: str) -> None:
-    """Do nothing: an order goes to the name that its buyer gave it."""
+    """Do nothing: an order retains the name that its buyer entered."""
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Remove a user from their carts and orders; with `until`, from those before it.
+    """Remove a user from their carts and orders; with `until`, only from those up to that time.
 
-    A claim that ended half way has left its cart's orders without the user.
+    Includes unclaimed orders of the user's carts: a claim may have failed half way.
     """
 
     def before(time: str) -> Document:
@@ -87,11 +88,11 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 
 def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
-    """Remove the buyer from an order that is over, and return the order; a repeated call may.
+    """Remove the buyer from an order in `done` or `void`; return the order. Calls may repeat.
 
-    `email` proves the buyer: it equals the order's, except in case. An order whose address and
-    e-mail are forgotten still loses its buyer's account, and so does its cart, once it is over. A
-    claim of the cart brings no buyer back. Raises OrderUnfinished and InvalidRequest.
+    `email` proves the buyer: it must equal the order's, except in case. An order without an e-mail
+    loses its user, whatever `email` is. The order's cart, if it is over, loses its user, too. No
+    later claim of the cart adds a buyer. Raises OrderUnfinished and InvalidRequest.
     """
     if order["state"] not in _OVER:
         raise OrderUnfinished
@@ -108,7 +109,7 @@ def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
 def forget_buyers(runtime: Runtime) -> int:
     """Remove address and e-mail from the oldest orders past `buyer_days`; return their number.
 
-    Lines and amounts stay, and the user of an order whose buyer has an account.
+    Lines, amounts and the user's id stay. A run handles at most `tended_at_once` orders.
     """
     rows, kept = ORDERS.of(runtime.database), timedelta(days=runtime.settings.buyer_days)
     over = Sweep(ORDERS, "at", after=kept, where={"email": {"$gt": ""}}, fields={"at": 1})

@@ -18,9 +18,9 @@ from chalicelib.sites.permissions import owns
 
 
 def seen_by(runtime: Runtime, order_id: str, caller: Principal | None, cart: str | None) -> Order:
-    """Return an order for its buyer or its publisher; a guest's, for a caller with its cart's id.
+    """Return an order for its buyer, its publisher, or a caller with the cart's id.
 
-    Raises UnknownOrder, also for other callers.
+    The cart's id opens only an order without a user. Raises UnknownOrder, also for other callers.
     """
     order = find(runtime.database, order_id)
     if order is None:
@@ -33,7 +33,7 @@ def seen_by(runtime: Runtime, order_id: str, caller: Principal | None, cart: str
 
 
 def sold_by(runtime: Runtime, order_id: str, caller: Principal) -> Order:
-    """Return an order for its publisher; raises UnknownOrder."""
+    """Return an order for its publisher; raises UnknownOrder, also for other callers."""
     order = find(runtime.database, order_id)
     if order is None or not owns(caller, order["site"]):
         raise UnknownOrder
@@ -69,5 +69,5 @@ def _page(runtime: Runtime, where: Document, scope: str, query: PageQuery) -> Or
 
 
 def _behind(at: datetime, order_id: str) -> Document:
-    """Return the filter of the orders after this position, from newest to oldest."""
+    """Return the filter of the orders older than this position; the id decides between equals."""
     return {"$or": [{"at": {"$lt": at}}, {"at": at, "_id": {"$lt": order_id}}]}

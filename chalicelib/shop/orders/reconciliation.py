@@ -1,8 +1,8 @@
-"""The provider's books of an order's payment: refunds that failed, and money that moved elsewhere.
+"""Reconciliation with the provider's books: failed refunds, and money that moved without Plaza.
 
 A publisher can refund in the provider's dashboard, and a buyer's bank can take a payment back.
-Events are hints: each reading takes the whole statement of a payment, so they may come twice, late
-or in any order.
+Events may come twice, late or in any order: each is only a hint to read the payment's whole
+statement again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,9 +34,9 @@ from chalicelib.webhooks.rows import DueEvent
 
 _ATTEMPTS = 10
 _EACH = timedelta(days=1)
-# Events that the provider lists late.
+# Each reading repeats the last hour of the former: the provider may list an event late.
 _OVERLAP = timedelta(hours=1)
-# Stripe keeps its events for so long.
+# The span of the first reading: Stripe stores its events for 30 days.
 _FIRST = timedelta(days=30)
 _MADE = frozenset({"made", "done"})
 _OURS = frozenset({"owed", "made", "done"})
@@ -45,7 +45,10 @@ _AT_THE_BANK = frozenset({"opened", "lost"})
 
 
 class Reconciliation(TypedDict):
-    """The daily reading of a provider's changes: between two times, up to a position."""
+    """The daily reading of a provider's changes from `since` to `until`.
+
+    `after`: the position of the next page; None: the first. `due`: the next run, or a lease's end.
+    """
 
     _id: Name
     since: datetime
@@ -70,10 +73,10 @@ class _Sums(TypedDict):
 def reconcile(runtime: Runtime, order: Order) -> None:
     """Record the refunds and disputes of an order's payment from the provider's books.
 
-    Raises Unavailable in an outage, or if the payment keeps changing meanwhile.
+    Raises Unavailable in an outage, or if the payment changes during each of ten attempts.
     """
     for _ in range(_ATTEMPTS):
-        # Before the statement: a refund of Plaza that is newer than this read fails the write.
+        # Read before the statement: a later refund by Plaza then makes the write fail.
         payment = records.find(runtime.database, order["_id"])
         if payment is None or not payment["amount_micros"]:
             return
@@ -94,7 +97,7 @@ def reconcile(runtime: Runtime, order: Order) -> None:
 
 
 def orders_of(database: Database[Document], hints: Iterable[Hint]) -> list[str]:
-    """Return the orders that hints name, by id or by payment, each once."""
+    """Return the ids of the known orders that hints name, by order or by payment, each once."""
     given = list(hints)
     named = {"_id": {"$in": list({each.order for each in given if each.order})}}
     found = {row["_id"] for row in ORDERS.of(database).find(named, {"_id": 1})}
@@ -106,10 +109,10 @@ def orders_of(database: Database[Document], hints: Iterable[Hint]) -> list[str]:
 
 
 def read_changes(runtime: Runtime, until: datetime) -> int:
-    """Once a day, resume each order whose payment changed at the provider; return their number.
+    """Once a day, queue each order whose payment changed at the provider; return their number.
 
-    The events reach Plaza by webhooks, too; this finds the events whose webhooks failed. A run
-    that ends early goes on in the next.
+    Webhooks deliver the same events; this reading finds the events of failed webhooks. If a run
+    ends at `until`, a later run continues at its page.
     """
     name = runtime.settings.payments
     row = _begin(runtime, name) if name else None
@@ -126,7 +129,7 @@ def read_changes(runtime: Runtime, until: datetime) -> int:
 
 
 def _begin(runtime: Runtime, name: Name) -> Reconciliation | None:
-    """Return the reading to do now, under a lease. None: it is not due, or another run does it."""
+    """Return the due reading under a lease. None: it is not due, or another run has the lease."""
     rows, now = RECONCILIATIONS.of(runtime.database), runtime.now()
     row = rows.find_one({"_id": name})
     if row is None:
@@ -144,7 +147,10 @@ def _begin(runtime: Runtime, name: Name) -> Reconciliation | None:
 
 
 def _read_page(runtime: Runtime, row: Reconciliation) -> tuple[Reconciliation | None, int]:
-    """Resume the orders of a page; return the remaining reading, and the number of orders."""
+    """Queue the orders of a page; return the remaining reading, and the number of orders.
+
+    Reading None: this page was the last, or the provider refused. Raises Unavailable.
+    """
     provider = providers.provider_of(runtime, row["_id"])
     try:
         page = provider.hints(row["since"], row["until"], row["after"])
@@ -222,7 +228,7 @@ def _is_failure(refund: Refund, failed: set[str | None]) -> bool:
 def _events_of(
     runtime: Runtime, order: Order, payment: OrderPayment, before: _Sums, after: _Sums
 ) -> list[DueEvent]:
-    """Return the event of money that went back by the provider's own hand."""
+    """Return the event of refunds made without Plaza; no event if their sum has not risen."""
     amount = after["elsewhere_micros"] - before["elsewhere_micros"]
     if amount <= 0:
         return []
@@ -234,7 +240,7 @@ def _events_of(
 def _record(
     runtime: Runtime, payment: OrderPayment, sums: _Sums, events: Sequence[DueEvent]
 ) -> bool:
-    """Store the fields with events if the payment has not changed; return whether it has not."""
+    """Store the fields and events; return False if the payment has changed since the read."""
     change: Document = {"$set": dict(sums), "$inc": {"version": 1}}
     for event in events:
         change["$push"] = due.push(event)
@@ -245,7 +251,7 @@ def _record(
 
 
 def _report(order: Order, before: _Sums, after: _Sums) -> None:
-    """Log the refunds that failed, the disputes that opened, and money that moved elsewhere."""
+    """Log failed refunds, opened disputes, and refunds made without Plaza."""
     this = {"order": order["_id"], "site": order["site"]}
     for old, new in zip(before["refunds"], after["refunds"], strict=True):
         if old["state"] != new["state"]:

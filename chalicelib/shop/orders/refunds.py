@@ -1,6 +1,6 @@
-"""Refunds: recorded as owed first, then paid by the provider, then put back on the shelf.
+"""Refunds: Plaza records the refund, the provider pays it, then Plaza restocks its units.
 
-A refund has a key. If a call stops in between, the refund stays owed, and the sweep finishes it.
+If a call stops in between, the sweep finishes the refund. A refund's key makes calls idempotent.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ from chalicelib.shop.stock.movements import NewMovement
 from chalicelib.webhooks import due
 from chalicelib.webhooks.rows import DueEvent
 
-# The key of the refund of a late payment: its order was already over.
+# The key of a late payment's refund; the payment succeeded after the end of its order.
 LATE = "paid-late"
 # The pause after a refusal, before another try.
 PATIENCE = timedelta(hours=1)
@@ -57,10 +57,10 @@ def refund_order(
 ) -> OrderPayment:
     """Refund units of a paid order once for each key, and return the payment.
 
-    `units` None: all that is left. A failed refund repeats under its key, without a second restock.
-    If the provider refuses since money moved elsewhere, refund the remainder. Raises
-    OrderNotPaid, RefundTooLarge, RefundRefused, IdempotencyKeyReused for another refund with the
-    key, and Unavailable.
+    `units` None: all that is left. A call with the key of a failed refund tries it again, without a
+    second restock. If the provider refuses because money moved elsewhere, refund the remainder.
+    Raises OrderNotPaid, RefundTooLarge, RefundRefused, IdempotencyKeyReused for another refund with
+    the key, and Unavailable.
     """
     if order["state"] not in {"paid", "done"}:
         raise OrderNotPaid
@@ -77,7 +77,10 @@ def refund_order(
 
 
 def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
-    """Record a new refund; return whether the record exists. False: the payment changed."""
+    """Record a refund as owed; do nothing for a known key, unless its refund failed.
+
+    False: the payment has changed since the read; try again.
+    """
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
         raise OrderNotPaid
@@ -86,7 +89,7 @@ def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
         _check_same(known, wanted.units, restock=wanted.restock)
         if known["state"] != "failed":
             return True
-        # Other refunds may have used the money meanwhile.
+        # Since the failure, other refunds may have used the money.
         if known["amount_micros"] > left_micros(payment):
             raise RefundTooLarge
         return _owe_again(runtime, payment, known, known["units"], known["amount_micros"])
@@ -101,9 +104,10 @@ def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
 
 
 def _owe_less(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
-    """Record a refused refund again if its amount exceeds the remainder; return whether to go on.
+    """Owe a refused refund again with the smaller remainder; return whether to try again.
 
-    A dispute that is open keeps the refusal: if the seller wins, the money is there again.
+    False: the amount is no smaller, or a dispute is open. If the seller wins the dispute, the
+    money is there again.
     """
     reconcile(runtime, order)
     payment = records.find(runtime.database, order["_id"])
@@ -121,10 +125,10 @@ def _owe_less(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
 
 
 def refund_late_payment(runtime: Runtime, order: Order) -> None:
-    """Refund once the whole late payment of an order that is over.
+    """Refund, once, all that is left of the late payment of an order that is over.
 
-    Raises RefundRefused, and Unavailable if the payment changes meanwhile; an hour after a refusal
-    another call may try again, under a new key.
+    Raises RefundRefused, and Unavailable if the payment changes meanwhile. For an hour after a
+    refusal each call raises RefundRefused; the next call tries again under a new key.
     """
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
@@ -141,7 +145,10 @@ def refund_late_payment(runtime: Runtime, order: Order) -> None:
 
 
 def sweep(runtime: Runtime, until: datetime) -> int:
-    """Settle the refunds owed for longest, until a time; return the number of their payments."""
+    """Settle the unfinished refunds of due payments; return the number of these payments.
+
+    The longest overdue payment comes first. No payment begins after `until`.
+    """
     swept, lease = 0, timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     for payment in _OWED.find(runtime, runtime.bounds.shop.tended_at_once, until):
         if _OWED.take(runtime, payment, lease):
@@ -168,9 +175,10 @@ def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
 
 
 def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:
-    """Finish a refund and return the payment.
+    """Finish a recorded refund and return the payment.
 
-    Raises RefundRefused, and Unavailable if other calls kept this one from recording the refund.
+    Raises RefundRefused, and Unavailable if the refund is not recorded, failed meanwhile, or is
+    still unfinished.
     """
     payment = records.find(runtime.database, order["_id"])
     refund = _find(payment, key) if payment else None
@@ -191,7 +199,7 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
     if refund["state"] == "owed":
         amount = refund["amount_micros"]
         try:
-            # A free unit can be returned, too, and needs no provider: each refuses an amount of 0.
+            # A refund of free units calls no provider: providers refuse an amount of 0.
             if amount:
                 provider = providers.provider_of(runtime, payment["provider"])
                 provider.refund(charge_of(order), payment["intent"], amount, refund_name(refund))
@@ -204,11 +212,11 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
         )
         _note(runtime, payment, refund, "made" if refund["restock"] else "done", event)
     if refund["restock"]:
-        # The keys of publishers' movements have no colons.
+        # A publisher's movement cannot have this key: its keys have no colons.
         key = f"refund:{order['_id']}:{refund['key']}"
         for sku, units in refund["units"].items():
             change = NewMovement(key, units, None, "refund")
-            # A try of the refund that failed at the bank may have put more units on the shelf.
+            # An earlier try, which failed at the bank, may have restocked more units.
             with contextlib.suppress(IdempotencyKeyReused):
                 movements.move(runtime, key_of(order["site"], sku), change)
         _note(runtime, payment, {**refund, "state": "made"}, "done")
@@ -221,9 +229,9 @@ def _note(
     state: str,
     event: DueEvent | None = None,
 ) -> None:
-    """Record the next state of a refund with its event, unless another call has.
+    """Record the next state of a refund with its event, unless another call has changed the state.
 
-    A later try of the same refund stays: this answer is none to it.
+    The answer counts only for this try: a later try of the same refund stays as it is.
     """
     rows = PAYMENTS.of(runtime.database)
     this_try = {"key": refund["key"], "state": refund["state"], "again": refund.get("again")}
@@ -259,7 +267,7 @@ def _owe_again(
     units: Mapping[str, int],
     amount_micros: int,
 ) -> bool:
-    """Record a refund as owed again, if the payment has not changed; return whether it has not."""
+    """Record an ended refund as owed again; return False if the payment has changed meanwhile."""
     ended = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
     this = {**records.version_filter(payment), "$and": [{"refunds": ended}]}
     owed: Document = {
@@ -295,7 +303,10 @@ def _new(
 def _units_of(
     order: Order, payment: OrderPayment, units: Mapping[str, int] | None
 ) -> dict[str, int]:
-    """Return the units of a refund by SKU; raises RefundTooLarge for more than are left."""
+    """Return the units of a refund by SKU. `units` None: all units left.
+
+    Raises RefundTooLarge for more units than are left.
+    """
     back = _units_back(payment)
     left = {line["sku"]: line["qty"] - back.get(line["sku"], 0) for line in order["lines"]}
     wanted = {sku: qty for sku, qty in left.items() if qty} if units is None else dict(units)
@@ -307,10 +318,11 @@ def _units_of(
 def _amount(
     order: Order, payment: OrderPayment, wanted: Mapping[str, int], *, is_whole: bool
 ) -> int:
-    """Return the amount of a refund in micros: all that is left, or the share of its units.
+    """Return the amount of a refund in micros. `is_whole`: all the money left.
 
-    All refunds by units add up to the paid amount of their units, whatever the first amounted to.
-    Raises RefundTooLarge if neither units nor money are left.
+    Otherwise the paid amount of all refunded units, these included, less the earlier refunds of
+    units; at most the money left. Raises RefundTooLarge if a whole refund finds neither units nor
+    money.
     """
     left = left_micros(payment)
     if is_whole:
@@ -324,7 +336,7 @@ def _amount(
 
 
 def _units_back(payment: OrderPayment) -> dict[str, int]:
-    """Return the refunded units by SKU."""
+    """Return the units of all refunds but the refused, by SKU."""
     back: Counter[str] = Counter()
     for refund in _taken_on(payment):
         back.update(refund["units"])
@@ -332,7 +344,7 @@ def _units_back(payment: OrderPayment) -> dict[str, int]:
 
 
 def _taken_on(payment: OrderPayment) -> list[Refund]:
-    """Return all refunds but the refused: a failed refund may repeat, so it counts."""
+    """Return all refunds but the refused: a failed refund counts, since its key may try again."""
     return [each for each in payment["refunds"] if each["state"] != "refused"]
 
 

@@ -1,7 +1,7 @@
 """Resuming orders: a client, a webhook or the sweep continues an order from its stored state.
 
 Each step reads the state, and ends with a write on the condition of that state. So any number of
-callers may resume an order at once: a single caller takes each step.
+callers may resume an order at once: a single caller changes the state.
 """
 
 from datetime import datetime, timedelta
@@ -23,9 +23,10 @@ from chalicelib.shop.stock import shelf
 
 # More than the steps from any state to the last.
 _STEPS = 8
-# The time until another look at a declined order: the provider may receive a payment after all.
+# The time until the last look at a declined order, which the buyer may still pay; and the longest
+# time between two looks at an order after its deadline.
 WATCHED = timedelta(hours=1)
-# The sweep's lease of an order that it leaves to the worker, which may have more to do first.
+# The sweep's lease for an order that it queues: the worker may have a backlog.
 LEFT = timedelta(minutes=5)
 _LET_GO: dict[Status, str] = {"failed": "declined", "cancelled": "cancelled"}
 
@@ -33,14 +34,14 @@ _LET_GO: dict[Status, str] = {"failed": "declined", "cancelled": "cancelled"}
 def resume(
     runtime: Runtime, order_id: str, *, cancels: bool = False, reconciles: bool = False
 ) -> Order | None:
-    """Take every step of an order that is possible now; return the order.
+    """Take every step of an order that is possible now; return the order. None: unknown.
 
-    `cancels`: ask the provider to cancel a pending payment. `reconciles`: also read the refunds and
-    disputes of an order that ends in this call, as after an event. Raises Unavailable in an outage
-    of the provider; the order stays as before.
+    `cancels`: ask the provider to cancel a pending payment. `reconciles`: if the order becomes
+    `done` in this call, also read its refunds and disputes, as after an event. Raises Unavailable
+    in an outage of the provider; steps already taken stay.
     """
     order = find(runtime.database, order_id)
-    # Do not watch an order that ends in this call.
+    # An order that ends in this call needs no further look now.
     unread = {"void"} if reconciles else {"void", "done"}
     for number in range(_STEPS):
         if order is None or (number and order["state"] in unread):
@@ -52,7 +53,7 @@ def resume(
 
 
 def advance(runtime: Runtime, order: Order, state: State, **changes: Any) -> bool:
-    """Change an order's state if it still has the state read; return whether it did."""
+    """Change an order's state and renew its lease; False if its state is not as read any more."""
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     change = {"state": state, "due": runtime.now() + lease, **changes}
     this = {"_id": order["_id"], "state": order["state"]}
@@ -65,7 +66,7 @@ def is_abandoned(runtime: Runtime, at: datetime) -> bool:
 
 
 def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
-    """Take an order's next step; return whether there may be another."""
+    """Take an order's next step; return whether another step may be possible now."""
     match order["state"]:
         case "holding":
             if is_abandoned(runtime, order["at"]):
@@ -85,7 +86,10 @@ def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
 
 
 def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
-    """Decide an order by its payment's status; after the deadline, cancel the payment."""
+    """Make an order `paid` or `declined` by its payment's status; return whether it is decided.
+
+    After the deadline, or with `cancels`, ask the provider to cancel an undecided payment first.
+    """
     charge = charge_of(order)
     status = providers.look(runtime, order["provider"], charge)
     is_late = order["deadline"] is not None and order["deadline"] <= runtime.now()
@@ -104,10 +108,11 @@ def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
 
 
 def _look_later(runtime: Runtime, order: Order, late_since: datetime | None) -> None:
-    """Make an undecided order due at twice its age, or at its deadline: some six looks for each.
+    """Set the time of the next look at an undecided order: about six looks until its deadline.
 
-    A bank may take days to decide, and no cancellation ends a payment meanwhile: after the deadline
-    an order is due at twice its lateness, each hour at last.
+    The pause is the order's age, at least a lease, and ends at the deadline. After the deadline it
+    is the time since then, at least a lease and at most an hour: a bank may take days to decide,
+    and no cancellation ends a payment meanwhile.
     """
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     now = runtime.now()
@@ -123,7 +128,7 @@ def _look_later(runtime: Runtime, order: Order, late_since: datetime | None) -> 
 def _settle(runtime: Runtime, order: Order) -> None:
     """Sell or release the units, then close or reopen the cart, then end the order.
 
-    Another caller may have done any part already, or may do it now.
+    Each part is idempotent: another caller may have done it already, or may do it now.
     """
     is_paid = order["state"] == "paid"
     part = shelf.sell if is_paid else shelf.release
@@ -145,7 +150,7 @@ def _end(runtime: Runtime, order: Order, state: State) -> None:
 
 
 def _watch(runtime: Runtime, order: Order) -> None:
-    """Refund the late payment of an order that is over; its provider did not cancel it."""
+    """Look at the payment of an order in `void` once more, and refund it if it has succeeded."""
     payment = records.find(runtime.database, order["_id"])
     if payment is not None:
         status = providers.look(runtime, order["provider"], charge_of(order))
@@ -160,7 +165,8 @@ def _watch(runtime: Runtime, order: Order) -> None:
                 later = {"$set": {"due": runtime.now() + refunds.PATIENCE}}
                 ORDERS.of(runtime.database).update_one({"_id": order["_id"]}, later)
                 return
-    # The sweep moved `due` on by a lease. A webhook before the time leaves `due` alone.
+    # The sweep has set `due` to the end of its lease. A webhook before the look's time finds a
+    # later `due`, which stays.
     this = {"_id": order["_id"], "state": "void", "due": {"$lte": runtime.now() + LEFT}}
     if "due" in order:
         ORDERS.of(runtime.database).update_one(this, {"$unset": {"due": ""}})

@@ -24,10 +24,10 @@ State = Literal["holding", "paying", "paid", "declined", "refused", "done", "voi
 
 
 class OrderLine(TypedDict):
-    """Units of one SKU, at the price of that day.
+    """Units of one SKU; `title` and `price_micros` (of one unit) are those of the checkout.
 
-    `paid_micros` is the price of all of them with their share of discounts and taxes. Orders of
-    earlier releases lack it.
+    `paid_micros`: the price of all units with their share of discounts and taxes, without shipping.
+    Orders of earlier releases lack it.
     """
 
     sku: str
@@ -49,11 +49,11 @@ class Address(TypedDict):
 
 
 class Order(TypedDict):
-    """An order. `due`: the next sweep of an unfinished order.
+    """An order. `due`: the time of its next sweep; absent without a next sweep.
 
-    At `deadline` the sweep cancels a pending payment. `reason` is the reason of an end without
-    payment: `out_of_stock:SKU`, `abandoned`, or the provider's. `erased`: no claim of the cart
-    brings a buyer back.
+    At `deadline` the sweep cancels a pending payment. `reason`: the cause of an end without
+    payment: `out_of_stock:SKU`, `abandoned`, `declined` or `cancelled`.
+    `sent`: the time of sending. `erased`: a claim of the cart does not set `user` again.
     """
 
     _id: str
@@ -103,5 +103,5 @@ def find(database: Database[Document], order_id: str) -> Order | None:
 
 
 def charge_of(order: Order) -> Charge:
-    """Return the charge of an order."""
+    """Return an order's charge for the provider; its e-mail is empty after an erasure."""
     return Charge(order["_id"], order["total_micros"], order["currency"], order["email"] or "")

@@ -1,4 +1,4 @@
-"""Overdue entries of orders: the state of the order decides between release and a longer hold."""
+"""Overdue entries of orders: release the entry of an ended order, prolong any other."""
 
 from datetime import datetime, timedelta
 
@@ -10,9 +10,9 @@ _ENDED = frozenset({"done", "void"})
 
 
 def end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None:
-    """Release the entry of an ended or unknown order; prolong the entry of a live order.
+    """Release the entry of an ended or unknown order; prolong the entry of any other.
 
-    A preparer stores its entries within the lease, or learns that its order was refused.
+    The new end is a lease after the order's deadline, or after now if that is later.
     """
     order = find(runtime.database, order_id)
     if order is None or order["state"] in _ENDED:

@@ -1,8 +1,8 @@
-"""The sweep of a shop, each minute: entries, carts and orders without a caller.
+"""The sweep of all shops, each minute: entries, carts, refunds and orders that no call finishes.
 
-Steps within the database come first, but for events. A payment provider may need seconds for an
-answer. So steps that call it stop after a time: the worker resumes the other orders, and the next
-run continues with the refunds that are owed for longest.
+Steps that may call a payment provider share a time, since an answer may take seconds. When it is
+over, the worker resumes the remaining orders, and the next run continues with the longest overdue
+refunds. The delivery of events comes last.
 """
 
 from datetime import datetime, timedelta
@@ -31,19 +31,19 @@ from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.stock import expiry
 from chalicelib.webhooks import due
 
-# The time for new calls to providers in a run: short enough that the function survives a last call
-# without an answer.
+# The time in a run for orders and refunds to begin: the function's time-out leaves room for a last
+# call without an answer.
 _ASKING = timedelta(seconds=12)
 # The time for the provider's books, of their own: the other calls may use up theirs each minute.
 _READING = timedelta(seconds=3)
-# The part of the remaining time for all overdue entries of orders, and for each.
+# The shares of the remaining time for all overdue entries of orders, and for each entry.
 _STRAYS, _STRAY = 0.3, 0.1
 _DUE = Sweep(ORDERS, "due", fields={"due": 1})
 
 
 def sweep(runtime: Runtime) -> dict[str, int]:
     """End overdue entries, resume stopped carts and orders, settle refunds; return the counts."""
-    # The time for calls begins behind the entries, however long those take.
+    # The time for calls begins with the first step that asks for it, after the entries.
     until = cache(lambda: runtime.now() + _ASKING)
     steps: dict[str, Step] = {
         "entries": _end_entries,
@@ -53,7 +53,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         "refunds_made": lambda _: refunds.sweep(runtime, until()),
         "orders_reconciled": _read_books,
         "orders_resumed": lambda _: _resume_orders(runtime, until()),
-        # They take half of the time that is left, however many there are.
+        # Each delivery uses at most half of the time that is left.
         "events_delivered": lambda _: sum(
             due.deliver(runtime, each, notifications.notify) for each in (ORDERS, PAYMENTS)
         ),
@@ -80,7 +80,7 @@ def _read_books(runtime: Runtime) -> int:
 def _resume_orders(runtime: Runtime, until: datetime) -> int:
     """Resume the longest overdue orders, each under a lease; return their number.
 
-    The worker resumes the orders that no time is left for: its runs ask the provider in parallel.
+    After `until`, queue the rest for the worker: its runs call the provider in parallel.
     """
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     resumed, left = 0, []
@@ -98,7 +98,7 @@ def _resume_orders(runtime: Runtime, until: datetime) -> int:
 def _resume_carts(runtime: Runtime, until: datetime) -> int:
     """Resume the orders of carts frozen for longer than a lease; return the number of carts.
 
-    If the order is missing, insert it as refused: a late preparer can no longer insert it.
+    If the order is missing, insert it as refused: then a late checkout cannot insert it.
     """
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     resumed = 0

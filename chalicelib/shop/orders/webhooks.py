@@ -1,7 +1,7 @@
-"""Stripe's webhooks: hints to read the payment of an order again.
+"""Stripe's webhooks: each event queues an order for a new read of its payment.
 
-Events come twice, late and out of order. So Plaza reads only the order's id and the payment's id
-from an event.
+Events may come twice, late or in any order. So Plaza takes only the ids of the order and of the
+payment from an event.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def declare(route: Route) -> None:
         orders = orders_of(request.runtime.database, [_hint_of(body)])
         messages = [ResumeOrder(order=each) for each in orders]
         if messages and not request.runtime.queues.send(*messages):
-            # Stripe repeats the event after an error; the next daily reading may be far.
+            # After an error Stripe repeats the event, long before the next daily reading.
             raise Unavailable
         return NoContent()
 

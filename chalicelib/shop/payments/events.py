@@ -1,4 +1,4 @@
-"""Stripe's events as hints of payments to read again: Plaza never believes their contents.
+"""Stripe's events as hints: Plaza takes ids from an event, then reads the payment from Stripe.
 
 Source: Stripe's API reference, "Types of events".
 """
@@ -10,7 +10,7 @@ from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 from chalicelib.ids import Id
 from chalicelib.shop.payments.port import Hint
 
-# Money that moves without Plaza.
+# The events of refunds and disputes: money may have moved without Plaza.
 EVENT_TYPES = (
     "charge.dispute.closed",
     "charge.dispute.created",
@@ -33,9 +33,9 @@ _INTENT: TypeAdapter[str] = TypeAdapter(
 
 
 def hint_of(event: Any) -> Hint:
-    """Return the order and the payment of an event, as far as it names valid ones.
+    """Return the ids of an event's order and payment. None for a missing or malformed id.
 
-    A refund in the dashboard and a dispute have no order; they name their payment.
+    A dispute, or a refund made in the dashboard, names only its payment.
     """
     data = event.get("data") if isinstance(event, dict) else None
     found = data.get("object") if isinstance(data, dict) else None

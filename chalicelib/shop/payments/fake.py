@@ -1,4 +1,4 @@
-"""The provider `fake`: takes no money; the buyer's e-mail address decides a payment's course.
+"""The provider `fake` takes no money; the name in the buyer's e-mail address selects a script.
 
 declines@…      the payment fails
 slow@…          it succeeds at the third look
@@ -38,12 +38,12 @@ MAX_REFUNDS = 1_000
 MAX_DISPUTES = 20
 _SLOW_LOOKS = 3
 _PAGE = 100
-# It keeps no currency, since it takes no money.
+# ISO 4217's code for no currency: the provider stores none.
 _CURRENCY = "XXX"
 
 
 class FakeRefund(TypedDict):
-    """A refund. `key` None: not by a call of Plaza."""
+    """A refund. `key` None: made without Plaza."""
 
     key: str | None
     amount_micros: int
@@ -60,7 +60,7 @@ class FakeDispute(TypedDict):
 
 
 class FakePayment(TypedDict):
-    """A payment, by its order; `looks` counts the reads of its status."""
+    """A payment; `_id` is its order, and `looks` counts the reads of its status."""
 
     _id: str
     script: str
@@ -81,7 +81,7 @@ class FakeProvider:
         self._rows = FAKE_PAYMENTS.of(database)
 
     def start(self, charge: Charge) -> Started:
-        """Begin a payment."""
+        """Start a payment once for each order; raises Unavailable by script."""
         script = script_of(charge.email)
         fresh: Document = {
             "script": script,
@@ -97,7 +97,7 @@ class FakeProvider:
         return Started(f"fake_{charge.order}", client_secret=f"fake_{charge.order}_secret")
 
     def status(self, order: str, intent: str) -> Status:
-        """Return the status of a payment; the look may decide it."""
+        """Return the status of a payment; this read may change it, by its script."""
         del intent
         row = self._rows.find_one_and_update(
             {"_id": order}, {"$inc": {"looks": 1}}, return_document=ReturnDocument.AFTER
@@ -116,12 +116,15 @@ class FakeProvider:
         return row["status"]
 
     def cancel(self, order: str, intent: str) -> Status:
-        """Cancel a pending payment."""
+        """Cancel a pending payment; return its status then."""
         del intent
         return self._decide(order, "pending", "cancelled")
 
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
-        """Refund a part of a payment, up to its amount; raises PaymentRefused beyond."""
+        """Refund a part of a payment once for each key.
+
+        Raises PaymentRefused if all refunds and disputes would exceed the payment.
+        """
         del intent
         back = {"key": key, "amount_micros": amount_micros}
         not_failed = {"$ne": ["$$this.failed", True]}
@@ -140,7 +143,7 @@ class FakeProvider:
             raise PaymentRefused("more_than_was_paid")
 
     def statement(self, charge: Charge, intent: str) -> Statement:
-        """Return the refunds and disputes of a payment; the look may cause a failure."""
+        """Return the refunds and disputes of a payment; the read may fail a refund by script."""
         del intent
         this: Any = {"_id": charge.order}
         fails = {**this, "script": "refund-fails", "refunds.0": {"$exists": True}}
@@ -155,7 +158,7 @@ class FakeProvider:
         return Statement(refunds, [StatedDispute(**each) for each in row.get("disputes", [])])
 
     def hints(self, since: datetime, until: datetime, after: str | None) -> Hints:
-        """Return the payments whose money moved without Plaza, whenever that was."""
+        """Return a page of all payments with disputes or with refunds made without Plaza."""
         del since, until
         moved: Any = {"$or": [{"disputes.0": {"$exists": True}}, {"refunds.key": None}]}
         behind: Document = {"_id": {"$gt": after or ""}}
@@ -164,7 +167,7 @@ class FakeProvider:
         return Hints([Hint(each["_id"], None) for each in rows], last)
 
     def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
-        """Return the succeeded payments, whenever they were started."""
+        """Return a page of all succeeded payments; `since` is ignored."""
         del since
         behind: Document = {"_id": {"$gt": after or ""}, "status": "succeeded"}
         rows = list(self._rows.find(behind).sort("_id", 1).limit(_PAGE))
@@ -182,7 +185,7 @@ class FakeProvider:
 
 
 def _sum(rows: Any, condition: Document) -> Document:
-    """Return the expression of the amounts of the rows that meet a condition."""
+    """Return the expression for the sum of the amounts of rows that meet a condition."""
     kept = {"$filter": {"input": rows, "as": "this", "cond": condition}}
     return {"$sum": {"$map": {"input": kept, "as": "this", "in": "$$this.amount_micros"}}}
 

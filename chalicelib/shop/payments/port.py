@@ -1,7 +1,7 @@
 """The port of payments: the calls that Plaza makes to a payment provider.
 
-The order is the idempotency key of each call, so any call may be repeated. An outage raises
-Unavailable; a repeated call finds every effect of the failed call.
+Every call is idempotent: for its order, and a refund for its key. An outage raises Unavailable; the
+failed call may have worked, and a repeated call has no second effect.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ DisputeState = Literal["inquiry", "opened", "won", "lost"]
 
 
 class Charge(NamedTuple):
-    """The charge of an order: its amount is a multiple of the currency's smallest unit."""
+    """An amount to charge for an order: a multiple of the currency's smallest unit, in micros."""
 
     order: str
     amount_micros: int
@@ -25,7 +25,10 @@ class Charge(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A started payment; the buyer confirms it by its secret in the page, or at a URL."""
+    """A started payment; `intent` is its id at the provider.
+
+    The buyer confirms the payment in the page, by `client_secret`, or at `redirect_url`.
+    """
 
     intent: str
     client_secret: str | None = None
@@ -87,7 +90,7 @@ class TakenPayments(NamedTuple):
 
 
 class PaymentRefused(Exception):
-    """The provider refuses for good; `reason` is its code."""
+    """The provider refuses a call, and a repetition would not help; `reason` is its code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -106,7 +109,10 @@ class Provider(Protocol):
         ...
 
     def cancel(self, order: str, intent: str) -> Status:
-        """Cancel a pending payment; return its status then, `succeeded` if the buyer was faster."""
+        """Cancel a pending payment; return its status after the call.
+
+        `succeeded`: the buyer paid first. `pending`: the provider cannot cancel it now.
+        """
         ...
 
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
@@ -118,9 +124,15 @@ class Provider(Protocol):
         ...
 
     def hints(self, since: datetime, until: datetime, after: str | None) -> Hints:
-        """Return a page of the payments whose refunds or disputes changed in this time."""
+        """Return a page of hints to refunds and disputes that changed from `since` to `until`.
+
+        `after`: the position of the page; None: the first page.
+        """
         ...
 
     def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
-        """Return a page of the payments that were started since then and have succeeded."""
+        """Return a page of the succeeded payments that started at `since` or later.
+
+        `after`: the position of the page; None: the first page.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Payments of orders with the provider of each: start, look and cancel, each recorded."""
+"""Start, look at and cancel an order's payment at its provider, and record the outcome."""
 
 from pymongo import ReturnDocument
 
@@ -19,9 +19,9 @@ def check_sells(runtime: Runtime, name: Name) -> None:
 
 
 def provider_of(runtime: Runtime, name: Name) -> Provider:
-    """Return the provider of an order, even if the deployment names another one for new orders.
+    """Return a provider by name, even if the deployment names another for new orders.
 
-    Raises PaymentsNotSetUp without its key.
+    Raises PaymentsNotSetUp if the deployment has no key for it.
     """
     if name == "fake":
         return FakeProvider(runtime.database)
@@ -37,8 +37,8 @@ def provider_of(runtime: Runtime, name: Name) -> Provider:
 def begin(runtime: Runtime, name: Name, charge: Charge) -> OrderPayment:
     """Start an order's payment and record it; an earlier record stays.
 
-    An amount of 0 needs no provider. Raises PaymentRefused, and Unavailable in
-    an outage: the payment may have started then.
+    An amount of 0 succeeds without the provider. Raises PaymentRefused, PaymentsNotSetUp, and
+    Unavailable in an outage, which may have started the payment.
     """
     is_free = not charge.amount_micros
     started = Started("") if is_free else provider_of(runtime, name).start(charge)
@@ -65,8 +65,8 @@ def begin(runtime: Runtime, name: Name, charge: Charge) -> OrderPayment:
 def look(runtime: Runtime, name: Name, charge: Charge) -> Status:
     """Return the current status of an order's payment, and record it.
 
-    Without a record, start the payment again under the same key: the provider may have it, and
-    only a recorded payment can be cancelled.
+    Without a record, start the payment under the same key: an earlier start may have failed after
+    its effect, and Plaza can cancel only a recorded payment. A refused start is `failed`.
     """
     try:
         payment = records.find(runtime.database, charge.order) or begin(runtime, name, charge)
@@ -81,7 +81,10 @@ def look(runtime: Runtime, name: Name, charge: Charge) -> Status:
 
 
 def cancel(runtime: Runtime, name: Name, charge: Charge) -> Status:
-    """Cancel an order's payment; return its status then, `succeeded` if the buyer was faster."""
+    """Cancel an order's payment, and record and return its status after the call.
+
+    `succeeded`: the buyer paid first. `failed`: the provider refused to start it.
+    """
     if not charge.amount_micros:
         return "succeeded"
     try:

@@ -1,4 +1,4 @@
-"""The collection of payments: one record an order, with its refunds."""
+"""The collection of payments: one document for each order, with its refunds and disputes."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -19,14 +19,14 @@ RefundState = Literal["owed", "made", "done", "refused", "failed"]
 
 
 class Refund(TypedDict):
-    """A refund; `units` are its units by SKU, `again` counts its repetitions after a failure.
+    """A refund; `units` are its units by SKU, `again` counts its tries after the first.
 
-    `asked`: the time of the last repetition.
-    `whole`: a refund of all that was left, adjustments included. Its states:
+    `whole`: a refund of all that was left, adjustments included. `at`: the time of its first try.
+    `asked`: the time of its last try after that. Its states:
 
-        owed     recorded; the provider comes next
-        made     the provider has paid, the shelf comes next; do not call the provider again, which
-                 may have forgotten the key
+        owed     Plaza has recorded it; next, call the provider
+        made     the provider has paid; next, restock; do not call the provider again, which may
+                 have forgotten the key
         done     finished
         refused  the provider did not accept it
         failed   the provider accepted it, and the money came back
@@ -53,11 +53,11 @@ class Dispute(TypedDict):
 
 
 class OrderPayment(TypedDict):
-    """An order's payment. `refunded_micros` includes owed refunds.
+    """An order's payment. `refunded_micros`: Plaza's refunds, owed ones included.
 
-    `owed`: the next sweep of its unfinished refunds. `elsewhere_micros`: refunds that Plaza did not
-    make. `disputed_micros`: the money that banks have by disputes. `version` rises with each change
-    of these sums; payments of earlier releases lack the three.
+    `owed`: the time of the next sweep of its unfinished refunds. `elsewhere_micros`: refunds made
+    without Plaza. `disputed_micros`: the money of opened and lost disputes. `version` rises with
+    each change of refunds or sums. Payments of earlier releases lack the last three.
     """
 
     _id: str
@@ -96,7 +96,7 @@ def find(database: Database[Document], order_id: str) -> OrderPayment | None:
 
 
 def version_filter(payment: OrderPayment) -> Document:
-    """Return the filter of a payment whose sums are still those read."""
+    """Return the filter of a payment, if its refunds and sums are still as read."""
     return {
         "_id": payment["_id"],
         "version": payment.get("version"),
@@ -106,17 +106,17 @@ def version_filter(payment: OrderPayment) -> Document:
 
 
 def refund_name(refund: Refund) -> str:
-    """Return the key of a refund at the provider, a new key for each repetition."""
+    """Return the key of a refund's current try at the provider; each try has a new key."""
     again = refund.get("again", 0)
     return f"{refund['key']}.{again}" if again else refund["key"]
 
 
 def left_micros(payment: OrderPayment) -> int:
-    """Return the amount for further refunds, never negative."""
+    """Return the money left for refunds, in micros: paid, less refunds and disputes; at least 0."""
     moved = payment.get("elsewhere_micros", 0) + payment.get("disputed_micros", 0)
     return max(payment["amount_micros"] - payment["refunded_micros"] - moved, 0)
 
 
 def note_status(database: Database[Document], order_id: str, status: Status) -> None:
-    """Record the provider's latest status."""
+    """Record a payment's latest status at the provider; do nothing without a record."""
     PAYMENTS.of(database).update_one({"_id": order_id}, {"$set": {"status": status}})

@@ -10,14 +10,14 @@ from datetime import datetime
 
 from pydantic import SecretStr
 
-# The allowed age of a signature, and its allowed lead.
+# The greatest difference between a signature's time and Plaza's clock, either way.
 TOLERANCE_SECONDS = 300
-# Stripe sends a tag for each active secret, and has two at most.
+# The most tags of a header to compare; Stripe sends one for each active secret, at most two.
 _MOST_TAGS = 8
 
 
 def is_signed(body: bytes, header: str, secrets: Sequence[SecretStr], now: datetime) -> bool:
-    """Return whether a secret signed the body, at most five minutes away from `now`."""
+    """Return whether one of the secrets signed the body, within five minutes of `now`."""
     parts = [part.partition("=")[::2] for part in header.split(",")]
     times = [value for name, value in parts if name.strip() == "t"]
     given = [value for name, value in parts if name.strip() == "v1"]
@@ -26,7 +26,7 @@ def is_signed(body: bytes, header: str, secrets: Sequence[SecretStr], now: datet
     if abs(now.timestamp() - int(times[0][:12])) > TOLERANCE_SECONDS:
         return False
     message = times[0].encode() + b"." + body
-    # Each tag reads the whole body, so no caller chooses how many Plaza computes.
+    # A tag costs a pass over the body: Plaza computes one a secret, whatever the header contains.
     tags = [_tag(message, secret) for secret in secrets]
     return any(
         hmac.compare_digest(tag, each.encode()) for tag in tags for each in given[:_MOST_TAGS]

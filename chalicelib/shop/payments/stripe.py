@@ -1,8 +1,8 @@
-"""The provider `stripe`, by HTTP: PaymentIntents and refunds, each call under a key of its order.
+"""The provider `stripe`, by HTTP: PaymentIntents, refunds and disputes.
 
-Stripe forgets a key after 24 hours; every order ends within an hour. A repeated call with a key
-returns the first answer, so the status of a payment always comes from a read of its own. Stripe
-repeats its own failures, too: after a failure, use another key.
+A start or a refund sends an idempotency key of its order. A repeated call with the key returns the
+first answer for 24 hours, so a separate read returns a payment's status. Stripe repeats its own
+failures, too: after such a failure, Plaza uses another key.
 Source: Stripe's API reference, "PaymentIntents", "Refunds", "Idempotent requests", "Currencies".
 """
 
@@ -35,10 +35,10 @@ from chalicelib.shop.payments.port import (
 )
 
 SECONDS = 10.0
-# Of a hundred refunds, with room.
+# The most bytes of an answer: a page of a hundred refunds, with room.
 _MOST_BYTES = 4 * 1024 * 1024
 _WAY = outgoing.Way()
-# Charged without decimals, and sent to Stripe with two.
+# Currencies without decimals in charges, but with two in Stripe's amounts.
 _WITH_DECIMALS = frozenset({"ISK", "UGX"})
 _STATUSES: dict[str, Status] = {"succeeded": "succeeded", "canceled": "cancelled"}
 _TRY_AGAIN = frozenset({409, 429})
@@ -55,12 +55,12 @@ _DISPUTES: dict[str, DisputeState] = {
     "won": "won",
     "lost": "lost",
 }
-# Keys of one purpose, each for use after a failure of Stripe under the former.
+# The most keys for one purpose; the next key serves after a failure of Stripe under the former.
 _KEYS = 5
 
 
 class _Spent(Exception):
-    """Stripe failed under this key, and repeats the failure for a day."""
+    """Stripe repeats an earlier failure of its own under this key, for a day."""
 
 
 class StripeProvider:
@@ -78,7 +78,7 @@ class StripeProvider:
             "automatic_payment_methods[enabled]": "true",
             "metadata[order]": charge.order,
         }
-        # A payment without an answer stays unused: the buyer needs its secret to confirm it.
+        # A key that failed may have started a payment. It stays unpaid: no buyer has its secret.
         for key in _keys(f"{charge.order}:start"):
             with suppress(_Spent):
                 made = self._call("POST", "/v1/payment_intents", form, key)
@@ -88,9 +88,9 @@ class StripeProvider:
         return Started(str(made["id"]), client_secret=made.get("client_secret"))
 
     def status(self, order: str, intent: str) -> Status:
-        """Return the status of a payment; after a declined card it stays `pending` for another.
+        """Return the status of a payment; after a declined card `pending`: another card may follow.
 
-        `unknown`: Stripe does not find it, as under another account's key; it may be paid.
+        `unknown`: Stripe does not find the payment, as with another account's key; it may be paid.
         """
         try:
             found = self._call("GET", f"/v1/payment_intents/{intent}")
@@ -110,10 +110,10 @@ class StripeProvider:
         return self.status(order, intent)
 
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
-        """Refund a part of a payment, unless Stripe's list of refunds has this refund already.
+        """Refund a part of a payment, unless Stripe's list of refunds has a refund of this key.
 
-        The keys cannot prevent a second refund: Stripe forgets them after a day, and a call that
-        failed may have worked.
+        Idempotency keys alone do not prevent a second refund: Stripe forgets a key after a day, and
+        a failed call may have worked. Raises PaymentRefused if the refund failed or was cancelled.
         """
         form = {
             "payment_intent": intent,
@@ -155,7 +155,7 @@ class StripeProvider:
         return Statement(refunds, disputes)
 
     def hints(self, since: datetime, until: datetime, after: str | None) -> Hints:
-        """Return a page of Stripe's events of refunds and disputes; it keeps them for 30 days."""
+        """Return a page of hints from events of refunds and disputes; Stripe stores 30 days."""
         query = [
             ("limit", "100"),
             ("created[gte]", str(int(since.timestamp()))),
@@ -182,12 +182,12 @@ class StripeProvider:
         return TakenPayments(found, _after(page))
 
     def _refunds(self, intent: str) -> dict[str, str]:
-        """Return the status of each refund that Plaza made, by key."""
+        """Return the status at Stripe of each refund by Plaza, by Plaza's key."""
         made = self._list("/v1/refunds", intent)
         return {key: str(each["status"]) for each in made if (key := _key_of(each)) is not None}
 
     def _list(self, path: str, intent: str) -> Iterator[Mapping[str, Any]]:
-        """Yield all objects of a payment in a list of Stripe's."""
+        """Yield a payment's objects of one kind, from all pages."""
         query = {"payment_intent": intent, "limit": "100"}
         while True:
             page = self._call("GET", f"{path}?{urlencode(query)}")
@@ -239,7 +239,7 @@ def micros_of(units: int, currency: str) -> int:
 
 
 def _after(page: Mapping[str, Any]) -> str | None:
-    """Return the position of the page behind a page of a list; None: it is the last."""
+    """Return the position of the next page of a list. None: this page is the last."""
     return str(page["data"][-1]["id"]) if page.get("has_more") else None
 
 
@@ -250,7 +250,7 @@ def _key_of(refund: Mapping[str, Any]) -> str | None:
 
 
 def _keys(purpose: str) -> Iterator[str]:
-    """Yield the keys of a purpose; Plaza's keys contain no `#`."""
+    """Yield the idempotency keys of a purpose, in sequence; a purpose contains no `#`."""
     yield purpose
     for number in range(2, _KEYS + 1):
         yield f"{purpose}#{number}"

@@ -1,4 +1,4 @@
-"""The audit of a stock: its counters against its entries, and against its movements."""
+"""The audit of a stock: its counters against its entries, its movements and its sales."""
 
 from typing import TypedDict
 
@@ -8,7 +8,11 @@ from chalicelib.shop.stock.shapes import MOVEMENTS, find
 
 
 class Differences(TypedDict):
-    """The counters of a stock against its entries and against its books, in units; 0 if sound."""
+    """The differences of a stock's counters in units; both are 0 if the stock is sound.
+
+    `held`: available units + units of all entries - `on_hand`. `moved`: units of all movements -
+    units sold - `on_hand`.
+    """
 
     held: int
     moved: int
@@ -19,7 +23,10 @@ class _Total(TypedDict):
 
 
 def audit(runtime: Runtime, stock_id: str, sold: int) -> Differences:
-    """Return the differences of a stock at rest; orders have taken `sold` units from it."""
+    """Return the differences of a stock; `sold` is the number of units that orders have taken.
+
+    Writes during the audit can look like differences: the reads are separate.
+    """
     stock = find(runtime.database, stock_id)
     on_hand, available = (stock["on_hand"], stock["available"]) if stock else (0, 0)
     held = sum(each["qty"] for each in shelf.entries(runtime, stock_id))

@@ -1,6 +1,6 @@
-"""Entries as documents, and counters in the stock: one transaction changes both.
+"""The store `documents`: each entry is a document, and one transaction changes entry and counters.
 
-Every write but `prolong` raises the stock's `version`, to conflict with a move of the stock.
+Every write but `prolong` raises the stock's `version`, and so conflicts with a move of the stock.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ from chalicelib.shop.stock.shapes import (
 from chalicelib.shop.stock.shares import giving_way, shares_of, units_for
 from chalicelib.shop.stock.store import Short, StockMoved
 
-# Entries that one transaction ends; the next run ends more.
+# The most entries that one call of `expire` ends; a later call ends more.
 MAX_ENDED = 1_000
 
 
@@ -38,7 +38,7 @@ class StockOfDocuments:
     """The store `documents`; it takes any number of entries."""
 
     def put(self, database: Database[Document], claim: StockClaim) -> None:
-        """Make this the cart's entry."""
+        """Make this the cart's entry, and take or release the difference."""
 
         def work(session: ClientSession) -> None:
             stock = _find(database, claim.stock, session)
@@ -69,7 +69,7 @@ class StockOfDocuments:
         return in_transaction(database, work)
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Make this an order's entry; carts that only hold give way."""
+        """Make this an order's entry; carts without an order give way, the earliest end first."""
 
         def work(session: ClientSession) -> list[str]:
             stock, own = _find(database, claim.stock, session), _own(database, claim, session)
@@ -102,7 +102,7 @@ class StockOfDocuments:
         *,
         sold: bool,
     ) -> int:
-        """Remove an entry and count its units."""
+        """Remove an entry and change the counter; return its units, 0 without the entry."""
 
         def work(session: ClientSession) -> int:
             _find(database, stock_id, session)
@@ -121,7 +121,7 @@ class StockOfDocuments:
     def prolong(
         self, database: Database[Document], stock_id: str, cart: str, order: str, until: datetime
     ) -> None:
-        """Keep an order's entry until later."""
+        """Prolong an order's entry; never shorten it."""
         own = {"_id": _key(stock_id, cart), "order": order}
         # An order's entry prevents a move of its stock, so no version needs to rise.
         later = {"$max": {"until": until}}
@@ -129,12 +129,12 @@ class StockOfDocuments:
             _find(database, stock_id)
 
     def expire(self, database: Database[Document], stock_id: str, now: datetime) -> int:
-        """Remove the carts' entries that have ended, and count their units."""
+        """Remove at most MAX_ENDED overdue entries of carts, and return their units."""
         ended = {"_id.stock": stock_id, "order": None, "until": {"$lte": now}}
         this, risen = {"_id": stock_id, "store": "documents"}, {"$inc": {"version": 1}}
 
         def work(session: ClientSession) -> int:
-            # First, so that other writers of the stock conflict with this, and not this with them.
+            # The first write: another writer of the stock then meets the conflict, not this one.
             if not STOCKS.of(database).update_one(this, risen, session=session).matched_count:
                 raise StockMoved
             rows = list(HOLDS.of(database).find(ended, session=session).limit(MAX_ENDED))
@@ -154,12 +154,12 @@ class StockOfDocuments:
     def overdue(
         self, database: Database[Document], stock_id: str, now: datetime
     ) -> list[StockEntry]:
-        """Return the orders' entries that have ended."""
+        """Return the overdue entries of orders."""
         return _reading(database, stock_id, {"order": {"$ne": None}, "until": {"$lte": now}})
 
 
 def in_carts(database: Database[Document], stock_ids: list[str]) -> dict[str, int]:
-    """Return the units that carts hold of stocks without an order, by stock."""
+    """Return the units that carts without an order hold, by stock."""
     of_carts = {"_id.stock": {"$in": stock_ids}, "order": None}
     units = {"$group": {"_id": "$_id.stock", "units": {"$sum": "$qty"}}}
     rows = HOLDS.read_as(_Units, database).aggregate([{"$match": of_carts}, units])
@@ -167,7 +167,7 @@ def in_carts(database: Database[Document], stock_ids: list[str]) -> dict[str, in
 
 
 def move_in(database: Database[Document], stock_id: str) -> None:
-    """Move a stock's entries here from its document; if they are here already, do nothing."""
+    """Move a stock to this store, with the entries in its document; do nothing if it is here."""
 
     def work(session: ClientSession) -> None:
         here = {"_id": stock_id, "store": "embedded"}
@@ -186,7 +186,8 @@ def move_in(database: Database[Document], stock_id: str) -> None:
 def move_out(database: Database[Document], stock_id: str) -> bool:
     """Move a stock without entries back to `embedded`; return whether it moved.
 
-    Without entries, all units are available. A transaction that adds an entry conflicts with this.
+    A stock without entries has all units available. A transaction that adds an entry meanwhile
+    conflicts with this write.
     """
     is_free = {"$eq": ["$available", "$on_hand"]}
     this = {"_id": stock_id, "store": "documents", "$expr": is_free}
@@ -206,7 +207,7 @@ def _reading(database: Database[Document], stock_id: str, where: Document) -> li
 def _find(
     database: Database[Document], stock_id: str, session: ClientSession | None = None
 ) -> Stock:
-    """Return a stock that this store keeps; raises StockMoved."""
+    """Return a stock; raises StockMoved if it is unknown or in the other store."""
     this = {"_id": stock_id, "store": "documents"}
     stock = STOCKS.of(database).find_one(this, session=session)
     if stock is None:
@@ -215,7 +216,7 @@ def _find(
 
 
 def _own(database: Database[Document], claim: StockClaim, session: ClientSession) -> int:
-    """Return the units that the claim's cart has; raises HeldByOrder."""
+    """Return the units of the cart's entry; raises HeldByOrder if another order has the entry."""
     this = {"_id": _key(claim.stock, claim.cart)}
     own = HOLDS.of(database).find_one(this, session=session)
     if own is not None and own["order"] not in {None, claim.order}:
@@ -226,7 +227,7 @@ def _own(database: Database[Document], claim: StockClaim, session: ClientSession
 def _in_carts(
     database: Database[Document], claim: StockClaim, session: ClientSession
 ) -> dict[str | None, int]:
-    """Return the units by address that other carts hold without an order."""
+    """Return the units that other carts hold without an order, by the network of the buyer."""
     others = {"_id.stock": claim.stock, "order": None, "_id.cart": {"$ne": claim.cart}}
     units = {"$group": {"_id": "$source", "units": {"$sum": "$qty"}}}
     rows = HOLDS.read_as(_Units, database).aggregate([{"$match": others}, units], session=session)

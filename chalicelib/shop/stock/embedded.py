@@ -1,4 +1,7 @@
-"""Entries within the stock's document: one write of one document, dearer with each entry."""
+"""The store `embedded`: entries within the stock's document, each change one update of it.
+
+The cost of an update grows with the number of entries.
+"""
 
 from datetime import datetime
 from typing import Any, TypedDict
@@ -14,13 +17,13 @@ from chalicelib.shop.stock.shares import giving_way
 from chalicelib.shop.stock.store import Short, StockFull, StockMoved
 
 Expression = dict[str, Any]
-# Tries while other calls change the stock between a refusal and the read that explains it.
+# Tries: another call may remove the reason of a refusal before the read that looks for it.
 _ATTEMPTS = 10
 _IN_CART: Expression = {"$eq": ["$$each.order", None]}
 
 
 class EmbeddedStock:
-    """The store `embedded`; it takes `most` entries of a stock."""
+    """The store `embedded`; it takes at most `most` entries of a stock."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -48,7 +51,7 @@ class EmbeddedStock:
         raise Unavailable("Many are buying this now; try again")
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Make this an order's entry, by one update; the first entries of carts give way."""
+        """Make this an order's entry, by one update; carts' entries give way from the first on."""
         others = _and(_IN_CART, _not_of(claim.cart))
         this, change = self._may_put(claim, _units(others)), _put_first(claim)
         for _ in range(_ATTEMPTS):
@@ -64,7 +67,11 @@ class EmbeddedStock:
         raise Unavailable("Many are buying this now; try again")
 
     def _may_put(self, claim: StockClaim, others: Expression | int = 0) -> Document:
-        """Return the filter of a stock that has enough, with the units of `others` counted in."""
+        """Return the filter of a stock that can take the claim.
+
+        It has enough units, with the cart's own and `others`; it has room for the entry; and no
+        other order has the cart's entry.
+        """
         other = {"cart": claim.cart, "order": {"$nin": [None, claim.order]}}
         units = {"$add": ["$available", _units(_of(claim.cart)), others]}
         enough = {"$gte": [units, claim.qty]}
@@ -78,7 +85,7 @@ class EmbeddedStock:
         }
 
     def _explain(self, stock: Stock, claim: StockClaim, *, counts_carts: bool = False) -> None:
-        """Raise the reason of a refusal; return if the reason is gone."""
+        """Raise HeldByOrder, Short or StockFull for a refusal; return if the reason is gone."""
         own = next((each for each in stock["carted"] if each["cart"] == claim.cart), None)
         if own is not None and own["order"] not in {None, claim.order}:
             raise HeldByOrder(str(own["order"]))
@@ -100,7 +107,7 @@ class EmbeddedStock:
         *,
         sold: bool,
     ) -> int:
-        """Remove an entry and count its units, by one update."""
+        """Remove an entry and change the counter, by one update; return its units, or 0."""
         own = {"cart": cart, "order": order}
         this = {"_id": stock_id, "store": "embedded", "carted": {"$elemMatch": own}}
         counter, sign = ("on_hand", -1) if sold else ("available", 1)
@@ -117,7 +124,7 @@ class EmbeddedStock:
     def prolong(
         self, database: Database[Document], stock_id: str, cart: str, order: str, until: datetime
     ) -> None:
-        """Keep an order's entry until later."""
+        """Prolong an order's entry; never shorten it."""
         own = {"cart": cart, "order": order}
         this = {"_id": stock_id, "store": "embedded", "carted": {"$elemMatch": own}}
         later = {"$max": {"carted.$.until": until}}
@@ -125,7 +132,7 @@ class EmbeddedStock:
             _find(database, stock_id)
 
     def expire(self, database: Database[Document], stock_id: str, now: datetime) -> int:
-        """Remove the carts' entries that have ended, and count their units, by one update."""
+        """Remove the overdue entries of carts, by one update; return their units."""
         ended = {"order": None, "until": {"$lte": now}}
         this = {"_id": stock_id, "store": "embedded", "carted": {"$elemMatch": ended}}
         has_ended = {"$and": [{"$eq": ["$$each.order", None]}, {"$lte": ["$$each.until", now]}]}
@@ -152,7 +159,7 @@ class EmbeddedStock:
     def overdue(
         self, database: Database[Document], stock_id: str, now: datetime
     ) -> list[StockEntry]:
-        """Return the orders' entries that have ended."""
+        """Return the overdue entries of orders."""
         held = self.entries(database, stock_id)
         return [each for each in held if each["order"] is not None and each["until"] <= now]
 
@@ -166,7 +173,7 @@ class Buyable(TypedDict):
 
 
 def buyable(database: Database[Document], stock_ids: list[str]) -> list[Buyable]:
-    """Return the units on the shelf and in embedded entries of carts."""
+    """Return the available units of stocks, with the units in embedded entries of carts."""
     units = {"$add": ["$available", _units(_IN_CART)]}
     pipeline: list[Document] = [
         {"$match": {"_id": {"$in": stock_ids}}},
@@ -176,7 +183,7 @@ def buyable(database: Database[Document], stock_ids: list[str]) -> list[Buyable]
 
 
 def _find(database: Database[Document], stock_id: str) -> Stock:
-    """Return a stock that this store keeps; raises StockMoved."""
+    """Return a stock; raises StockMoved if it is unknown or in the other store."""
     stock = STOCKS.of(database).find_one({"_id": stock_id, "store": "embedded"})
     if stock is None:
         raise StockMoved
@@ -256,7 +263,7 @@ def _percent(units: Expression | str, percent: int) -> Expression:
 
 
 def _literal(claim: StockClaim, qty: int | str) -> Expression:
-    """Return the expression of a claim's entry; `qty` is a number or a field."""
+    """Return the expression of a claim's entry; `qty` is a number or a field path (`$name`)."""
     entry = entry_of(claim, 0)
     return {**{key: {"$literal": value} for key, value in entry.items()}, "qty": qty}
 

@@ -1,4 +1,4 @@
-"""The end of overdue holds, each minute, by the time of each entry."""
+"""The expiry of entries in stocks: a step of the sweep, each minute."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.stock import documents, shelf
 from chalicelib.shop.stock.shapes import HOLDS, STOCKS, StockEntry
 
-# The part of the remaining time for all stocks, and for each: other steps follow, other stocks too.
+# The shares of the remaining time for all stocks, and for each: other steps and stocks follow.
 _ALL, _EACH = 0.3, 0.1
 
 
@@ -22,8 +22,8 @@ class Overdue(NamedTuple):
 def end_overdue(runtime: Runtime) -> tuple[int, list[Overdue]]:
     """End overdue entries of carts; return their units, and the overdue entries of orders.
 
-    A stock in the store `documents` without entries moves back to `embedded`. A stock that fails,
-    and a run out of time, leave the rest to the next run.
+    A stock in the store `documents` without entries moves back to `embedded`. The next run handles
+    a stock that fails, and the stocks that no time is left for.
     """
     units, overdue, has_time = 0, list[Overdue](), deadlines.share(_ALL)
     for stock_id in _due(runtime):
@@ -39,7 +39,10 @@ def end_overdue(runtime: Runtime) -> tuple[int, list[Overdue]]:
 
 
 def _due(runtime: Runtime) -> list[str]:
-    """Return the stocks with an overdue entry, in random order: each has its turn some time."""
+    """Return stocks with an overdue entry, at most `tended_at_once` of the store `embedded`.
+
+    The order is random: no stock waits behind the same failing stocks in every run.
+    """
     due, most = {"$lte": runtime.now()}, runtime.bounds.shop.tended_at_once
     embedded = STOCKS.of(runtime.database).find({"carted.until": due}, {"_id": 1}).limit(most)
     apart = HOLDS.of(runtime.database).distinct("_id.stock", {"until": due})

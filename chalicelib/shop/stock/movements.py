@@ -12,7 +12,7 @@ from chalicelib.shop.stock.shapes import MOVEMENTS, STOCKS, Stock, StockMovement
 
 
 class NewMovement(NamedTuple):
-    """A movement to make: `by` a number of units, or to the number `counted`."""
+    """A movement to make: `by` some units, or to the number `counted`; the other is None."""
 
     key: str
     by: int | None
@@ -36,7 +36,7 @@ def move(runtime: Runtime, stock_id: str, change: NewMovement) -> Stock:
 def move_within(
     runtime: Runtime, stock_id: str, change: NewMovement, session: ClientSession
 ) -> Stock:
-    """Change a stock in a transaction; as `move`."""
+    """Change a stock as `move`, within the caller's transaction."""
     stock = _stock(runtime, stock_id, session)
     if _is_repeated(runtime, stock_id, change, session):
         return stock

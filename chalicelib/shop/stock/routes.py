@@ -1,4 +1,4 @@
-"""Stock in the API: publishers change it, everyone reads the available units."""
+"""Routes of stock: publishers change a stock, and any caller reads the available units."""
 
 from typing import Annotated, Self
 
@@ -65,7 +65,7 @@ class StockQuery(Input):
     )
 
 
-# The most units that the public sees: sales are a secret of the shop.
+# The list of available units shows at most this number for a SKU, to hide the shop's sales.
 MOST_SHOWN = 100
 
 
@@ -98,7 +98,7 @@ def stock_answer(stock: Stock) -> StockAnswer:
 
 
 def available_answer(available: dict[str, int]) -> AvailableAnswer:
-    """Return the available units, as the public sees them."""
+    """Return the available units by SKU, each capped at `MOST_SHOWN`."""
     return {"available": {sku: min(units, MOST_SHOWN) for sku, units in available.items()}}
 
 

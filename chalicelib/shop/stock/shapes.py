@@ -1,6 +1,6 @@
-"""The collections of stock.
+"""The stored shapes and collections of stock.
 
-At every instant, `available` and the held units add up to `on_hand`, and none is negative.
+At every instant, `available` plus the held units equals `on_hand`; no number is negative.
 """
 
 from datetime import datetime
@@ -13,15 +13,19 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
 StoreName = Literal["embedded", "documents"]
-# Entries within a stock's document (decision 0148).
+# The most entries that a stock's document embeds (decision 0148).
 MAX_EMBEDDED = 128
 
 
 class StockEntry(TypedDict):
-    """Units of a SKU that a cart holds `until` an instant; an `order` holds them until its end.
+    """A cart's hold on units of a SKU.
 
-    `since` is the cart's first hold of the SKU, `source` a keyed digest of the buyer's network.
-    Entries of earlier releases lack both.
+    - `until`: the end of a cart's hold; an order's hold lasts until the order ends
+    - `order`: the id of the order that holds the units; None: the cart alone holds them
+    - `since`: the time of the cart's first hold of the SKU
+    - `source`: a keyed digest of the buyer's network
+
+    Entries of earlier releases lack `since` and `source`.
     """
 
     cart: str
@@ -33,7 +37,10 @@ class StockEntry(TypedDict):
 
 
 class Stock(TypedDict):
-    """The stock of a SKU, `site:sku`; `version` rises with each write of the store `documents`."""
+    """The stock of a SKU; `_id` is `site:sku`.
+
+    Movements and most writes of the store `documents` raise `version`, so that they conflict.
+    """
 
     _id: str
     on_hand: int
@@ -44,7 +51,7 @@ class Stock(TypedDict):
 
 
 class HoldId(TypedDict):
-    """A stock and a cart."""
+    """The id of a hold in the store `documents`: a stock and a cart."""
 
     stock: str
     cart: str
@@ -62,9 +69,9 @@ class StoredHold(TypedDict):
 
 
 class StockMovement(TypedDict):
-    """A stored change of a stock by some units; `_id` is `stock:key`.
+    """A stored movement of a stock; `_id` is `stock:key`, `by` the change in units.
 
-    `counted` is the result of a count. None: no count.
+    `counted` is the publisher's count. None: the publisher sent a change, not a count.
     """
 
     _id: str
@@ -76,9 +83,9 @@ class StockMovement(TypedDict):
 
 
 class StockClaim(NamedTuple):
-    """Units of a stock for a cart, or for its order.
+    """A request to hold `qty` units of a stock for a cart, or for its order.
 
-    Limits of a cart's share: at most `most` units, and within `percent` of the stock (`shares`).
+    `most` and `percent` limit a cart's share: at most `most` units, within `shares.shares_of`.
     """
 
     stock: str
@@ -111,7 +118,7 @@ MOVEMENTS = Collection(
 
 
 def entry_of(claim: StockClaim, qty: int) -> StockEntry:
-    """Return the entry of a claim that holds so many units."""
+    """Return the entry of a claim, with `qty` units in place of the claim's own number."""
     entry = StockEntry(cart=claim.cart, qty=qty, until=claim.until, order=claim.order)
     if claim.since is not None:
         entry["since"] = claim.since
@@ -121,5 +128,5 @@ def entry_of(claim: StockClaim, qty: int) -> StockEntry:
 
 
 def find(database: Database[Document], stock_id: str) -> Stock | None:
-    """Return a stock. None: it never had units."""
+    """Return a stock. None: the SKU never had a movement."""
     return STOCKS.of(database).find_one({"_id": stock_id})

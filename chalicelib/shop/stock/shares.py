@@ -1,8 +1,8 @@
-"""The units of a SKU that carts may hold without an order: together, of one address, in one cart.
+"""Limits on the units of a SKU that carts hold without an order.
 
-The shop's percentage applies once for all carts, again for the carts of one address, and again for
-one cart: 50 percent give a half, a quarter and an eighth of the units. A share is at least one
-unit, so that a cart can hold the last unit.
+There are three shares: of all carts together, of the carts of one address, and of one cart. Each
+share is the shop's percentage of the share before: at 50 percent a half, a quarter and an eighth
+of the units. A share is at least one unit, so that a cart can hold the last unit.
 """
 
 from collections import Counter
@@ -30,17 +30,18 @@ def shares_of(on_hand: int, percent: int) -> Shares:
 def units_for(claim: StockClaim, shares: Shares, others: int, address: int, free: int) -> int:
     """Return the units that a cart may hold, up to its claim.
 
-    Of units without an order, other carts hold `others`; among them, carts of the claim's address
-    hold `address`. `free` units are on the shelf, or in the cart already.
+    Without an order, other carts hold `others` units; other carts of the claim's address hold
+    `address` of these. `free` counts the units on the shelf and in the claim's own cart. A claim
+    without a `source` has no limit by address.
     """
     most = min(claim.most, shares.cart, shares.together - others, free)
     return max(0, min(most, shares.address - address) if claim.source else most)
 
 
 def giving_way(entries: Iterable[StockEntry], cart: str, units: int) -> list[StockEntry]:
-    """Return the first carts' entries that give way to an order, to free so many units.
+    """Return entries of other carts, in the given order, until they free `units` for an order.
 
-    It reads no further entries: a stock may have any number of them.
+    Skips the entries of orders. Reads no further than needed: a stock may have any number.
     """
     found: list[StockEntry] = []
     for entry in entries if units > 0 else ():
@@ -53,9 +54,9 @@ def giving_way(entries: Iterable[StockEntry], cart: str, units: int) -> list[Sto
 
 
 def beyond_share(entries: Sequence[StockEntry], claim: StockClaim, share: int) -> list[StockEntry]:
-    """Return the orders' entries of networks that hold more than a share, the largest first.
+    """Return the orders' entries of networks that hold more than `share` units, the largest first.
 
-    None if the claim's own network is unknown, or would hold more than a share with it.
+    Empty if the claim's network is unknown, or would itself exceed the share with the claim.
     """
     orders = [each for each in entries if each["order"] and each["cart"] != claim.cart]
     units: Counter[str] = Counter()

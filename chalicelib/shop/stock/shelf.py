@@ -1,4 +1,4 @@
-"""The shelf: the operations of carts and orders on a stock, in either store of its entries."""
+"""Operations of carts and orders on a stock, in either store of its entries."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -18,24 +18,25 @@ from chalicelib.shop.stock.shapes import StockClaim, StockEntry, find
 from chalicelib.shop.stock.store import Short, StockFull, StockMoved, StockStore
 
 Result = TypeVar("Result")
-# Tries of a claim while other calls move the stock, fill it or end entries.
+# Attempts of a call while other calls move the stock, fill its store or end entries.
 _ATTEMPTS = 5
 
 
 def put(runtime: Runtime, claim: StockClaim) -> None:
-    """Hold units for a cart or its order, in place of the units that it held before.
+    """Hold the claimed units for a cart or its order, in place of the cart's earlier hold.
 
-    Raises OutOfStock, HeldByOrder if an order has the cart's entry, and Unavailable if other calls
-    keep moving the stock. Before a refusal, overdue entries end; a refusal changes nothing else.
+    Raises OutOfStock, HeldByOrder if another order has the cart's entry, and Unavailable after five
+    attempts against other calls. Before it raises OutOfStock, `put` releases the overdue units of
+    carts; a refusal changes nothing else.
     """
     _claim(runtime, claim, lambda store: store.put(runtime.database, claim))
 
 
 def share(runtime: Runtime, claim: StockClaim) -> int:
-    """Hold as many of the claimed units as carts may, and return their number.
+    """Hold the claimed units up to the cart's share; return the number of held units, maybe 0.
 
-    Raises as `put`, but OutOfStock only if orders have too many units: a checkout may take over the
-    units of other carts, and of orders beyond their share.
+    Raises as `put`, but OutOfStock only if a checkout could not buy the claimed units either. A
+    checkout may take units of other carts, and of unpaid orders beyond their network's share.
     """
 
     def work() -> int:
@@ -62,7 +63,7 @@ def beyond_share(runtime: Runtime, claim: StockClaim) -> list[StockEntry]:
 
 
 def put_first(runtime: Runtime, claim: StockClaim) -> list[str]:
-    """Hold units for an order before carts that only hold; return the carts that gave way.
+    """Hold units for an order, if needed from other carts; return the carts that lost theirs.
 
     Raises as `put`.
     """
@@ -94,7 +95,7 @@ def sell(runtime: Runtime, stock_id: str, cart: str, order: str) -> int:
 
 
 def prolong(runtime: Runtime, stock_id: str, cart: str, order: str, until: datetime) -> None:
-    """Prolong the entry of an order."""
+    """Extend an order's entry to `until`; a missing entry or an earlier time changes nothing."""
 
     def work(store: StockStore) -> None:
         store.prolong(runtime.database, stock_id, cart, order, until)
@@ -127,7 +128,7 @@ def entries(runtime: Runtime, stock_id: str) -> list[StockEntry]:
 def available(database: Database[Document], site: str, skus: Iterable[str]) -> dict[str, int]:
     """Return the units of each SKU that a checkout can buy; 0 for an unknown SKU.
 
-    They include the units of carts without an order: the first checkout has them.
+    Units in carts count, too: the first checkout takes them.
     """
     keys = {key_of(site, sku): sku for sku in skus}
     rows = embedded.buyable(database, list(keys))
@@ -149,7 +150,10 @@ def _take_out(runtime: Runtime, stock_id: str, cart: str, order: str | None, *, 
 
 
 def _in_store(runtime: Runtime, stock_id: str, work: Callable[[StockStore], Result]) -> Result:
-    """Run `work` in the store of the stock; raises StockMoved for an unknown stock."""
+    """Return the result of `work` in the store that has the stock's entries.
+
+    Raises StockMoved for an unknown stock, and Unavailable if the stock moved at each attempt.
+    """
     stores: tuple[StockStore, StockStore] = (
         EmbeddedStock(runtime.bounds.shop.embedded_entries),
         StockOfDocuments(),

@@ -1,6 +1,6 @@
 """The protocol of the stores for entries of carts and orders.
 
-Each method is one atomic write, and keeps `available + held = on_hand`.
+Each change is one atomic write, and preserves `available + held = on_hand`.
 """
 
 from datetime import datetime
@@ -17,7 +17,7 @@ class StockMoved(Exception):
 
 
 class Short(Exception):
-    """The claim exceeds the units; `available` includes the units of the claim's cart."""
+    """Too few units for a claim; `available` is the number that the claim could have had."""
 
     def __init__(self, available: int) -> None:
         super().__init__(available)
@@ -32,7 +32,7 @@ class StockStore(Protocol):
     """A store of entries. If the stock is in the other store, each method raises StockMoved."""
 
     def put(self, database: Database[Document], claim: StockClaim) -> None:
-        """Make this the cart's entry, and take or release the difference.
+        """Store the claim as the cart's entry; take or release the difference in units.
 
         Raises Short, StockFull, and HeldByOrder if another order has the entry. An order replaces
         the entry of its cart; a cart never replaces the entry of an order.
@@ -40,16 +40,16 @@ class StockStore(Protocol):
         ...
 
     def share(self, database: Database[Document], claim: StockClaim) -> int:
-        """Make this the cart's entry, up to the shares of carts; return its units.
+        """Store the claim as the cart's entry, up to the shares of carts; return the held units.
 
-        Raises Short if orders have too many to buy the claimed units, StockFull, and HeldByOrder.
+        Raises Short if orders leave fewer units than the claim, StockFull, and HeldByOrder.
         """
         ...
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Make this an order's entry; carts that only hold give way, as many as it takes.
+        """Store the claim as an order's entry; remove entries of other carts if it needs them.
 
-        Returns these carts. Raises Short if orders have too many, StockFull, and HeldByOrder.
+        Returns these carts. Raises Short if orders leave too few, StockFull, and HeldByOrder.
         """
         ...
 
@@ -64,18 +64,21 @@ class StockStore(Protocol):
     ) -> int:
         """Remove the cart's entry if it is this order's; return its units, 0 if there is none.
 
-        `sold` units leave the shelf; otherwise they are available again.
+        `sold`: the units leave `on_hand`. Otherwise they return to `available`.
         """
         ...
 
     def prolong(
         self, database: Database[Document], stock_id: str, cart: str, order: str, until: datetime
     ) -> None:
-        """Keep an order's entry until later; without one, do nothing."""
+        """Extend an order's entry to `until`; without such an entry, do nothing."""
         ...
 
     def expire(self, database: Database[Document], stock_id: str, now: datetime) -> int:
-        """Remove the entries that have ended and are no order's; return their units."""
+        """Remove overdue entries of carts, maybe not all; return their units.
+
+        The store `documents` removes at most 1,000 entries a call.
+        """
         ...
 
     def entries(self, database: Database[Document], stock_id: str) -> list[StockEntry]:
@@ -85,5 +88,5 @@ class StockStore(Protocol):
     def overdue(
         self, database: Database[Document], stock_id: str, now: datetime
     ) -> list[StockEntry]:
-        """Return the overdue entries of orders: the state of the order decides about each."""
+        """Return the overdue entries of orders; the state of its order decides the entry's end."""
         ...

@@ -10,7 +10,7 @@ from chalicelib.social.activity.org.people import StoredPerson, StoredPlace, pla
 
 
 def action(stored: StoredAction) -> list[ExportEntry]:
-    """Return an action by the person."""
+    """Return an action of the person, without the ids of its audience."""
     return [
         entry(
             "action",
@@ -18,7 +18,7 @@ def action(stored: StoredAction) -> list[ExportEntry]:
             actor=stored["actor"],
             conducted_at=stored["conducted"],
             scope=stored.get("shown_scope", stored["scope"]),
-            # Ids would name, by their absence, the people behind a block.
+            # The absence of an id would reveal a user who blocks the person.
             audience_count=len(stored["audience"]),
             refs=stored["refs"],
             descriptor=stored["descriptor"],
@@ -67,7 +67,7 @@ def past_place(stored: StoredPlace) -> list[ExportEntry]:
 
 
 def other(kind: str) -> Callable[[Mapping[str, Any]], list[ExportEntry]]:
-    """Return an export of people with the person as their manager, or assigned to the person."""
+    """Return the exporter of others' rows that name the person: it shows only the others' ids."""
 
     def show(stored: Mapping[str, Any]) -> list[ExportEntry]:
         return [entry(kind, user_id=stored.get("user_id", stored["_id"]))]

@@ -82,7 +82,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 
 
 def _refills(user_id: str) -> Document:
-    """Return the filter of a person's refills in the outbox: the whole, and rests."""
+    """Return the filter of a person's refills in the outbox, continued refills included."""
     whole = Refill(user_id=user_id)
     return {"$or": [outbox.filter_of(whole), outbox.filter_from(whole)]}
 
@@ -100,7 +100,7 @@ def _forget_place(database: Database[Document], user_id: str) -> None:
 def _forget_event(database: Database[Document], event: StoredActionEvent) -> None:
     """Delete an event, lower the count, and delete its re-ranking jobs, all or nothing.
 
-    The id of such a job has the event's id. A reaction's id has the user's.
+    The jobs must go: a job's id contains the event's id, and a reaction's id the user's id.
     """
     rankings = outbox.filter_from(Rerank(action_id=event["action_id"], event_id=event["_id"]))
     key = {"_id": event["_id"], "action_id": event["action_id"]}

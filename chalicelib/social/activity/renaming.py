@@ -1,7 +1,7 @@
 """Renaming of users and things in every action that mentions them.
 
-The application names its things; users name themselves. If a thing and a user have the same id,
-neither renames the other.
+The application names its things; users name themselves. A thing and a user may have the same id: a
+rename of the one leaves the other.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
 
 
 def rename_ref(runtime: Runtime, ref_id: str) -> None:
-    """Write a ref's present name to every copy."""
+    """Write a ref's stored name to every copy in actions; an unknown ref changes nothing."""
     ref = REFS.of(runtime.database).find_one({"_id": ref_id})
     if ref is not None:
         things = types.named_things()
@@ -57,10 +57,10 @@ def set_unregistered(
     values: Callable[[str, str], Mapping[str, str]],
     where: Document | None = None,
 ) -> None:
-    """Set the fields that name a user in actions whose types the deployment registers no more.
+    """Set the fields that name a user in actions of types without a registration.
 
-    Nothing says whether such a field names a user or a thing, so each with the user's id counts.
-    `values` gets the fields of an id and of its name, and returns values by field.
+    Without the type's model, a field with the user's id counts even if it names a thing. `values`
+    receives an id field and its name field, and returns new values by field.
     """
     rows = actions.ACTIONS.of(database)
     gone = {"mentions": user_id, "descriptor.type": {"$nin": [*types.DESCRIPTORS]}, **(where or {})}

@@ -71,9 +71,9 @@ class Deliverable(Protocol[Delivered]):
     def choose(
         self, document: Delivered, lease: DeliveryLease[Delivered], first: list[str]
     ) -> list[str]:
-        """Return the first readers; none if readers read the document where it is.
+        """Return `first`; or an empty list, if readers pull the document from its author.
 
-        `first` has one reader more than a plan holds, if the audience has as many.
+        `first`: the first readers, up to one more than the plan records at once.
         """
         ...
 
@@ -105,7 +105,8 @@ def _plan(
 ) -> None:
     """Record and send chunk after chunk, from the cursor to the audience's end.
 
-    Reads one reader more than a plan holds, to see whether the audience ends.
+    Delivers at once to an audience of one chunk. Reads one reader more than it records at once, to
+    see whether the audience ends.
     """
     fan_out: FanOut = document["fan_out"]
     cursor, number, planned = fan_out["cursor"], len(fan_out["chunks"]), fan_out["planned"]
@@ -148,7 +149,7 @@ def _deliver_to_all(
     kind.deliver(runtime, document, ids, is_first=True)
     finished = leases.finish_at_once(lease, len(ids), kind.unchanged_filter(document))
     if not finished:
-        # Even without the lease: copies delivered after another worker's end must be right.
+        # Even without the lease: another worker may have ended before these copies came.
         kind.repair(runtime, document)
         finished = leases.finish_at_once(lease, len(ids), {})
     if finished:

@@ -1,8 +1,9 @@
 """Leases on deliveries: one worker at a time delivers a document, or a chunk of its readers.
 
-A lease is a token that only its holder knows, on the whole document or on one chunk of its
-readers, until it expires. Every change needs the lease, so a worker whose lease expired can no
-longer write.
+A lease is its holder's token in the document, for the whole document or for one chunk of its
+readers, with an expiry. A worker writes only while its token is there. After the expiry, another
+worker may replace the token; then the first can no longer write. `finish` and `note_failure` need
+no lease.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,7 +69,7 @@ def claim(lease: DeliveryLease[Delivered], fields: Mapping[str, Any]) -> Deliver
 def claim_chunk(
     lease: DeliveryLease[Delivered], number: int, fields: Mapping[str, Any]
 ) -> Delivered | None:
-    """Claim a chunk that is neither done nor held; hold the document as long.
+    """Claim an unfinished chunk without a current lease; extend the document's lease.
 
     Returns the document's `fields`, a projection. None: there is nothing to claim. A failed
     fan-out's chunk is free to claim, too.
@@ -81,7 +82,7 @@ def claim_chunk(
             "fan_out.state": {"$in": ["delivering", "failed"]},
             f"{chunk}.until": {"$exists": True},
             "fan_out.chunks_done": {"$ne": number},
-            # Not `None`, which every chunk would match: it has no field called by a number.
+            # Not `None`, which always matches: no array element has a field with a number as name.
             "$or": [{f"{chunk}.owner": {"$exists": False}}, expired],
         },
         {
@@ -154,7 +155,10 @@ def mark_done(
 
 
 def finish_at_once(lease: DeliveryLease[Delivered], size: int, also: Document) -> bool:
-    """End the fan-out under the lease and the condition `also`, with `size` readers in all."""
+    """End the fan-out as one chunk of `size` readers, under the lease and the condition `also`.
+
+    False: another worker has the lease, or the document does not match `also`.
+    """
     whole = {
         "fan_out.chunks": [{"size": size}],
         "fan_out.chunks_done": [0],
@@ -204,7 +208,7 @@ def mark_failed(lease: DeliveryLease[Delivered]) -> None:
 def note_failure(lease: DeliveryLease[Delivered], error: Exception) -> None:
     """Note the reason of a failure, unless another worker ended the fan-out meanwhile.
 
-    Its lease stays, as a pause before the next attempt.
+    The lease stays, as a pause before the next attempt.
     """
     reason = {"$set": {"fan_out.reason": type(error).__name__}}
     unfinished = {"_id": lease.document_id, "fan_out.state": {"$ne": "done"}}

@@ -38,7 +38,7 @@ class FanOutAnswer(TypedDict):
 
 
 def fan_out_answer(stored: FanOut, *, staff: bool) -> FanOutAnswer:
-    """Return a stored fan-out as the API shows it; staff see the reason of a failure."""
+    """Return a stored fan-out as the API shows it; only staff see the reason of a failure."""
     sizes = [chunk["size"] for chunk in stored["chunks"]]
     answer: FanOutAnswer = {
         "state": stored["state"],
@@ -53,9 +53,9 @@ def fan_out_answer(stored: FanOut, *, staff: bool) -> FanOutAnswer:
 def failed_page(
     runtime: Runtime, collection: Collection[Delivered], fields: Sequence[str], query: PageQuery
 ) -> tuple[Sequence[Document], str | None]:
-    """Return a page of documents with a failed fan-out, and the cursor of the next page.
+    """Return a page of documents with a failed fan-out, by id, and the cursor of the next page.
 
-    Documents have `fields` and `fan_out` alone. Raises InvalidCursor.
+    Each document has only `_id`, `fields` and `fan_out`. Raises InvalidCursor.
     """
     cursors = Cursors(f"failed:{collection.name}", runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)

@@ -12,14 +12,15 @@ from chalicelib.runtime import Runtime
 
 _UNFINISHED = ("pending", "delivering")
 
-# Fifty million readers, five thousand a chunk.
+# Enough for fifty million readers at five thousand readers a chunk.
 MAX_CHUNKS = 10_000
 
 
 class ReaderChunk(TypedDict):
-    """A range of readers' ids; a fan-out that is done has no bounds.
+    """A chunk of `size` readers: ids greater than `after`, up to `until`.
 
-    `owner` and `expires_at` are the lease of a delivery in progress.
+    A finished fan-out has no `after` and `until`. `owner` and `expires_at` are the lease of a
+    delivery in progress.
     """
 
     size: int
@@ -30,7 +31,16 @@ class ReaderChunk(TypedDict):
 
 
 class FanOut(TypedDict):
-    """The progress of a document's delivery; `chunks_done` are positions in `chunks`."""
+    """The progress of a document's delivery.
+
+    - `owner`, `expires_at`: the lease on the whole document
+    - `resend_at`: the sweep sends no message before then
+    - `resends`: the number of the sweep's messages since the last lease
+    - `attempts`: the number of claims since the last step forward
+    - `cursor`: the last reader's id in `chunks`
+    - `planned`: the chunks reach the end of the audience
+    - `chunks_done`: positions in `chunks`
+    """
 
     state: Literal["pending", "delivering", "done", "failed"]
     owner: str | None
@@ -46,13 +56,13 @@ class FanOut(TypedDict):
     reason: str | None
 
 
-# Work of the sweep: unfinished fan-outs whose lease, or first message, expired.
+# The sweep sends a message for each unfinished fan-out after its lease, or first message, expired.
 RESENDING = Resending(
     at="fan_out.resend_at",
     within="fan_out.",
     where={"fan_out.state": {"$in": list(_UNFINISHED)}},
 )
-# Indexes of a collection with fan-outs, for the sweep and for the list of failures.
+# Indexes of a collection with fan-outs: one for the sweep, one for the list of failures.
 INDEXES = (
     IndexModel(
         [("fan_out.state", ASCENDING), ("fan_out.resend_at", ASCENDING)],
@@ -66,7 +76,7 @@ INDEXES = (
 
 
 def new(runtime: Runtime) -> FanOut:
-    """Return the `fan_out` of a new document; its first message expires like a lease."""
+    """Return the `fan_out` of a new document; the sweep resends a first message after one lease."""
     return {
         "state": "pending",
         "owner": None,
@@ -83,10 +93,10 @@ def new(runtime: Runtime) -> FanOut:
 
 
 def end_fields() -> Document:
-    """Return the fields that end a document's delivery."""
+    """Return the fields of an update that ends a document's delivery and deletes readers' ids."""
     return {"fan_out.state": "done", "fan_out.cursor": "", "fan_out.chunks": []}
 
 
 def lease_end(runtime: Runtime) -> datetime:
-    """Return the end of a lease, or of a message's wait, that begins now."""
+    """Return the time `lease_ms` from now: the end of a new lease, or of the wait for a message."""
     return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)

@@ -14,10 +14,10 @@ NOBODY: frozenset[str] = frozenset()
 
 
 class CompleteSince(TypedDict):
-    """Instants since when a user's stored `news`, and the posts `sent` to the user, are complete.
+    """The times from which a user's stored `news`, and the posts `sent` to the user, are complete.
 
-    Views read earlier posts from the posts themselves. The instants only rise. `design` is the
-    design that stored the news; missing: any design.
+    Views read earlier posts from the posts themselves. The times only rise. `design` is the design
+    that stored the news; missing: any design.
     """
 
     design: NotRequired[str]
@@ -27,14 +27,14 @@ class CompleteSince(TypedDict):
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader's relations to the authors of some posts; without an id, the public.
+    """A reader's relations to the authors of some posts. None as `id`: an anonymous reader.
 
-    - `circled_by`: by author, the keys of the author's circles that the reader is in
-    - `following`: the authors that the reader follows
-    - `blocked`: the authors with a block, in either direction
-    - `blocks`: whether the reader has a block with any user at all
-    - `kept`: the posts whose audience, recorded at posting, has the reader
-    - `complete_since`: the instants of the reader's stored news
+    - `circled_by`: by author, the keys of the author's circles that have the reader
+    - `following`: the authors whom the reader follows
+    - `blocked`: the authors who block the reader, or whom the reader blocks
+    - `blocks`: the reader has a block with any user, in either direction
+    - `kept`: the ids of posts with the reader in the audience recorded at posting
+    - `complete_since`: the times from which the reader's stored news are complete
     """
 
     id: str | None = None
@@ -68,7 +68,10 @@ Audience = Annotated[
 
 
 def is_in_circles(reader: Reader, owner_id: str, audience: list[str]) -> bool:
-    """Return whether a reader is in the owner's circles `audience`; `*circles*` means all."""
+    """Return whether a reader is in one of the owner's circles in `audience`.
+
+    `*circles*` alone means any circle. A block between the two means False.
+    """
     circles = reader.circled_by.get(owner_id, NOBODY)
     if owner_id in reader.blocked:
         return False

@@ -1,7 +1,7 @@
 """Blocks: a block ends the following both ways, and hides each user from the other.
 
-The list of blocks is the person's, for all features (`chalicelib.people.blocks`). A user's own
-document has a copy of both directions, beside the reader's other relations.
+A person has one list of blocks for all features (`chalicelib.people.blocks`). The user's document
+has a copy of both directions, so one read returns all relations of a reader.
 """
 
 from pymongo import ASCENDING
@@ -29,7 +29,7 @@ def block(runtime: Runtime, owner_id: str, other_id: str) -> None:
 
 
 def keep_apart(runtime: Runtime, owner_id: str, other_id: str) -> None:
-    """Block a person in another feature, whether or not the two are users.
+    """Block a person for another feature; neither of the two needs to be a user.
 
     Ends the following both ways, as `block` does; a second call changes nothing. Raises
     TooManyBlocked.
@@ -47,7 +47,10 @@ def _part(runtime: Runtime, owner_id: str, other_id: str, *, are_users: bool) ->
 
 
 def _copy(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> bool:
-    """Add a block to the documents of users; return whether both are users."""
+    """Add a block to the documents of both users, where they exist; return whether both exist.
+
+    Raises TooManyBlocked if the list of either is full.
+    """
     users, are_both = USERS.of(runtime.database), True
     sides = (
         (owner_id, "blocked", other_id, runtime.bounds.social.blocked),
@@ -65,7 +68,7 @@ def _copy(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str
 
 
 def let_meet(runtime: Runtime, owner_id: str, other_id: str) -> None:
-    """End a block; the following does not come back. Without one, nothing changes."""
+    """End a block; the following does not come back. Without a block, nothing changes."""
     users = USERS.of(runtime.database)
 
     def work(session: ClientSession) -> None:
@@ -77,9 +80,10 @@ def let_meet(runtime: Runtime, owner_id: str, other_id: str) -> None:
 
 
 def join(runtime: Runtime, after: str, most: int) -> list[str]:
-    """Add the blocks of users after an id to the lists of all features.
+    """Add the blocks in users' documents to the people's lists for all features.
 
-    Returns the ids of the users, at most so many. A second call changes nothing.
+    Handles up to `most` users with blocks, by id, after the id `after`; returns their ids. A second
+    call changes nothing.
     """
     users = USERS.of(runtime.database)
     have_blocked: Document = {"_id": {"$gt": after}, "blocked.0": {"$exists": True}}

@@ -1,8 +1,8 @@
 """Keys of circles: a later circle of the same id has another key.
 
 Posts, fields of profiles and memberships name a circle by its key: the owner's id for the circle,
-a colon, and an id drawn for the new circle. Circles of older releases have no key; until deleted,
-their id is their key. No id has a colon, so two circles never share a key.
+a colon, and a random id. Circles of older releases have no key: their id serves as their key. No
+id has a colon, so two circles never share a key.
 """
 
 import random

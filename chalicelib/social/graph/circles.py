@@ -29,7 +29,7 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
     path, key = f"circles.{circle_id}", new_key(circle_id, runtime.now(), runtime.random)
     has_room = {"counts.circles": {"$lt": runtime.bounds.social.circles}}
     users = USERS.of(database)
-    # The first try can fail: a rename after a deletion, an insertion after another insertion.
+    # Two tries: another call may make or delete the circle between the two updates of one try.
     for _ in range(2):
         renamed = users.find_one_and_update(
             {"_id": owner_id, path: {"$exists": True}},
@@ -56,7 +56,7 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
 def list_all(
     database: Database[Document], owner_id: str, most: int = MEMBERS_LISTED
 ) -> list[CircleAnswer]:
-    """Return a user's circles as `{id, name, members}`, each with its first `most` members."""
+    """Return a user's circles, each with its first `most` members; none for an unknown user."""
     owner = USERS.of(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
     if owner is None:
         return []
@@ -79,7 +79,7 @@ def _circle_answer(
 def members(
     database: Database[Document], owner_id: str, circle_id: str, ids: IdRange
 ) -> list[GraphPerson]:
-    """Return a circle's members by id; raises UnknownCircle."""
+    """Return the members of a circle in a range of ids, ordered by id; raises UnknownCircle."""
     owned = {"_id": owner_id, f"circles.{circle_id}": {"$exists": True}}
     owner = USERS.of(database).find_one(owned, {"graph_store": 1, f"circles.{circle_id}.key": 1})
     if owner is None:
@@ -91,10 +91,9 @@ def members(
 def keys(
     database: Database[Document], owner_id: str, audiences: Iterable[list[str]]
 ) -> dict[str, str]:
-    """Return the keys of all circles that audiences name, by the owner's ids.
+    """Return a map from each circle's id in the audiences to the circle's key.
 
-    `*public*` and `*circles*` are their own keys. Raises UnknownCircle if the owner has no such
-    circle.
+    `*public*` and `*circles*` are their own keys. Raises UnknownCircle if the owner lacks a circle.
     """
     found = {PUBLIC: PUBLIC, ALL_CIRCLES: ALL_CIRCLES}
     named = {each for audience in audiences for each in audience} - found.keys()
@@ -110,9 +109,9 @@ def keys(
 def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
     """Delete a circle, and end the following of members who are in no other circle.
 
-    A circle with more members than a transaction allows loses a thousand at a time. After a
-    crash, a repeated call continues the deletion. A later circle of the same id is another
-    circle: it inherits nothing.
+    A transaction removes at most a thousand members stored as edges. After a crash, a repeated
+    call continues the deletion. A later circle of the same id is another circle: it inherits
+    nothing.
     """
     with telling(runtime, NotifyFeed(by=owner_id, kind="follow")):
         key = _take_out(runtime, owner_id, circle_id)
@@ -123,9 +122,10 @@ def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
 def _take_out(
     runtime: Runtime, owner_id: str, circle_id: str, begun: str | None = None
 ) -> str | None:
-    """Take some members out of a circle; with the last members, delete the circle.
+    """Remove a batch of members from a circle; with the last batch, delete the circle.
 
-    `begun` is the key of the circle after a first batch. Returns the key if members stay.
+    `begun` is the circle's key from an earlier batch: a later circle of the same id stays. Returns
+    the key if members may remain. None: no circle has this key any more.
     """
     database = runtime.database
     users = USERS.of(database)
@@ -139,7 +139,7 @@ def _take_out(
         if begun and key != begun:
             return [], None
         store = following.stores(database)[owner["graph_store"]]
-        # Members inside the owner's document are few, and go with the circle.
+        # Members inside the owner's document are few: one batch removes all.
         most = None if owner["graph_store"] == "embedded" else runtime.bounds.social.members_at_once
         members = [each.id for each in store.members(owner_id, [key], IdRange(limit=most), session)]
         stay = len(members) == most
@@ -163,7 +163,7 @@ def _take_out(
 def _removal_update(
     circle_id: str, members: list[str], ended: list[str], *, stay: bool
 ) -> Document:
-    """Return the update of an owner who loses members, and the circle unless members `stay`."""
+    """Return the update of an owner's counts; unless members `stay`, it also deletes the circle."""
     fewer = {"memberships": len(members), "following": len(ended), "circles": int(not stay)}
     change: Document = {"$inc": {f"counts.{name}": -each for name, each in fewer.items()}}
     return change if stay else {**change, "$unset": {f"circles.{circle_id}": ""}}

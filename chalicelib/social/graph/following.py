@@ -45,7 +45,7 @@ def store_of(database: Database[Document], user_id: str) -> GraphStore:
 
 
 def followers(database: Database[Document], user_id: str, ids: IdRange) -> list[GraphPerson]:
-    """Return followers by id; raises UnknownUser."""
+    """Return a user's followers in a range of ids, ordered by id; raises UnknownUser."""
     return store_of(database, user_id).followers(user_id, ids)
 
 
@@ -55,7 +55,7 @@ def all_followers(database: Database[Document], user_id: str) -> Iterator[list[G
 
 
 def pages(fetch: Callable[[IdRange], list[GraphPerson]]) -> Iterator[list[GraphPerson]]:
-    """Yield all people of a listing by id, a thousand at a time."""
+    """Yield all people of a listing, ordered by id, a thousand at a time."""
     ids = IdRange(limit=_PAGE)
     while page := fetch(ids):
         yield page
@@ -78,9 +78,10 @@ def following(database: Database[Document], user_id: str, own: Follows | None = 
 def reader(
     database: Database[Document], reader_id: str | None, author_ids: Iterable[str]
 ) -> Reader:
-    """Return a reader's relations to these people, with one read of the reader's document.
+    """Return a reader's relations to these people, without `kept`. None: an anonymous reader.
 
-    A second read asks for the edges of a promoted reader, or for the blocks of who has no user.
+    Reads the reader's document once. A second read finds the edges of a promoted reader, or the
+    blocks of a person without a user.
     """
     if reader_id is None:
         return Reader()
@@ -100,7 +101,7 @@ def reader(
 
 
 def _reader_of_blocks(database: Database[Document], reader_id: str, others: set[str]) -> Reader:
-    """Return the relations of a reader without a user: the person may have blocks."""
+    """Return the blocks of a reader without a user; such a reader has no other relations."""
     known = blocks.find(database, reader_id)
     either = {*known.blocked, *known.blocked_by}
     return Reader(id=reader_id, blocked=frozenset(either & others), blocks=bool(either))

@@ -1,8 +1,8 @@
 """Joining and leaving circles, and counts of followers.
 
-The stores of both users hold a pair. One transaction changes both stores, and always writes the
-owner's document. Every other change of the owner's circles (a deletion, a block, a promotion)
-conflicts with it there and tries again.
+Each user's store has the pair. One transaction changes both stores, and always writes the owner's
+document. A concurrent change of the owner's circles (a deletion, a block, a promotion) writes the
+same document, conflicts, and tries again.
 """
 
 from collections.abc import Callable
@@ -42,9 +42,10 @@ class _Person(TypedDict):
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of a member's circles of one owner, by the circles' keys.
+    """A change of the set of one owner's circles that have a member.
 
-    `keeps` returns whether the member stays in a circle; `joining` is the id of a circle to join.
+    `keeps(key)` returns whether the member stays in a circle. `joining` is the id of a circle to
+    join.
     """
 
     owner_id: str
@@ -61,7 +62,7 @@ class _Change:
 
 
 class _Outgrown(Exception):
-    """A user's document is full of members or followers."""
+    """A user's document has no room for another member or follower."""
 
     def __init__(self, user_id: str) -> None:
         super().__init__(user_id)
@@ -71,7 +72,7 @@ class _Outgrown(Exception):
 def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
     """Add a user to a circle, and so follow the user; a second call changes nothing.
 
-    If a user has outgrown the embedded store, promote the user first. Raises CannotCircleSelf,
+    Promotes either user first if that user's document is full. Raises CannotCircleSelf,
     UnknownUser, UnknownCircle, and CannotCircle if one of the two blocks the other.
     """
     if owner_id == member_id:
@@ -88,9 +89,9 @@ def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) 
 
 
 def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
-    """Remove a member from a circle; leaving the last circle ends the following.
+    """Remove a member from a circle; without any other circle of the owner, end the following.
 
-    Without the member in it, nothing changes.
+    If the circle does not have the member, nothing changes.
     """
     _make(runtime, _Change(owner_id, member_id, lambda key: id_of(key) != circle_id))
 
@@ -101,7 +102,7 @@ def end_following(runtime: Runtime, owner_id: str, member_id: str) -> None:
 
 
 def part(runtime: Runtime, one: str, other: str, first: Callable[[ClientSession], None]) -> None:
-    """Unfollow two users from each other, in one transaction that begins with `first`."""
+    """End the following both ways between two users, in a transaction that begins with `first`."""
     _make(runtime, _leaving_all(one, other), _leaving_all(other, one), first=first)
 
 
@@ -114,7 +115,10 @@ def _make(
     *changes: _Change,
     first: Callable[[ClientSession], None] = lambda _session: None,
 ) -> list[Pair]:
-    """Make changes in one transaction; return the changed pairs."""
+    """Make changes in one transaction; return the changed pairs.
+
+    Afterwards, update the counts of promoted members, and send the jobs of ended ties.
+    """
 
     def work(session: ClientSession) -> list[tuple[Pair, StoreName]]:
         first(session)
@@ -124,7 +128,7 @@ def _make(
     changed = in_transaction(runtime.database, work)
     for pair, member_store in changed:
         if member_store == "edges":
-            # Outside the transaction: all followers of a celebrity would write to one document.
+            # Outside the transaction: all followers of a celebrity would conflict on one document.
             count_followers(runtime.database, [pair.member.id], _followers_change(pair))
     telling.send(runtime, *(_act_of(pair) for pair, _ in changed if not pair.after))
     return [pair for pair, _member_store in changed]
@@ -138,7 +142,7 @@ def _make_within(
     if owner is None:
         return None
     if member is None:
-        # Joined by a follower while a promoted user was deleted, whose document knows no followers.
+        # An erasure deleted a promoted member's document while a follower added the member.
         none = FollowCounts(followers=0, following=0, circles=0, memberships=0)
         member = _Person(_id=change.member_id, name="", graph_store="edges", counts=none)
     store = stores(runtime.database)[owner["graph_store"]]
@@ -158,7 +162,7 @@ def _make_within(
 def _find_both(
     database: Database[Document], change: _Change, session: ClientSession
 ) -> tuple[User | None, _Person | None]:
-    """Return an owner of circles and another user; raises the errors of `_check_may_join`."""
+    """Return an owner of circles and a member. None: no such user. Raises as `_check_may_join`."""
     about: Document = dict(_PERSON)
     if change.joining:
         other = {"$literal": change.member_id}
@@ -185,7 +189,7 @@ def _check_may_join(owner: Document | None, member: Document | None, circle_id: 
 
 
 def _check_room(most: int, pair: Pair, owner: _Person, member: _Person) -> None:
-    """Raise _Outgrown for a user whose document is full."""
+    """Raise _Outgrown for a user who has no room for the pair in the user's document."""
     if len(pair.after) < len(pair.before):
         return
     if owner["graph_store"] == "embedded" and owner["counts"]["memberships"] >= most:
@@ -205,7 +209,7 @@ def _write(
     following = _followers_change(pair)
     memberships = len(pair.after) - len(pair.before)
     counts = {"counts.memberships": memberships, "counts.following": following}
-    # In either store: changes of the owner's circles conflict here.
+    # For either store: concurrent changes of the owner's circles conflict on this document.
     users = USERS.of(database)
     users.update_one({"_id": pair.owner.id}, {"$inc": counts}, session=session)
     for name, store in stores(database).items():
@@ -225,7 +229,10 @@ def _followers_change(pair: Pair) -> int:
 
 
 def _back_fills(pair: Pair) -> list[BackFill]:
-    """Return the jobs after joining: the member's posts, and the owner's to that circle."""
+    """Return the jobs after a member joined a circle; none without a new circle.
+
+    The owner gets the member's posts if the following is new. The member gets the owner's posts.
+    """
     if not pair.after - pair.before:
         return []
     owner, member = pair.owner.id, pair.member.id
@@ -235,7 +242,7 @@ def _back_fills(pair: Pair) -> list[BackFill]:
 
 
 def count_followers(database: Database[Document], user_ids: list[str], change: int) -> None:
-    """Change the follower counts of promoted users; after a crash, `recount` repairs them."""
+    """Add `change` to promoted users' follower counts; after a crash, `recount` repairs them."""
     if user_ids and change:
         promoted = {"_id": {"$in": user_ids}, "graph_store": "edges"}
         USERS.of(database).update_many(promoted, {"$inc": {"counts.followers": change}})
@@ -244,8 +251,8 @@ def count_followers(database: Database[Document], user_ids: list[str], change: i
 def recount(runtime: Runtime) -> int:
     """Recount the followers of promoted users; return the number of wrong counts.
 
-    The users whose recount is the longest ago come first. Ends after half of the remaining time;
-    the next run goes on.
+    Handles up to a thousand users, the longest not recounted first. Ends after half of the
+    remaining time; the next run continues.
     """
     users, has_time, wrong = USERS.of(runtime.database), deadlines.share(0.5), 0
     rows = users.find({"graph_store": "edges"}, {"counts": 1}).sort("recounted", ASCENDING)
@@ -257,7 +264,7 @@ def recount(runtime: Runtime) -> int:
 
 
 def _recount(runtime: Runtime, user_id: str, counts: FollowCounts) -> bool:
-    """Recount the followers of a user; return whether the count was wrong."""
+    """Recount the followers of a user; return whether this call corrected the count."""
     followers = EdgeGraph(runtime.database).count_followers(user_id)
     counted = {"counts.followers": followers, "recounted": runtime.now()}
     # Only if no count of the user has changed since the read.
@@ -265,6 +272,6 @@ def _recount(runtime: Runtime, user_id: str, counts: FollowCounts) -> bool:
     users = USERS.of(runtime.database)
     if users.update_one(where, {"$set": counted}).matched_count:
         return counts["followers"] != followers
-    # Its next turn comes behind the others', or a busy user would keep them from theirs.
+    # The user moves behind all others, or users with busy counts would take every turn.
     users.update_one({"_id": user_id}, {"$set": {"recounted": counted["recounted"]}})
     return False

@@ -25,7 +25,7 @@ from chalicelib.social.graph.audience import PUBLIC, Audience, Reader, is_in_cir
 from chalicelib.texts import Line, Paragraphs, at_most
 
 MAX_INTERESTS = 20
-# Every reader of a user reads these bytes, and a user's document has much else.
+# Every read of a user reads these bytes, and the document also has circles and followers.
 MAX_PROFILE_BYTES = 10_000
 MAX_FIELDS = 50
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -140,7 +140,7 @@ ShownCircles = Annotated[Document, _ShownCircles()]
 
 
 def select_restricted(circles: Input) -> dict[str, list[str]]:
-    """Return the fields that are not public, each with its circles."""
+    """Return the circles of each field that is not public."""
     given: dict[str, list[str]] = circles.model_dump(exclude_none=True)
     return {name: audience for name, audience in given.items() if audience != [PUBLIC]}
 
@@ -148,9 +148,10 @@ def select_restricted(circles: Input) -> dict[str, list[str]]:
 def readable(
     profile: Mapping[str, Any], circles: Mapping[str, list[str]], owner_id: str, reader: Reader
 ) -> Document:
-    """Return the registered fields of a profile that a reader may read.
+    """Return the registered fields of a profile that a reader may read; the owner reads all.
 
-    `reader` has the relations to the owner.
+    `circles` has the audience of each restricted field; other fields are public. `reader` has the
+    relations to the owner.
     """
     return {
         name: value

@@ -14,9 +14,9 @@ from chalicelib.social.graph.users import USERS, User
 def promote(runtime: Runtime, user_id: str) -> None:
     """Move a user from the store `embedded` to `edges`; two calls at once move the user once.
 
-    One transaction covers at most two thousand pairs, so a crash changes nothing. It writes the
-    user's document first: every change of this user's embedded graph writes there too, conflicts,
-    and tries again afterwards.
+    One transaction moves all pairs, at most two thousand, so a crash changes nothing. The
+    transaction first writes the user's document. Concurrent changes of the user's graph write the
+    same document, so they conflict and try again.
     """
     users = USERS.of(runtime.database)
 

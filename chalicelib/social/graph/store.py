@@ -14,16 +14,16 @@ StoreName = Literal["embedded", "edges"]
 
 
 class GraphPerson(NamedTuple):
-    """A user, by id and by the name in its copies."""
+    """A user's id, and the user's name as the graph's copies have it."""
 
     id: str
     name: str
 
 
 class Pair(NamedTuple):
-    """An owner of circles and a member, with the member's circles `before` and `after` `ts`.
+    """An owner of circles and a member, with a change of the circles that have the member.
 
-    Circles have their keys here and in every store.
+    `before` and `after` are the circles' keys, as in every store; `ts` is the time of the change.
     """
 
     owner: GraphPerson
@@ -34,7 +34,11 @@ class Pair(NamedTuple):
 
 
 class Relations(NamedTuple):
-    """A user's ties to others: by owner, the circles with the user; the users followed."""
+    """A user's ties to others.
+
+    - `circled_by`: by owner, the keys of the owner's circles that have the user
+    - `following`: the ids of the users whom the user follows
+    """
 
     circled_by: Mapping[str, frozenset[str]]
     following: frozenset[str]
@@ -43,16 +47,16 @@ class Relations(NamedTuple):
 class GraphStore(Protocol):
     """A store of members and followers.
 
-    Each of the two users of a pair has its own store. A pair with at least one user in the store
-    `edges` has an edge. If the other user is embedded, that user's document has the pair too.
+    The two users of a pair may have different stores. If either user is in the store `edges`, the
+    pair has an edge. A user in the store `embedded` has the pair in the user's document.
     """
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
-        """Return the owner's circles with a member; ask the owner's store."""
+        """Return the keys of the owner's circles with a member; call only the owner's store."""
         ...
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Write the pair's circles `after` for its sides in this store."""
+        """Store the pair's circles `after`; `owner`, `member`: this store is that user's."""
         ...
 
     def members(
@@ -62,35 +66,38 @@ class GraphStore(Protocol):
         ids: IdRange,
         session: ClientSession | None = None,
     ) -> list[GraphPerson]:
-        """Return the members of these circles, or of all, by id."""
+        """Return the members of circles in a range of ids, ordered by id. None: all circles."""
         ...
 
     def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
-        """Return the followers of a user by id."""
+        """Return the followers of a user in a range of ids, ordered by id."""
         ...
 
     def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
-        """Return the ids of the followers of a user, in order."""
+        """Return the ids of a user's followers in a range of ids, in order."""
         ...
 
     def only_in(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
-        """Return the members of a circle who are in no other; ask the owner's store."""
+        """Return the ids among `members` that are in no circle of the owner but `circle`.
+
+        Call only the owner's store.
+        """
         ...
 
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Remove a circle from its members in this store."""
+        """Remove a circle from its members in this store; delete ties without another circle."""
         ...
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:
-        """Return a user's ties to others; `own` is the user's document of `following.reader`."""
+        """Return a user's ties to others; `own` is the document as `following.reader` reads it."""
         ...
 
     def rename(
         self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
     ) -> None:
-        """Write a user's name to its copies: at `owners` who circle it, and at its `members`."""
+        """Write a user's name to its copies in circles of `owners`, and at the user's `members`."""
         ...

@@ -1,4 +1,4 @@
-"""The body of `PUT /users/me`, apart from the answers: `users` reads it."""
+"""The body of `PUT /users/me`, apart from `forms`: `users` needs it, and `forms` needs `users`."""
 
 from pydantic import ConfigDict, Field
 

@@ -28,12 +28,15 @@ from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.user_settings import UserSettings
 
 BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
-# Before every post.
+# Earlier than every post.
 EPOCH = moment(0)
 
 
 class FollowCounts(TypedDict):
-    """A user's counts in the graph."""
+    """A user's counts in the graph.
+
+    `following` counts each member once, `memberships` once for each circle.
+    """
 
     followers: int
     following: int
@@ -79,11 +82,11 @@ class User(TypedDict):
     followers' ids) are the graph's two directions (MongoDB Applied Design Patterns, ch. 8).
 
     - `recounted`: the last recount of the followers; missing before the first
-    - `pulled`: readers read some posts of the user where the posts are
+    - `pulled`: fan-outs add some posts of the user to no news, so readers read the posts
     - `away`: fan-outs skip the user
     - `stale`: the user's news need a rebuild
-    - `complete_since`: the readable part of the stored news; earlier releases have not set it
-    - `trimmed`: an earlier release deleted the oldest news, without an instant
+    - `complete_since`: missing if only an earlier release wrote the user
+    - `trimmed`: an earlier release deleted the oldest news, and stored no time of the cut
     """
 
     _id: str
@@ -108,7 +111,7 @@ class User(TypedDict):
 class PublicUser(TypedDict):
     """A user's document as `_PROFILE` reads it.
 
-    Each field of the profile in `profile_circles` is for the circles of its keys alone.
+    `profile_circles` has the keys of the circles that may read a field; other fields are public.
     """
 
     _id: str
@@ -140,15 +143,15 @@ USERS = Collection(
     shard_key={"_id": "hashed"},
 )
 
-# An expression: the ids of users with a block, in either direction.
+# An aggregation expression: the ids that a user blocks, and the ids that block the user.
 BLOCKED_EITHER_WAY = {"$setUnion": ["$blocked", "$blocked_by"]}
 _PROFILE = {"name": 1, "profile": 1, "profile_circles": 1, "counts": 1}
 
 
 def union_of_blocks(pipeline: list[Document]) -> list[Document]:
-    """Return stages that add a person's blocks: the copy of a user, and the list of the person.
+    """Return stages that run `pipeline` on users and on people's lists of blocks, and add the rows.
 
-    A person who has only read has no user yet, and may have blocks.
+    Both have a person's blocks; before the first write in the feed, only the list has them.
     """
     return [
         {"$unionWith": {"coll": name, "pipeline": pipeline}}
@@ -182,11 +185,10 @@ def put(
     settings: UserSettings,
     profile_circles: dict[str, list[str]] | None,
 ) -> PublicUser:
-    """Change the caller's name and profile, or make the user; return it.
+    """Change the caller's name and profile, after making a missing user; return the user.
 
     `profile_circles` has the settings' audiences, with keys of circles in place of ids. Workers
-    propagate a new name to its copies.
-    Raises ReservedName for a name of staff, and UnknownAsset.
+    propagate a new name to its copies. Raises ReservedName for a name of staff, and UnknownAsset.
     """
     given = settings.model_dump(exclude_none=True, exclude={"profile_circles"})
     if settings.profile is not None:
@@ -202,7 +204,10 @@ def put(
 
 
 def _change(runtime: Runtime, user_id: str, given: Document) -> PublicUser:
-    """Set fields of a user, with the pictures in the profile and the job of a new name."""
+    """Set fields of a user; raises UnknownUser.
+
+    The same transaction updates the use of pictures, and notes a job for a new name.
+    """
     rename = Rename(user_id=user_id)
 
     def work(session: ClientSession) -> tuple[PublicUser, bool]:
@@ -245,7 +250,7 @@ def _profile(runtime: Runtime, caller: Principal, given: Document) -> Document:
 
 
 def forget_profile(runtime: Runtime, user_id: str) -> None:
-    """Delete a user's profile, and release the picture."""
+    """Delete a user's profile, and release its pictures."""
 
     def work(session: ClientSession) -> None:
         user = {"_id": user_id}
@@ -265,7 +270,7 @@ def _check_free(name: str, reserved: tuple[str, ...]) -> None:
 
 
 def ensure(runtime: Runtime, caller: Principal) -> By:
-    """Return the caller; the first write makes the user, with the token's name."""
+    """Return the caller's id and name; make a missing user, with the token's name."""
     users = USERS.of(runtime.database)
     user = users.find_one({"_id": caller.id}, {"name": 1})
     user = user or in_transaction(runtime.database, partial(_begin, runtime, caller))
@@ -273,7 +278,7 @@ def ensure(runtime: Runtime, caller: Principal) -> By:
 
 
 def _begin(runtime: Runtime, caller: Principal, session: ClientSession) -> User:
-    """Make a user with a copy of their blocks in all features."""
+    """Return the caller's user; make a missing user, with a copy of the person's blocks."""
     had = blocks.copy(runtime, session, caller.id)
     new = _defaults(caller, runtime.now(), runtime.settings.news)
     user = USERS.of(runtime.database).find_one_and_update(
@@ -289,7 +294,7 @@ def _begin(runtime: Runtime, caller: Principal, session: ClientSession) -> User:
 
 
 def _defaults(caller: Principal, now: datetime, design: str | None = None) -> Document:
-    """Return the fields of a new user without blocks; the news are complete in a design."""
+    """Return the fields of a new user, but for blocks; `design` is the design that stores news."""
     complete = {"news": EPOCH, "sent": EPOCH}
     return {
         "name": caller.name,
@@ -305,6 +310,6 @@ def _defaults(caller: Principal, now: datetime, design: str | None = None) -> Do
         "pulled": False,
         "stale": False,
         "complete_since": complete if design is None else {"design": design, **complete},
-        # The previous release reads it.
+        # The previous release reads this field.
         "trimmed": False,
     }

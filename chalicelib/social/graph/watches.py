@@ -20,7 +20,7 @@ MOST = 1_000
 class AuthorWatch(TypedDict):
     """A reader's watch of an author; `_id` is `{author}/{reader}`.
 
-    `since`: earlier posts are no news.
+    `since`: the watch notifies the reader of posts from then on.
     """
 
     _id: str
@@ -42,7 +42,7 @@ AUTHOR_WATCHES = Collection(
 
 
 def watch_id(author_id: str, reader_id: str) -> str:
-    """Return the id of a reader's watch."""
+    """Return the id of a reader's watch of an author."""
     return f"{author_id}/{reader_id}"
 
 
@@ -59,7 +59,7 @@ def begin(runtime: Runtime, author_id: str, reader_id: str) -> AuthorWatch:
     found = rows.find_one(key)
     if found is not None:
         return found
-    # Calls at the same time may exceed it by a few.
+    # Concurrent calls may exceed `MOST` by a few.
     if rows.count_documents({"user_id": reader_id}, limit=MOST) == MOST:
         raise TooManyWatches
     since = runtime.now()
@@ -73,7 +73,7 @@ def remove(database: Database[Document], author_id: str, reader_id: str) -> None
 
 
 def find(database: Database[Document], author_id: str, reader_id: str) -> AuthorWatch | None:
-    """Return a reader's watch of an author whom they still follow."""
+    """Return a reader's watch of an author. None: no watch, or the reader no longer follows."""
     found = AUTHOR_WATCHES.of(database).find_one(_key(author_id, reader_id))
     return found if found and find_followed(database, reader_id, {author_id}) else None
 
@@ -81,7 +81,7 @@ def find(database: Database[Document], author_id: str, reader_id: str) -> Author
 def find_own(
     database: Database[Document], reader_id: str, limit: int, after: ListPosition | None
 ) -> list[AuthorWatch]:
-    """Return a reader's watches, the latest first; of some, the following may have ended."""
+    """Return a reader's watches, the latest first, even after the following has ended."""
     where = {"user_id": reader_id, **older_than(after, "since", "_id")}
     rows = AUTHOR_WATCHES.of(database).find(where)
     return list(rows.sort([("since", DESCENDING), ("_id", DESCENDING)]).limit(limit))
@@ -90,7 +90,7 @@ def find_own(
 def find_followed(
     database: Database[Document], reader_id: str, author_ids: Ids[str]
 ) -> frozenset[str]:
-    """Return the authors whom a reader follows."""
+    """Return the authors among `author_ids` whom a reader follows."""
     return following.reader(database, reader_id, author_ids).following
 
 
@@ -102,7 +102,10 @@ def has_watchers(database: Database[Document], author_id: str) -> bool:
 def find_watchers(
     database: Database[Document], author_id: str, until: datetime, ids: IdRange
 ) -> list[str]:
-    """Return readers who have watched an author since `until` or earlier, by id."""
+    """Return the ids of readers who began to watch an author at `until` or earlier, in order.
+
+    Only `after` and `limit` of `ids` apply.
+    """
     after = {"$gt": watch_id(author_id, ids.after)}
     where = {"author_id": author_id, "_id": after, "since": {"$lte": until}}
     rows = AUTHOR_WATCHES.of(database).find(where, {"user_id": 1}).sort("_id", ASCENDING)
@@ -112,14 +115,14 @@ def find_watchers(
 def watchers_among(
     database: Database[Document], author_id: str, until: datetime, reader_ids: Ids[str]
 ) -> list[str]:
-    """Return the readers among these who have watched an author since `until` or earlier."""
+    """Return the ids among `reader_ids` that began to watch an author at `until` or earlier."""
     ids = [watch_id(author_id, each) for each in reader_ids]
     where = {"author_id": author_id, "_id": {"$in": ids}, "since": {"$lte": until}}
     return [row["user_id"] for row in AUTHOR_WATCHES.of(database).find(where, {"user_id": 1})]
 
 
 def end_without_tie(database: Database[Document], reader_id: str) -> None:
-    """Remove a reader's watches of authors whom they follow no longer."""
+    """Remove a reader's watches of authors whom the reader no longer follows."""
     rows = AUTHOR_WATCHES.of(database)
     watched = {row["author_id"] for row in rows.find({"user_id": reader_id}, {"author_id": 1})}
     if ended := sorted(watched - find_followed(database, reader_id, watched)):
@@ -128,7 +131,10 @@ def end_without_tie(database: Database[Document], reader_id: str) -> None:
 
 
 def erase(database: Database[Document], user_id: str, until: datetime | None = None) -> None:
-    """Remove the watches of a person and of the person; `until`: the latest time of them."""
+    """Remove a person's watches, and other readers' watches of the person.
+
+    With `until`, only watches that began at that time or earlier.
+    """
     since: Document = {"since": {"$lte": until}} if until else {}
     for field in ("user_id", "author_id"):
         AUTHOR_WATCHES.of(database).delete_many({field: user_id, **since})

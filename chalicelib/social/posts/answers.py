@@ -167,7 +167,7 @@ def comment_answer(comment: PostComment) -> PostCommentAnswer:
 
 
 def post_answer(post: ShownPost, reader_id: str | None, base: str) -> PostAnswer:
-    """Return a post, or a wall's copy of it, as the API shows it to a reader.
+    """Return a post, or a copy of a post, as the API shows it to a reader.
 
     `base` is the API's address. Only the author sees the post's circles.
     """

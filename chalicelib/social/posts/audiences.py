@@ -22,9 +22,9 @@ from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 
 class Audience(TypedDict):
-    """A part of a post's audience: the ids from `first` to `last`.
+    """A part of a post's audience: `members` has the ids from `first` to `last`, in order.
 
-    expires: while its post is not stored; the rows of a post that never is go by themselves.
+    `expires`: the TTL of a row without a stored post; `settle` removes this field.
     """
 
     _id: str
@@ -47,14 +47,15 @@ AUDIENCES = Collection(
     ),
     shard_key={"post_id": 1},
 )
-# Longer than an `Idempotency-Key` repeats a call.
+# Longer than an `Idempotency-Key` can repeat a call that stores the post.
 _UNSTORED_KEPT = timedelta(days=2)
 
 
 def of(database: Database[Document], post: PostBody, ids: IdRange) -> list[str]:
-    """Return the ids of a post's audience, in order.
+    """Return the ids of a post's audience in a range of ids, in order.
 
-    A public post goes to the followers, any other post to the members of its circles.
+    A public post goes to the followers, any other post to the members of its circles; an `at_post`
+    post goes to the members recorded at posting.
     """
     if post["audience"] == AT_POST:
         return _kept_ids(database, post["_id"], ids)
@@ -84,7 +85,10 @@ def _kept_ids(database: Database[Document], post_id: str, ids: IdRange) -> list[
 
 
 def is_above(database: Database[Document], post: PostBody, line: int) -> bool:
-    """Return whether a post's audience is larger than `line`; the author's counts may suffice."""
+    """Return whether a post's audience has more than `line` readers; False without its author.
+
+    Reads the audience only if the author's counts do not decide.
+    """
     author = users.USERS.of(database).find_one({"_id": post["by"]["id"]}, {"counts": 1})
     if author is None:
         return False
@@ -97,9 +101,9 @@ def is_above(database: Database[Document], post: PostBody, line: int) -> bool:
 
 
 def keep(runtime: Runtime, post: PostBody) -> None:
-    """Record the audience of a new post, before the write of the post itself; see `settle`.
+    """Record the audience of a new post before the write of the post, in rows with a TTL.
 
-    A repeated call goes on behind the rows of the first.
+    `settle` makes the rows permanent. A repeated call continues after the last row.
     """
     database = runtime.database
     ids, number = IdRange(limit=runtime.bounds.social.audience_members), 0
@@ -111,7 +115,7 @@ def keep(runtime: Runtime, post: PostBody) -> None:
         number = int(last["_id"].rpartition(":")[2]) + 1
     while members := _today(database, post, ids):
         row: Audience = {
-            # A number: an erasure could not remove a member's id from it.
+            # A number, no member's id: an erasure cannot change an `_id`.
             "_id": f"{post['_id']}:{number}",
             "post_id": post["_id"],
             "ts": post["ts"],
@@ -125,7 +129,7 @@ def keep(runtime: Runtime, post: PostBody) -> None:
 
 
 def settle(database: Database[Document], post_id: str, session: ClientSession | None) -> None:
-    """Have the recorded audience stay, in the transaction that stores its post."""
+    """Make a recorded audience permanent, in the transaction that stores its post."""
     stays = {"$unset": {"expires": ""}}
     AUDIENCES.of(database).update_many({"post_id": post_id}, stays, session=session)
 
@@ -138,7 +142,7 @@ def forget(database: Database[Document], post_id: str) -> None:
 def forget_member(
     database: Database[Document], user_id: str, until: datetime | None = None
 ) -> None:
-    """Remove a user from the recorded audience of every post up to a time, and from its bounds."""
+    """Remove a user from the recorded audiences of posts up to `until`, and from their bounds."""
     rows = AUDIENCES.of(database)
     old: Document = {"ts": {"$lte": until}} if until else {}
     rows.delete_many({"members": [user_id], **old})
@@ -150,7 +154,7 @@ def forget_member(
 def kept_for(
     database: Database[Document], reader_id: str, post_ids: Iterable[str]
 ) -> frozenset[str]:
-    """Return the posts whose recorded audience has the reader."""
+    """Return the ids among `post_ids` of posts with the reader in the recorded audience."""
     wanted = list(post_ids)
     if not wanted:
         return frozenset()
@@ -162,7 +166,7 @@ def kept_for(
 def reader_of(
     database: Database[Document], reader_id: str | None, posts: Sequence[ShownPost]
 ) -> Reader:
-    """Return a reader's relations to the authors of posts and of the comments on them."""
+    """Return a reader's relations to the authors of posts and of their comments, with `kept`."""
     people = {post["by"]["id"] for post in posts}
     people |= {comment["by"]["id"] for post in posts for comment in post["comments"]}
     reader = following.reader(database, reader_id, people)

@@ -1,8 +1,8 @@
 """Edits of a comment on a post by its author, and removals.
 
 A comment is on its post, or among the older comments. Each change is one transaction that writes
-the post: it conflicts there with a move of the comment between the two places, and notes that the
-copies are behind.
+the post. So it conflicts with a move of the comment between the two places, and it notes in the
+post that the copies are behind.
 """
 
 from datetime import timedelta
@@ -66,8 +66,8 @@ def edit(
 def remove(runtime: Runtime, post_id: str, comment_id: str, caller: Principal) -> Remover:
     """Delete a comment as its author, the post's author or a moderator; return the caller's part.
 
-    Its author may delete it without seeing the post any more, and the post's author although a
-    block hides the comment. Raises UnknownPost, UnknownComment and Forbidden.
+    The comment's author may delete it even without permission to see the post. The post's author
+    may delete it even if a block hides it. Raises UnknownPost, UnknownComment and Forbidden.
     """
     database = runtime.database
     post = posts.find_all(database, [post_id]).get(post_id)
@@ -93,10 +93,10 @@ def remove(runtime: Runtime, post_id: str, comment_id: str, caller: Principal) -
 
 
 def take_out(runtime: Runtime, post_id: str, comment_id: str) -> bool:
-    """Delete a comment and lower the count, both or neither; return whether it existed.
+    """Delete a comment and lower the count, in one transaction; return whether it existed.
 
-    The post still holds its last comments: older comments come back to it. The caller propagates
-    the post.
+    Older comments move back to the post, so that it still has its last comments. The caller
+    propagates the post.
     """
     database, rows = runtime.database, posts.POSTS.of(runtime.database)
     older = OLDER_COMMENTS.of(database)
@@ -123,7 +123,7 @@ def take_out(runtime: Runtime, post_id: str, comment_id: str) -> bool:
 
 
 def _hold_last(database: Database[Document], post_id: str, session: ClientSession) -> None:
-    """Move older comments back to a post until it holds as many as readers see with it.
+    """Move older comments back to a post until it has the last `COMMENTS_SHOWN` comments.
 
     A tombstone gets none: a worker deletes its older comments.
     """

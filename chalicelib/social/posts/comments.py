@@ -48,7 +48,8 @@ BY_TIME = {"ts": 1, "id": 1}
 def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> PostComment:
     """Store a comment and note in the same write that copies are behind; then send the message.
 
-    Raises UnknownPost if the caller may not see the post.
+    Notifies the post's author of others' comments. Raises UnknownPost if the caller may not see
+    the post, and Unavailable if too many comment at once.
     """
     post = posts.find_visible(runtime.database, post_id, caller.id)
     now = runtime.now()
@@ -68,7 +69,7 @@ def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> PostCom
 
 
 def act_of(post_id: str, comment: PostComment) -> NotifyFeed:
-    """Return the act of a comment, for the post's author."""
+    """Return the job that makes the post author's notification agree with a comment."""
     thing = f"{post_id}/{comment['id']}"
     return NotifyFeed(by=comment["by"]["id"], kind="post.comment", thing=thing)
 
@@ -76,7 +77,7 @@ def act_of(post_id: str, comment: PostComment) -> NotifyFeed:
 def find_named(
     database: Database[Document], named: Collected[tuple[str, str]]
 ) -> dict[tuple[str, str], PostComment]:
-    """Return comments by (post, comment), wherever they are; a missing comment is left out."""
+    """Return comments by `(post id, comment id)`, wherever they are; omit missing comments."""
     if not named:
         return {}
     post_ids, ids = (list({pair[n] for pair in named}) for n in (0, 1))
@@ -103,7 +104,10 @@ def find(
 
 
 def _push(runtime: Runtime, post_id: str, comment: PostComment) -> None:
-    """Put a comment on the post; if the post is full, make room first."""
+    """Put a comment on the post; if the post is full, move its oldest comments off first.
+
+    Raises UnknownPost for a tombstone, and Unavailable after 50 tries.
+    """
     held = runtime.bounds.social.held_on_post
     due = comment["ts"] + timedelta(milliseconds=runtime.settings.lease_ms)
     for _ in range(_TRIES):
@@ -122,10 +126,10 @@ def _push(runtime: Runtime, post_id: str, comment: PostComment) -> None:
 
 
 def _move_oldest(runtime: Runtime, post_id: str) -> None:
-    """Move the oldest comments off a full post, all or nothing.
+    """Move the oldest comments off a full post, in one transaction; raises UnknownPost.
 
-    The transaction writes the post, so it conflicts with an edit or a deletion of a comment.
-    Moves of older releases may have left a comment in both places.
+    The transaction writes the post, so it conflicts with an edit or a deletion of a comment. It
+    replaces older comments, as moves of older releases may have left a comment in both places.
     """
     database, rows = runtime.database, posts.POSTS.of(runtime.database)
     count, held = runtime.bounds.social.comments_moved_at_once, runtime.bounds.social.held_on_post
@@ -208,7 +212,7 @@ def _after(
     on_post = _read_on_post(database, post_id)
     older = _older(database, post_id, after, limit)
     if older and len(on_post) <= COMMENTS_SHOWN:
-        # Comments come back to a post that has lost nearly all of them.
+        # A post with so few comments may get older comments back between the two reads.
         on_post += _read_on_post(database, post_id)
     found: dict[str, PostComment] = {each["id"]: each for each in older}
     found |= {each["id"]: each for each in on_post if after is None or _at(each) > after}
@@ -266,7 +270,7 @@ def _without(reader: Reader, post: ShownPost, hidden: dict[str, int]) -> ShownPo
 def _count(
     database: Database[Document], reader_id: str | None, post_ids: list[str]
 ) -> dict[str, int]:
-    """Return the numbers of comments that blocks hide from a reader, with or without a user."""
+    """Return, by post id, the number of comments that blocks hide from a reader, user or not."""
     held: list[Document] = [
         {"$match": {"_id": {"$in": post_ids}}},
         {"$project": {"by": "$comments.by.id", "who": _among("$comments.by.id")}},
@@ -305,7 +309,7 @@ def _count(
     return counts
 
 
-# `$who`, the few, comes first: `$in` searches it once for each comment.
+# `$who` has only the blocked authors on the post: `$in` searches it once for each comment.
 _IS_HIDDEN = {"$in": ["$$this", "$who"]}
 
 

@@ -24,9 +24,9 @@ from chalicelib.social.posts import kinds
 from chalicelib.social.posts.types import POST_TYPES
 from chalicelib.texts import Line, Paragraphs, at_most
 
-# The circles of the moment of posting decide who sees a post.
+# The members of the circles at posting see a post, whatever the circles have today.
 AT_POST = "at_post"
-# The number of last comments with a post.
+# A post shows this many of its last comments.
 COMMENTS_SHOWN = 3
 
 MAX_COMMENT_CHARACTERS = 2_000

@@ -21,7 +21,7 @@ def schema_prefix(model: type[Input]) -> str:
 
 
 def one_of(models: Iterable[Any], handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-    """Return the schema of a union of models; its `type` tells them apart."""
+    """Return the schema of a union of models, with `type` as the discriminator."""
     adapter: TypeAdapter[Any] = TypeAdapter(_tagged_union(models))
     return handler(adapter.core_schema)
 
@@ -57,7 +57,7 @@ def _post_shape(name: str, fields: Mapping[str, Any]) -> Any:
 
 @functools.cache
 def _detail_shape(model: type[Input]) -> Any:
-    """Return the shape of a detail as stored and as answered, without fields left out."""
+    """Return the shape of a detail as stored and as answered: an optional field may be missing."""
     fields = {name: _answer_type(field) for name, field in model.model_fields.items()}
     return _shape(f"{schema_prefix(model)}DetailAnswer", fields, model.__doc__)
 
@@ -70,7 +70,7 @@ def _shape(name: str, fields: Mapping[str, Any], description: str | None) -> Any
 
 
 def _answer_type(field: FieldInfo) -> Any:
-    """Return the type of an answered field."""
+    """Return the type of a field in answers: an optional field may be missing, never null."""
     given: Any = field.annotation
     is_optional = NoneType in get_args(given)
     if is_optional:

@@ -13,9 +13,9 @@ from chalicelib.social.posts.votes import poll_answer
 
 
 def read_post(request: Request, post_id: str, caller: Principal | None) -> PostAnswer:
-    """Return a post that the caller may see; to moderators any post, marked and audited.
+    """Return a post that the caller may see; moderators read any other post by their role.
 
-    Raises UnknownPost.
+    The answer then has `read_as`, and the audit has the call. Raises UnknownPost.
     """
     runtime, caller_id = request.runtime, caller.id if caller else None
     try:

@@ -86,7 +86,10 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
 
 
 def _wall_for(database: Database[Document], author_id: str, wanted: str | None) -> str:
-    """Return the owner of a new post's wall; raises UnknownUser."""
+    """Return the owner of a new post's wall; raises UnknownUser.
+
+    The author, if `wanted` is None or blocks the author.
+    """
     if wanted is None or wanted == author_id:
         return author_id
     users.find(database, wanted)
@@ -150,7 +153,7 @@ def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
 
 
 def bury(runtime: Runtime, post_id: str) -> bool:
-    """Make a post a tombstone; return False if it is a tombstone already."""
+    """Make a post a tombstone; return False if it is a tombstone already, or unknown."""
     gone = {"deleted": True, "detail": {}, "comments": [], "reactions": {}, **state.end_fields()}
     with happenings.telling(runtime, DEFAULT_SITE, "post", post_id):
         return _mark(runtime, post_id, gone)
@@ -159,7 +162,8 @@ def bury(runtime: Runtime, post_id: str) -> bool:
 def _mark(runtime: Runtime, post_id: str, change: Document, also: Document | None = None) -> bool:
     """Change a post and note, in the same write, that its copies are behind.
 
-    `change` has the post's new detail; pictures of the former detail that it lacks are released.
+    `change` has the new detail; the transaction releases pictures that only the former detail has.
+    Returns False for a tombstone, or if the post does not meet the condition `also`.
     """
     rows, there = POSTS.of(runtime.database), {"_id": post_id, "deleted": False, **(also or {})}
     update, kept = (
@@ -182,7 +186,7 @@ def _mark(runtime: Runtime, post_id: str, change: Document, also: Document | Non
 
 
 def mark_behind(runtime: Runtime, change: Document) -> Document:
-    """Add to an update of posts that their copies are behind.
+    """Return an update of posts that also notes that their copies are behind.
 
     The caller runs the update and sends a `Propagate` for each post.
     """
@@ -211,9 +215,10 @@ def find_visible(database: Database[Document], post_id: str, reader_id: str | No
 def find_with_reader(
     database: Database[Document], post_id: str, reader_id: str | None
 ) -> tuple[Reader, ReadPost]:
-    """Return a post with its hidden comments, and the reader's relations to the people on it.
+    """Return a post, even with comments that blocks hide, and the reader's relations.
 
-    Raises UnknownPost if the reader may not see it.
+    The relations are to the authors of the post and its last comments. Raises UnknownPost if the
+    reader may not see the post.
     """
     post = find_all(database, [post_id]).get(post_id)
     if post is None:
@@ -227,7 +232,7 @@ def find_with_reader(
 def find_all(
     database: Database[Document], post_ids: Iterable[str], also: Document | None = None
 ) -> dict[str, ReadPost]:
-    """Return posts by id with their last comments, without a check for the reader."""
+    """Return posts by id with their last comments; no tombstones, no check for the reader."""
     where = {"_id": {"$in": list(post_ids)}, "deleted": False, **(also or {})}
     return {post["_id"]: to_read_post(post) for post in POSTS.of(database).find(where, BODY)}
 
@@ -241,6 +246,6 @@ def find_cause(runtime: Runtime, post_id: str) -> Cause | None:
 
 
 def to_read_post(post: PostBody) -> ReadPost:
-    """Return a post with the names of its copies: `id`, and `votes` always."""
+    """Return a post with the copies' field `id`, and with `votes`, empty before the first vote."""
     # The results come later, which a literal cannot say.
     return cast("ReadPost", {**post, "id": post["_id"], "votes": post.get("votes", {})})

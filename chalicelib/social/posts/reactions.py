@@ -44,7 +44,8 @@ KIND = Kind(
 def react(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKind) -> PostReactions:
     """Store a reaction of the caller's to a post, beside the caller's other kinds.
 
-    Raises UnknownPost if the caller may not see the post.
+    Returns the post's counts and the caller's kinds. Raises UnknownPost if the caller may not see
+    the post.
     """
     post = posts.find_visible(runtime.database, post_id, caller.id)
     users.ensure(runtime, caller)
@@ -62,7 +63,7 @@ def withdraw(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKi
 
 
 def _place(runtime: Runtime, post: ShownPost, caller: Principal, change: React) -> Marked:
-    """Store a change of the caller's mark on a post; a post's author hears of others' alone."""
+    """Change the caller's reactions to a post; notify the post's author of others' changes."""
     thing = Thing(KIND, post["id"], post)
     if post["by"]["id"] == caller.id:
         return placing.place(runtime, thing, caller.id, change)
@@ -75,10 +76,9 @@ def with_counts(
 ) -> list[ShownPost | None]:
     """Return posts with present counts, and with the reader's own reactions.
 
-    A copy without its post becomes None: a worker may leave one after the post's deletion.
-
-    Costs one query for the posts of copies, and a second query for the reader's marks if a post
-    has reactions.
+    A copy without its post becomes None: a late delivery may leave such a copy after the post's
+    deletion. Costs one query for the posts of copies, and a second query for the reader's marks if
+    a post has reactions.
     """
     copied = [post["id"] for post in found if post and "votes" not in post]
     counters: dict[str, Any] = {post["id"]: post for post in found if post and "votes" in post}
@@ -101,7 +101,7 @@ def with_counts(
 
 
 def remove(database: Database[Document], post_id: str) -> None:
-    """Delete the reactions to a deleted post, which accepts no more."""
+    """Delete the reactions to a tombstone; a tombstone accepts no new reactions."""
     removal.remove_from(database, KIND, post_id)
 
 

@@ -13,7 +13,7 @@ from chalicelib.social.graph.users import By
 
 
 class PostComment(TypedDict):
-    """A comment as stored on its post; without `edited`, its text is the first."""
+    """A comment as stored on its post; `edited` is missing until its author edits the text."""
 
     id: str
     by: By
@@ -30,15 +30,16 @@ class OlderComment(PostComment):
 
 
 class PostFanOut(FanOut):
-    """A post's fan-out; with `pull`, readers read the post where it is."""
+    """A post's fan-out; with `pull`, workers add the post to no news, and readers read the post."""
 
     pull: bool
 
 
 class SpreadState(TypedDict):
-    """The version of a post for its copies; `due` while the copies may be behind.
+    """The version of a post: each change for the copies raises it.
 
-    `resends` counts the sweeps' messages since then; `resent_by` is the last sweep.
+    - `due`: from then on the sweep sends messages; missing while the copies are up to date
+    - `resends`: the number of the sweep's messages; `resent_by`: the last sweep
     """
 
     version: int
@@ -98,7 +99,7 @@ class PostReactions(TypedDict):
 
 
 class ReadPost(PostBody):
-    """A post as read for views, with its id under the name of copies, `id`."""
+    """A post as views read it; `id` repeats `_id`, because copies have `id`."""
 
     id: str
     results: NotRequired[PollResults]
@@ -116,7 +117,7 @@ class AddressedPost(TypedDict):
 
 
 class ShownPost(AddressedPost):
-    """The fields of a post, or of a copy, for readers; a copy has no `votes`."""
+    """The fields of a post or of a copy that readers see; a copy has no `votes`."""
 
     type: str
     detail: Document

@@ -79,7 +79,7 @@ class CheckInDetail(Input):
 
 
 def distinct(values: list[str]) -> list[str]:
-    """Return the list unchanged; raises ValueError for values that look the same."""
+    """Return the list unchanged; raise ValueError if two values look the same."""
     if len(set(map(look_of, values))) < len(values):
         raise ValueError("duplicate values are not allowed")
     return values
@@ -113,7 +113,7 @@ def picture_fields(name: str) -> frozenset[str]:
 
 
 def is_poll(name: str) -> bool:
-    """Return whether posts of a type have votes: its detail is a poll's, or extends it."""
+    """Return whether posts of a type have votes: its model is PollDetail or extends PollDetail."""
     model = POST_TYPES.get(name)
     return model is not None and issubclass(model, PollDetail)
 

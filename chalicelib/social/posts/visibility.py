@@ -1,4 +1,4 @@
-"""Permission to see a post: pure rules on documents that the caller has read."""
+"""Visibility of posts and comments: pure functions of documents that the caller has read."""
 
 from chalicelib.social.graph.audience import PUBLIC, Reader, is_in_circles
 from chalicelib.social.posts.forms import AT_POST
@@ -6,7 +6,11 @@ from chalicelib.social.posts.shapes import AddressedPost, PostComment, ShownPost
 
 
 def may_see(reader: Reader, post: AddressedPost) -> bool:
-    """Return whether the reader may see a post, by its circles of today or at posting."""
+    """Return whether the reader may see a post.
+
+    The author always may. A block between reader and author hides the post. The owner of its wall
+    sees it. Any other reader sees a public post, or has to be in its circles, now or at posting.
+    """
     author = post["by"]["id"]
     if reader.id == author:
         return True
@@ -24,7 +28,7 @@ def _is_in_audience(reader: Reader, post: AddressedPost) -> bool:
 
 
 def was_sent(reader: Reader, post: AddressedPost) -> bool:
-    """Return whether a post is on the reader's wall, or for a circle with the reader."""
+    """Return whether another's post is on the reader's wall or to a circle with the reader."""
     if reader.id == post["by"]["id"]:
         return False
     if reader.id == post["wall"]:
@@ -33,10 +37,10 @@ def was_sent(reader: Reader, post: AddressedPost) -> bool:
 
 
 def is_on_wall(owner: Reader, reader_id: str | None, post: AddressedPost) -> bool:
-    """Return whether a post is on a wall for a reader who may see it.
+    """Return whether a wall shows a post to a reader who may see it.
 
-    `owner` has the relations of the wall's owner to the authors. After the owner takes a post off
-    the wall, a copy may still be there.
+    `owner` has the relations of the wall's owner to the authors. The check also drops a stale copy:
+    the owner took its post off the wall.
     """
     author = post["by"]["id"]
     if author == owner.id:

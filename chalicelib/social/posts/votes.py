@@ -1,6 +1,6 @@
-"""Votes in polls: one for each person, and counts on the post, both in one transaction.
+"""Votes in polls: one transaction stores a person's vote and updates the counts of the post.
 
-Copies of a post have no counts: readers get them from the post (docs/decisions/0139).
+Copies of a post have no counts: each read takes the counts from the post (docs/decisions/0139).
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ class PollVote(TypedDict):
     ts: datetime
 
 
-# By person: a reader's votes in the polls of a page are on one shard.
+# Sharded by person: a page of posts reads all votes of its reader from one shard.
 VOTES = Collection(
     "social.vote",
     PollVote,
@@ -53,15 +53,15 @@ class _Unchanged(Exception):
 
 
 class _Changed(Exception):
-    """An edit or a deletion of the post came after its read."""
+    """The author has edited or deleted the post since its read."""
 
 
 def cast(runtime: Runtime, post_id: str, caller: Principal, option: str) -> tuple[Reader, ReadPost]:
-    """Store the caller's one vote in a poll; another option replaces the first.
+    """Store the caller's vote in a poll, in place of an earlier vote.
 
-    Returns the post with its votes, and the caller's relations to the people on it. Raises
-    UnknownPost if the caller may not see the post, NotAPoll, UnknownOption, and Unavailable if the
-    author edits the poll all the time.
+    Returns the caller's relations to the people on the post, and the post with its counts. Raises
+    UnknownPost if the caller may not see the post, NotAPoll, UnknownOption, and Unavailable if an
+    edit of the poll interrupts every try.
     """
     for _ in range(_TRIES):
         reader, post = _find_poll(runtime, post_id, caller)
@@ -71,13 +71,16 @@ def cast(runtime: Runtime, post_id: str, caller: Principal, option: str) -> tupl
         except _Unchanged:
             return reader, post
         except _Changed:
-            # Authors edit polls until the first vote: the option may have another number now.
+            # An author may edit a poll until its first vote: an option may have a new number.
             continue
     raise Unavailable("The author is editing the poll")
 
 
 def _replace_vote(runtime: Runtime, post: ReadPost, voter_id: str, option: str) -> ReadPost:
-    """Store a vote in a poll as the caller read it; raises _Unchanged and _Changed."""
+    """Store a vote, and return the post with its new counts.
+
+    Raises UnknownOption, _Unchanged, and _Changed if the poll is no longer as `post` has it.
+    """
     options: list[str] = post["detail"]["options"]
     if option not in options:
         raise UnknownOption
@@ -120,7 +123,10 @@ def withdraw(runtime: Runtime, post_id: str, caller: Principal) -> None:
 def take_back(
     database: Database[Document], user_id: str, post_id: str, until: datetime | None = None
 ) -> None:
-    """Delete a person's vote, if cast up to `until`, and lower the count, both or neither."""
+    """Delete a person's vote and lower the counts, in one transaction.
+
+    A vote after `until` stays. None: any vote goes.
+    """
     key: Document = _key(user_id, post_id)
     if until:
         key["ts"] = {"$lte": until}
@@ -138,7 +144,7 @@ def take_back(
 def of_reader(
     database: Database[Document], reader_id: str | None, post_ids: Iterable[str]
 ) -> dict[str, str]:
-    """Return the options of a reader's votes, by the ids of the posts."""
+    """Return the chosen option of each poll in which the reader has voted, by the post's id."""
     if reader_id is None:
         return {}
     ids = [_key(reader_id, post_id)["_id"] for post_id in post_ids]
@@ -163,9 +169,10 @@ def _key(user_id: str, post_id: str) -> dict[str, str]:
 
 
 def _vote_update(number: int | None, before: PollVote | None) -> Document:
-    """Return the update that counts the option `number`, None for no vote, in place of `before`.
+    """Return the update of a post's counts for the option `number` in place of the vote `before`.
 
-    It comes last in its transaction: all voters' transactions write to the post.
+    None: no vote. The update comes last in its transaction, because all voters of the poll write
+    to the same post.
     """
     change = {"vote_count": (number is not None) - (before is not None)}
     if number is not None:
@@ -175,17 +182,17 @@ def _vote_update(number: int | None, before: PollVote | None) -> Document:
     return {"$inc": change}
 
 
-# The results of polls, read from the posts themselves for each of their copies.
+# Results of polls. For a copy, they come from its post.
 
 
 def with_results(
     database: Database[Document], reader_id: str | None, found: Sequence[ShownPost | None]
 ) -> list[ShownPost | None]:
-    """Return posts; polls have their present results and the reader's own vote.
+    """Return the posts in their order; add the present results and the reader's vote to each poll.
 
-    A copy of a poll gets the post's own options and counts, which belong together. None: the post
-    of a copy is gone. Without polls it costs nothing, otherwise one query for the votes and one
-    query for the posts of copies.
+    A copy of a poll gets both the options and the counts of its post, because counts are by option
+    number. None: the post of a copy is gone. Polls cost one query for the votes, and one query for
+    the posts of copies.
     """
     polls = [post for post in found if post and is_poll(post["type"])]
     if not polls:

@@ -1,7 +1,7 @@
-"""Copies of posts: a document per user, month and number, each with up to a hundred copies.
+"""Copies of posts, in documents of up to a hundred copies by user, month and number.
 
-MongoDB Applied Design Patterns, ch. 8, "Dependent Collections". A copy has its post's fields for
-readers, and the post's version: if two changes arrive in the wrong order, the newer change stays.
+MongoDB Applied Design Patterns, ch. 8, "Dependent Collections". A copy has the fields of its post
+that readers see, and the post's version: an older change never replaces a newer change.
 """
 
 from collections.abc import Iterable, Sequence
@@ -43,9 +43,9 @@ class _Changing(TypedDict):
 
 
 class PostCopy(ShownPost):
-    """A copy of a post, with its last comments, and `comments_shown`, their number.
+    """A copy of a post with its last comments.
 
-    The truncation finds copies with too many comments by this number.
+    `comments_shown` is the length of `comments`: an index finds copies with too many by it.
     """
 
     comments_shown: int
@@ -53,7 +53,11 @@ class PostCopy(ShownPost):
 
 
 class Month(TypedDict):
-    """Some of a user's posts of a month; `appended` counts all posts ever stored here."""
+    """Copies of a user's month.
+
+    - `seq`: the number of the document in its month, from 0
+    - `appended`: all copies ever added here, removed copies included
+    """
 
     _id: ObjectId
     user_id: str
@@ -79,14 +83,15 @@ def month_collection(name: str) -> Collection[Month]:
 
 
 class LargeMonth(Exception):
-    """A month has more documents than a page may read."""
+    """A month has more documents than a page may read (`most_documents`)."""
 
 
 class MonthCopies:
-    """A view with copies of posts in documents of months.
+    """A view of copies in month documents.
 
-    A first page begins with the copies since the month `since`. None: a query finds the last month.
-    With `most_documents`, a page of a larger month raises LargeMonth.
+    - `since`: the first query of a first page reads this month and later months. None: a query
+      finds the user's last month first.
+    - `most_documents`: a page of a month with more documents raises LargeMonth. None: unlimited.
     """
 
     def __init__(
@@ -107,9 +112,10 @@ class MonthCopies:
             self._add(post, list(user_ids))
 
     def _add(self, post: PostBody, user_ids: list[str]) -> None:
-        """Copy a post to many users at once; after a failure, copy it user by user."""
+        """Copy a post to many users in one bulk write; retry refused users one by one."""
         month = {"user_id": {"$in": user_ids}, "month": month_of(post["ts"])}
-        # First: a copy by another worker since then is in a document from the last on.
+        # Before the search for copies: a concurrent worker can only copy into the last document or
+        # a later document.
         last = {each["user_id"]: each["seq"] for each in self._find(month)}
         has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
         if has:
@@ -210,12 +216,15 @@ class MonthCopies:
         self._documents.delete_many(mine)
 
     def trace(self, user_id: str) -> Trace:
-        """Return the collection and filter of a user's documents."""
+        """Return the trace that finds and exports a user's documents."""
         name = self._documents.name
         return Trace(name, self._documents, {"user_id": user_id}, partial(_copy_entries, name))
 
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
-        """Return the beginning of the newest months with enough posts, the same for both parts."""
+        """Return the start of the oldest month to store: it and later months have enough posts.
+
+        Both parts get the same instant. EPOCH: all months are needed.
+        """
         is_followed = {"$in": ["$$each.by.id", list(followed)]}
         news = {"$filter": {"input": "$posts", "as": "each", "cond": is_followed}}
         sums = {name: {"$sum": {"$size": of}} for name, of in (("all", "$posts"), ("news", news))}
@@ -252,7 +261,10 @@ class MonthCopies:
         count: int,
         begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[PostCopy]]:
-        """Return a user's copies, newest first, across months; raises LargeMonth."""
+        """Return up to `count` copies of a user, newest first, across months.
+
+        `begun`: the rows of `beginning`, if already read. Raises LargeMonth.
+        """
         where: Document = {"user_id": user_id}
         found: list[PostCopy] = []
         first = month_of(after.ts) if after else self._since
@@ -276,7 +288,10 @@ class MonthCopies:
     newest_sent = newest
 
     def _last_month(self, where: Document) -> str | None:
-        """Return the last month of some documents, from the index alone; raises LargeMonth."""
+        """Return the last month of the documents that match; None: no document.
+
+        The index alone answers the query. Raises LargeMonth.
+        """
         order = [("month", DESCENDING), ("seq", DESCENDING)]
         last = self._documents.find_one(where, {"_id": 0, "month": 1, "seq": 1}, sort=order)
         if last is None:
@@ -286,9 +301,9 @@ class MonthCopies:
         return last["month"]
 
     def truncate_comments(self) -> int:
-        """Truncate every copy with too many comments; return the number of changed documents.
+        """Cut every copy to its last `COMMENTS_SHOWN` comments; return the number of documents.
 
-        Such copies remain after a lower bound. One update truncates all copies of a document.
+        Longer copies date from a release with a higher bound.
         """
         too_many = {"comments_shown": {"$gt": COMMENTS_SHOWN}}
         cut = {"$each": [], "$sort": {"ts": 1, "id": 1}, "$slice": -COMMENTS_SHOWN}
@@ -305,7 +320,10 @@ class MonthCopies:
 def _copies(
     user_id: str, months: str | Document, after: ListPosition | None, count: int
 ) -> list[Document]:
-    """Return the stages to copies: of all documents, so that late deliveries are in order."""
+    """Return the stages that find a user's newest copies after a position.
+
+    They sort the copies of all documents of the months, because late deliveries are out of order.
+    """
     return [
         {"$match": {"user_id": user_id, "month": months}},
         {"$unwind": "$posts"},
@@ -317,7 +335,7 @@ def _copies(
 
 
 def _as_posts(rows: Iterable[Document]) -> list[PostCopy]:
-    # The stages turn documents of months into copies, which no type can say.
+    # The stages turn month documents into copies; the type checker cannot infer it.
     return cast("list[PostCopy]", list(rows))
 
 
@@ -362,6 +380,6 @@ def _changeable_fields(post: PostBody) -> _Changing:
 
 
 def _copy_entries(name: str, month: Month) -> list[ExportEntry]:
-    """Return the export of copies: the ids and times of their posts."""
+    """Return the export entries of a document: the id and time of each copied post."""
     kind = f"{name.removeprefix('social.')}_item"
     return [entry(kind, post_id=post["id"], posted_at=post["ts"]) for post in month["posts"]]

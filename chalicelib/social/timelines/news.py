@@ -1,8 +1,8 @@
-"""News, and posts sent to a user: delivered at posting, or read from the posts.
+"""News of a reader, and posts sent to a reader: pushed at posting, or pulled at each read.
 
-A design holds posts that may concern a reader. Pages merge in posts above the threshold of
-`PLAZA_PULL_AUDIENCE` from the posts themselves. If a reader's news are stale, they read all
-posts there.
+A stored design has candidates, and pages check each. Pages pull posts above the threshold
+`PLAZA_PULL_AUDIENCE`, and merge them in. While a reader's stored news are stale, pages pull all
+posts.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,10 +35,10 @@ from chalicelib.social.timelines.references import NewsItems
 from chalicelib.social.timelines.view import NewsView, Part, StoredNews
 
 NEWS = month_collection("social.news")
-# After so long without a visit, readers get no deliveries.
+# Fan-outs skip readers after this time without a visit.
 AWAY = timedelta(days=30)
 _SEEN_AT_MOST_EVERY = timedelta(days=1)
-# Of a page; an ordinary page needs one.
+# The most fetches of stored news for a page, before it pulls; an ordinary page needs one.
 _STORED_FETCHES = 2
 
 _PRESENCE: Document = {"last_seen": 1, "stale": 1, "trimmed": 1, "complete_since": 1}
@@ -47,7 +47,7 @@ PARTS: tuple[Part, ...] = ("news", "sent")
 
 
 class Presence(TypedDict):
-    """A reader's document as `_PRESENCE` reads it, and the first rows of their stored news."""
+    """The fields `_PRESENCE` of a reader; `begun`: the first rows of the reader's stored news."""
 
     last_seen: datetime
     stale: bool
@@ -77,7 +77,7 @@ def design(runtime: Runtime) -> NewsView:
 
 
 def stored_design(runtime: Runtime) -> StoredNews | None:
-    """Return the deployment's design of the news. None: it stores no documents."""
+    """Return the stored design of the deployment's news; None: the deployment pulls news."""
     match runtime.settings.news:
         case "copies":
             return MonthCopies(runtime.database, NEWS, since=month_of(runtime.now()))
@@ -88,14 +88,14 @@ def stored_design(runtime: Runtime) -> StoredNews | None:
 
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
-    """Return a page of visible posts by the users that the reader follows."""
+    """Return a page of the posts by followed users that the reader may see, newest first."""
     start = _start_of(runtime, query, "news", reader_id)
     page = partial(_page, runtime, start.after, query.limit)
     return _from_source(runtime, reader_id, "news", start, page)
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
-    """Return a page of posts to the reader's wall, or to circles with the reader."""
+    """Return a page of others' posts to the reader's wall or circles, newest first."""
     start = _start_of(runtime, query, "sent", reader_id)
     page = partial(_page, runtime, start.after, query.limit)
     return _from_source(runtime, reader_id, "sent", start, page)
@@ -124,7 +124,10 @@ def _start_of(runtime: Runtime, query: PageQuery, part: Part, reader_id: str) ->
 
 @dataclass(frozen=True)
 class _Source:
-    """The source of a part of a reader's news. `since`: later posts are stored."""
+    """The source of a part of a reader's news.
+
+    `since`: the instant from which the stored part is complete. None: the source is pulled.
+    """
 
     reader_id: str
     part: Part
@@ -139,7 +142,11 @@ def _from_source(
     start: _Start,
     read_from: Callable[[_Source], Result],
 ) -> Result:
-    """Return what is read from stored news, or from pulled news after a trim meanwhile."""
+    """Return the result of `read_from` on stored news.
+
+    Pulled news replace stored news if the design stores none, the reader is unknown or stale, or a
+    trim runs during the read.
+    """
     stored = stored_design(runtime)
     beginning = stored.beginning(reader_id, part, *start) if stored else None
     reader = note_visit(runtime, reader_id, beginning)
@@ -152,7 +159,8 @@ def _from_source(
     held = _begin_with(_fetch_of(stored, part, reader_id), start, reader["begun"])
     fetch = _merge_fetches(held, _fetch_above(runtime, reader_id, part), pull_all, since)
     if part == "news":
-        # Stored news also have posts of strangers' circles, which no page of the news shows.
+        # Stored news also have strangers' posts to circles, and a page of news shows none of them:
+        # pull after two fetches.
         fetch = paging.fetch_in_turn(fetch, _STORED_FETCHES, pull_all)
     try:
         return read_from(_Source(reader_id, part, fetch, since))
@@ -165,7 +173,7 @@ def _fetch_of(view: NewsView, part: Part, reader_id: str) -> _Fetch:
 
 
 def _begin_with(held: Callable[..., _Entries], start: _Start, begun: list[Document]) -> _Fetch:
-    """Return a fetch that does not read again the rows that came with the reader."""
+    """Return a fetch that uses `begun`, the rows read with the reader, for the first fetch."""
 
     def fetch(after: ListPosition | None, count: int) -> _Entries:
         return held(after, count, begun if (after, count) == start else None)
@@ -174,7 +182,7 @@ def _begin_with(held: Callable[..., _Entries], start: _Start, begun: list[Docume
 
 
 def _fetch_above(runtime: Runtime, reader_id: str, part: Part) -> _Fetch | None:
-    """Return a fetch of the posts above the threshold, which no design stores. None: no posts."""
+    """Return a fetch of the posts above the pull threshold; None: no author has such posts."""
     database, marked = runtime.database, pull.marked_authors(runtime)
     if marked is not None and not marked:
         return None
@@ -187,10 +195,10 @@ def _fetch_above(runtime: Runtime, reader_id: str, part: Part) -> _Fetch | None:
 
 
 def _merge_fetches(held: _Fetch, above: _Fetch | None, pulled: _Fetch, since: datetime) -> _Fetch:
-    """Return a fetch that merges posts stored since an instant with posts above the threshold.
+    """Return a fetch that merges stored posts since an instant with posts above the threshold.
 
-    `above`: None: there are no such posts. Stored posts before the instant may be incomplete, so a
-    page that reaches it is pulled.
+    `above` None: no author has posts above the threshold. Before `since`, stored posts may be
+    incomplete: a fetch that reaches it pulls.
     """
 
     def fetch(after: ListPosition | None, count: int) -> Sequence[ListEntry[ShownPost]]:
@@ -205,7 +213,7 @@ def _merge_fetches(held: _Fetch, above: _Fetch | None, pulled: _Fetch, since: da
 
 
 def _page(runtime: Runtime, after: ListPosition | None, limit: int, source: _Source) -> PostsAnswer:
-    """Return a page; raises _Trimmed if the stored posts are no longer complete."""
+    """Return a page; raises _Trimmed if a trim has raised `since` during the read."""
     reader_id = source.reader_id
     show = partial(_show, runtime.database, source)
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
@@ -238,10 +246,14 @@ def is_part_of(part: Part, reader: Reader, post: AddressedPost) -> bool:
 def _visible(
     database: Database[Document], source: _Source, found: Sequence[ShownPost]
 ) -> tuple[Reader, list[ShownPost | None]]:
-    """Return the reader, and each post that the reader may see; raises _Trimmed."""
+    """Return the reader, and the posts; None in place of each post that the page may not show.
+
+    Raises _Trimmed.
+    """
     part, since = source.part, source.since
     reader = audiences.reader_of(database, source.reader_id, found)
-    # Read after the posts: if the instant is still the same, no trim deleted any meanwhile.
+    # The read of the reader follows the read of the posts: if the instant is the same, no trim
+    # has deleted posts in between.
     if since and reader.complete_since and reader.complete_since[part] > since:
         raise _Trimmed
     return reader, [
@@ -259,14 +271,13 @@ def _show(
 
 
 def note_visit(runtime: Runtime, reader_id: str, beginning: Document | None) -> Presence | None:
-    """Note a reader's visit, and return the reader. None: an unknown user.
+    """Note a reader's visit, and return the reader; None for an unknown user.
 
-    `beginning`: the `$lookup` of the first rows of their stored news, which the server reads after
-    the reader. None: the news are pulled, and whom the reader follows comes along.
+    `beginning`: the `$lookup` of the first rows of the reader's stored news. None: the design pulls
+    news, and the answer has the reader's follows (`own`) instead.
 
-    The first visit of a day sends a job. The job trims the news, or rebuilds them after an absence
-    in which fan-outs skipped the reader. Such news are `stale` until then; so are news unless
-    `_is_known`.
+    The first visit of a day sends a job that trims the news. After an absence in which fan-outs
+    skipped the reader, and unless `_is_known`, the news become `stale`, and the job rebuilds them.
     """
     reader = _read_presence(runtime, reader_id, beginning)
     if reader is None:
@@ -274,7 +285,7 @@ def note_visit(runtime: Runtime, reader_id: str, beginning: Document | None) -> 
     now, stale = runtime.now(), reader["stale"] or not _is_known(runtime, reader)
     absence = now - reader["last_seen"]
     if absence >= _SEEN_AT_MOST_EVERY or stale != reader["stale"]:
-        # A day early, so that no fan-out skips a reader who then counts as present.
+        # A day early: if `mark_away` runs just now, fan-outs skip the reader.
         stale |= absence >= AWAY - _SEEN_AT_MOST_EVERY
         job: Rebuild | Trim = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
         outbox.note(runtime, job)
@@ -286,24 +297,24 @@ def note_visit(runtime: Runtime, reader_id: str, beginning: Document | None) -> 
 
 
 def _read_presence(runtime: Runtime, reader_id: str, beginning: Document | None) -> Presence | None:
-    """Return a reader, and the first rows of their stored news, in one round trip."""
+    """Return a reader with the first rows of `beginning`, in one round trip; None: unknown."""
     stages: list[Document] = [{"$match": {"_id": reader_id}}, {"$project": _PRESENCE}]
     if beginning is None:
         stages[1] = {"$project": {**_PRESENCE, **_OWN}}
     else:
-        # A row at a time: together they may be more than a document holds.
+        # One row a document: together, the rows may exceed 16 MB.
         each = {"path": "$begun", "preserveNullAndEmptyArrays": True}
         stages += [{"$lookup": {**beginning, "as": "begun"}}, {"$unwind": each}]
     rows = list(runtime.database[users.USERS.name].aggregate(stages))
     begun = [row["begun"] for row in rows if "begun" in row]
-    # The stages turn a user and rows into one document each, which no type can say.
+    # Each row repeats the reader with one `begun`; the type checker cannot infer it.
     return cast("Presence", {**rows[0], "begun": begun}) if rows else None
 
 
 def _is_known(runtime: Runtime, reader: Presence) -> bool:
-    """Return whether the instants of a reader's stored news are known.
+    """Return whether `complete_since` holds for a reader's stored news.
 
-    They are unknown after a trim by an earlier release, and after a change of the design.
+    It does not after a trim by an earlier release, nor after a change of the design.
     """
     since = reader.get("complete_since")
     if since is None or reader.get("trimmed"):
@@ -323,10 +334,10 @@ def unknown_filter(runtime: Runtime) -> Document:
 
 
 def raise_since(runtime: Runtime, user_id: str, to: CompleteSince) -> CompleteSince | None:
-    """Raise the instants of a reader's stored news up to `to`; return the instants that hold.
+    """Raise `complete_since` of a reader to at least `to`; return its present instants.
 
-    Instants only rise, so two jobs at once do not undo each other. None: the document of an
-    earlier release has no instants.
+    Instants only rise, so concurrent jobs do not undo each other. None: an unknown user, or a
+    document of an earlier release without instants.
     """
     later = {f"complete_since.{part}": to[part] for part in PARTS}
     user = users.USERS.of(runtime.database).find_one_and_update(
@@ -339,14 +350,14 @@ def raise_since(runtime: Runtime, user_id: str, to: CompleteSince) -> CompleteSi
 
 
 def mark_away(database: Database[Document], now: datetime) -> int:
-    """Mark users as away after a long absence, for fan-outs to skip; return their number."""
+    """Mark users without a visit in `AWAY`, so that fan-outs skip them; return their number."""
     gone = {"away": False, "last_seen": {"$lte": now - AWAY}}
     return users.USERS.of(database).update_many(gone, {"$set": {"away": True}}).modified_count
 
 
 def select_present(database: Database[Document], user_ids: list[str]) -> list[str]:
     """Return the users among these who are not away."""
-    # The query finds absent users by an index of absent users alone: they are fewer.
+    # A partial index has absent users alone, and they are fewer than present users.
     where = {"_id": {"$in": user_ids}, "away": True}
     rows = users.USERS.of(database).find(where, {"_id": 1}).hint(users.BY_AWAY)
     away = {user["_id"] for user in rows}

@@ -1,4 +1,4 @@
-"""Delivery of a post to the news of its readers, and to the walls of its author and owner."""
+"""Delivery of a post to its readers' news, and to the walls of its author and the wall's owner."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,22 +22,22 @@ _AT_THE_SAME_TIME = 2
 
 
 class PostDelivery(Deliverable[Post]):
-    """Posts, for the news of their readers and for walls."""
+    """The fan-out of posts to news and walls."""
 
     documents = POSTS
     fields: Mapping[str, object] = {"comments": {"$slice": -COMMENTS_SHOWN}}
 
     def audience(self, runtime: Runtime, document: Post, ids: IdRange) -> list[str]:
-        """Return the ids of a post's audience; none if readers pull it."""
+        """Return the ids of the audience in a range; an empty list if readers pull the post."""
         return [] if document["fan_out"]["pull"] else audiences.of(runtime.database, document, ids)
 
     def deliver(
         self, runtime: Runtime, document: Post, reader_ids: list[str], *, is_first: bool
     ) -> None:
-        """Deliver a post to its present readers, and copy it to its walls.
+        """Add a post to the news of its present readers; the first chunk also copies it to walls.
 
-        A worker mostly waits for the server, so it serves half of many readers, and the walls, at
-        the same time.
+        A worker mostly waits for the database. So two threads write the walls and one half of many
+        readers, and this thread writes the other half.
         """
         readers = news.select_present(runtime.database, reader_ids)
         half = len(readers) // 2 if len(readers) >= runtime.bounds.social.halved_from else 0
@@ -68,10 +68,10 @@ class PostDelivery(Deliverable[Post]):
         return DeliverChunk(post_id=document_id, number=number)
 
     def choose(self, document: Post, lease: DeliveryLease[Post], first: list[str]) -> list[str]:
-        """Return no readers for an audience above the pull threshold: readers pull the post.
+        """Return the first readers to deliver to; none above the threshold, since readers pull it.
 
-        A fan-out ends as it began, even if the threshold has changed. The author's mark comes
-        first: readers look for such posts only by marked authors.
+        The lease stores the choice, so a later change of the threshold does not alter it. The mark
+        `pulled` of the author comes first: readers pull only from marked authors.
         """
         runtime, line = lease.runtime, lease.runtime.settings.pull_audience
         most = min(line, runtime.bounds.social.chunk_readers)
@@ -94,9 +94,10 @@ def _add_to_news(runtime: Runtime, post: PostBody, user_ids: Sequence[str]) -> N
 
 
 def _note_notifications(runtime: Runtime, post: PostBody) -> None:
-    """Note that readers are to be notified, which the delivery owes until then.
+    """Note and send the job that notifies of a post.
 
-    A post on another wall concerns its owner alone, as a reply does.
+    A post on another user's wall notifies that user alone; any other post notifies the author's
+    watchers. After a failure, the delivery runs again.
     """
     author, post_id = post["by"]["id"], post["_id"]
     act: NotifyFeed | NotifyWatchers = NotifyWatchers(by=author, thing=post_id)
@@ -109,10 +110,10 @@ def _note_notifications(runtime: Runtime, post: PostBody) -> None:
 
 
 def _put_on_walls(runtime: Runtime, post: PostBody) -> None:
-    """Copy the post to its author's wall and to its owner's."""
+    """Copy a post to the walls of its author and of the wall's owner, and to the owner's news."""
     author, owner = post["by"]["id"], post["wall"]
     if owner != author:
-        # A user who may see the post on their own wall may see it in their news.
+        # The owner is perhaps not in the audience, but may see the post.
         _add_to_news(runtime, post, [owner])
     if view := walls.stored_design(runtime):
         view.add([post], sorted({author, owner}))

@@ -37,7 +37,7 @@ class FailedPostsAnswer(TypedDict):
 
 
 def failed_post_answer(row: Mapping[str, Any]) -> FailedPostAnswer:
-    """Return a post's failed fan-out, as staff see it."""
+    """Return the answer for a post with a failed fan-out; it has the reason, which is for staff."""
     return {
         "post_id": row["_id"],
         "author": row["by"],
@@ -48,7 +48,7 @@ def failed_post_answer(row: Mapping[str, Any]) -> FailedPostAnswer:
 def of(database: Database[Document], post_id: str, caller: Principal) -> FanOutAnswer:
     """Return the progress of a post's fan-out, for its author and for staff.
 
-    Raises UnknownPost, and Forbidden for other readers of the post.
+    Raises UnknownPost if the caller may not see the post, and Forbidden for its other readers.
     """
     post = posts.POSTS.of(database).find_one({"_id": post_id, "deleted": False})
     if post is None:

@@ -1,8 +1,8 @@
 """Propagation of a post's changes to every copy, despite lost messages.
 
 A comment, an edit, a new name and a deletion all raise the post's `spread.version` and set
-`spread.due`, in the same write. A copy has its version, so messages may come twice and in any
-order.
+`spread.due`, in the write of the change. A copy has the version of its post, so messages may come
+twice and in any order. A sweep sends a message for each post whose `spread.due` is over.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,10 +31,10 @@ _NOT_SENT = {RESENDING.count: "", RESENDING.by: ""}
 
 
 def propagate(runtime: Runtime, post_id: str) -> None:
-    """Make every copy of a post equal to it, and clear the mark that copies are behind.
+    """Make every copy of a post equal to the post, and clear its mark `spread.due`.
 
-    After another change meanwhile, the mark stays until that change's message. It also stays until
-    the end of a delivery's lease.
+    If another change raises the version meanwhile, the mark stays for that change's message. While
+    a delivery may still write older copies, the mark moves to the end of the delivery's lease.
     """
     post = posts.POSTS.of(runtime.database).find_one(
         {"_id": post_id}, {"comments": {"$slice": -COMMENTS_SHOWN}}
@@ -78,15 +78,15 @@ def _end_of_lease(runtime: Runtime, post: Post) -> datetime | None:
 
 
 def stored_views(database: Database[Document]) -> tuple[StoredView, ...]:
-    """Return every design that stores documents, also designs out of use.
+    """Return the view of every stored design, in use or not.
 
-    After another change of the design, readers may read its documents again.
+    A deployment may return to a former design, and then readers read its documents again.
     """
     return MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS), NewsItems(database)
 
 
 def remove(runtime: Runtime, post_id: str) -> None:
-    """Remove a post's copies, older comments, votes, reactions and recorded audience."""
+    """Remove everything stored for a deleted post outside its tombstone, and its notifications."""
     for view in stored_views(runtime.database):
         view.remove(post_id)
     OLDER_COMMENTS.of(runtime.database).delete_many({"post_id": post_id})
@@ -98,7 +98,10 @@ def remove(runtime: Runtime, post_id: str) -> None:
 
 
 def repair(runtime: Runtime, written: Sequence[PostBody]) -> None:
-    """Propagate posts again that changed between the read and the write of their copies."""
+    """Propagate each post that changed between its read and the write of its copies.
+
+    `written`: the posts as read for the copies.
+    """
     ids = [post["_id"] for post in written]
     fields = {"deleted": 1, "spread.version": 1}
     rows = posts.POSTS.of(runtime.database).find({"_id": {"$in": ids}}, fields)
@@ -112,7 +115,7 @@ def repair(runtime: Runtime, written: Sequence[PostBody]) -> None:
 
 
 def sweep(runtime: Runtime) -> None:
-    """Send messages again for overdue posts."""
+    """Send a message for each post with an overdue propagation."""
 
     def messages(rows: Iterable[Post]) -> Iterator[Propagate]:
         return (Propagate(post_id=row["_id"]) for row in rows)

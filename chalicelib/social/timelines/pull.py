@@ -18,18 +18,18 @@ from chalicelib.social.paging import ListEntry, ListPosition, merge, older_than
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost
 
-# MongoDB merges so many sorted streams (2.5 ms); with one more stream, it sorts all (170 ms).
+# MongoDB merges up to 200 sorted streams (2.5 ms); from 201 on, it sorts all rows (170 ms).
 AUTHORS_PER_QUERY = 200
-# With more authors above the threshold, each page asks for those among the followed.
+# With more marked authors, each page queries the marked authors among the followed users.
 _MOST_MARKED = 1_000
 _NEWEST_FIRST = [("ts", DESCENDING), ("_id", DESCENDING)]
 _PULLED = {"fan_out.pull": True}
 
 
 class PulledNews:
-    """The news of a reader, from the posts at each read: nothing to write, much to read.
+    """The news of a reader, read from the posts: posting costs nothing, each page costs more.
 
-    `own` is the reader's document as `following.FOLLOWING` reads it, if the caller has it.
+    `own`: the reader's fields `following.FOLLOWING`; None: a read fetches them.
     """
 
     def __init__(self, database: Database[Document], own: Follows | None = None) -> None:
@@ -46,7 +46,7 @@ class PulledNews:
     def newest_sent(
         self, user_id: str, after: ListPosition | None, count: int
     ) -> list[ListEntry[ReadPost]]:
-        """Return the posts sent to a user, newest first."""
+        """Return up to `count` posts that are perhaps sent to a user, newest first."""
         authors = _followers(self._database, user_id)
         to_circles = {"circles": {"$ne": PUBLIC}}
         return merge(
@@ -67,7 +67,7 @@ def newest(
 def newest_sent(
     database: Database[Document], user_id: str, after: ListPosition | None, count: int
 ) -> list[ListEntry[ReadPost]]:
-    """Return the posts above the pull threshold to circles that may have the user."""
+    """Return the posts above the pull threshold that are perhaps to circles with the user."""
     authors = _followers_with_pulled(database, user_id)
     pulled = _by_authors(database, authors, {**_PULLED, "circles": {"$ne": PUBLIC}}, after, count)
     return merge(count, pulled, _recorded_posts(database, user_id, after, count, only_pulled=True))
@@ -82,23 +82,23 @@ def _followers(database: Database[Document], user_id: str) -> list[str]:
 
 
 def _followers_with_pulled(database: Database[Document], user_id: str) -> list[str]:
-    """Return a user's followers with pulled posts."""
+    """Return the authors of pulled posts among a user's followers."""
     people = users.USERS.of(database)
     own = people.find_one({"_id": user_id}, {"graph_store": 1, "followers": 1})
     if own is None:
         return []
     if own["graph_store"] == "embedded":
         return authors_with_pulled(database, list(own["followers"]))
-    # From the other side: a user may have a million followers, but few users have pulled posts.
+    # Start from the marked users: a user may have a million followers, but few users are marked.
     above = [each["_id"] for each in people.find({"pulled": True}, {"_id": 1})]
     return EdgeGraph(database).owners_among(user_id, above)
 
 
 @remember(seconds=5)
 def marked_authors(runtime: Runtime) -> frozenset[str] | None:
-    """Return all users with pulled posts, as of the last seconds; None: they are too many.
+    """Return all authors of pulled posts, at most five seconds old; None: over `_MOST_MARKED`.
 
-    Most deployments have none, and then no page asks for such posts.
+    Most deployments have none, so their pages skip the query for pulled posts.
     """
     rows = users.USERS.of(runtime.database).find({"pulled": True}, {"_id": 1})
     found = [user["_id"] for user in rows.limit(_MOST_MARKED + 1)]
@@ -106,7 +106,7 @@ def marked_authors(runtime: Runtime) -> frozenset[str] | None:
 
 
 def authors_with_pulled(database: Database[Document], user_ids: list[str]) -> list[str]:
-    """Return the users among these with pulled posts."""
+    """Return the authors of pulled posts among some users."""
     if not user_ids:
         return []
     where = {"pulled": True, "_id": {"$in": user_ids}}
@@ -122,7 +122,7 @@ def _by_authors(
 ) -> list[ListEntry[ReadPost]]:
     where = {"deleted": False, **also, **older_than(after, "ts", "_id")}
     found: list[ListEntry[ReadPost]] = []
-    # A reader with many followers has more posts in all batches than fit into memory.
+    # Merge batch by batch: the posts of all batches may exceed the memory.
     for some in _batches(sorted(authors)):
         found = merge(count, found, _entries(database, {"by.id": {"$in": some}, **where}, count))
     return found
@@ -143,9 +143,9 @@ def _recorded_posts(
     *,
     only_pulled: bool = False,
 ) -> list[ListEntry[ReadPost]]:
-    """Return the posts whose recorded audience has the user, whatever became of the circle.
+    """Return the posts whose audience, recorded at posting, has the user.
 
-    An entry stays without its post if the filter drops it, so that the page continues after it.
+    A deleted or filtered post leaves an entry without a post, so that the page continues after it.
     """
     rows = audiences.AUDIENCES.of(database).find(
         {"members": user_id, **older_than(after, "ts", "post_id")}, {"ts": 1, "post_id": 1}
@@ -175,7 +175,7 @@ def _batches(authors: list[str]) -> Iterable[list[str]]:
 
 
 def find_existing(database: Database[Document], post_ids: Iterable[str]) -> list[ReadPost]:
-    """Return the posts of these ids that exist."""
+    """Return the existing posts among some ids, deleted posts excluded."""
     return list(posts.find_all(database, post_ids).values())
 
 

@@ -1,4 +1,4 @@
-"""News as references: an item per reader and post; a page reads and checks the posts."""
+"""News as references: one item per reader and post; a page reads the posts of its items."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
 
 
 class NewsItem(TypedDict):
-    """A post in the news of a reader; `sent`: perhaps sent to the reader."""
+    """A post in a reader's news; `sent`: to circles, or to the reader's wall."""
 
     _id: str
     user_id: str
@@ -54,7 +54,7 @@ class NewsItems:
         self._items = NEWS_ITEMS.of(database)
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
-        """Give each user an item for each post; existing items stay."""
+        """Insert an item for each post and user; existing items stay."""
         items = [item for post in posts for item in items_of(post, user_ids)]
         insert_missing(self._items, items)
 
@@ -66,23 +66,23 @@ class NewsItems:
         self._items.delete_many({"post_id": post_id})
 
     def take(self, post_ids: Sequence[str], user_id: str) -> None:
-        """Delete some items of a user."""
+        """Delete a user's items of some posts."""
         ids = [f"{user_id}:{post_id}" for post_id in post_ids]
         self._items.delete_many({"_id": {"$in": ids}, "user_id": user_id})
 
     def erase(self, user_id: str, until: datetime | None = None) -> None:
-        """Delete the items of a user; with `until`, only of posts up to then."""
+        """Delete a user's items; with `until`, only items of posts up to that instant."""
         old: Document = {"ts": {"$lte": until}} if until else {}
         self._items.delete_many({"user_id": user_id, **old})
 
     def trace(self, user_id: str) -> Trace:
-        """Return the collection and filter of a user's items."""
+        """Return the trace that finds and exports a user's items."""
         return Trace("news items", self._items, {"user_id": user_id}, _item_entries)
 
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
-        """Return the times of the oldest items among the newest, as of `StoredNews`.
+        """Return, for each part, the time of the oldest item to store, as of `StoredNews`.
 
-        Each part has its own time: a pull of sent posts has to read all followers' posts.
+        The parts differ, because a pull of sent posts is dear: it reads the posts of all followers.
         """
         mine = {"user_id": user_id}
         by_followed = self._last({**mine, "author_id": {"$in": list(followed)}}, keep)
@@ -98,7 +98,10 @@ class NewsItems:
         return last[0]["ts"] if len(last) > 1 else EPOCH
 
     def discard(self, user_id: str, since: CompleteSince) -> None:
-        """Delete a user's items before instants."""
+        """Delete a user's items before the instants of their parts.
+
+        A sent item belongs to both parts, so it stays until the earlier instant.
+        """
         mine, news = {"user_id": user_id}, {"ts": {"$lt": since["news"]}}
         self._items.delete_many({**mine, **news, "sent": False})
         if since["sent"] > EPOCH:
@@ -124,7 +127,7 @@ class NewsItems:
         count: int,
         begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[ReadPost]]:
-        """Return a user's items with their posts, newest first."""
+        """Return up to `count` items of a user with their posts, newest first."""
         return self._page(_items_after(user_id, "news", after), count, begun)
 
     def newest_sent(
@@ -134,7 +137,7 @@ class NewsItems:
         count: int,
         begun: Sequence[Document] | None = None,
     ) -> list[ListEntry[ReadPost]]:
-        """Return the items of posts sent to a user, newest first."""
+        """Return up to `count` `sent` items of a user with their posts, newest first."""
         return self._page(_items_after(user_id, "sent", after), count, begun)
 
     def _page(
@@ -175,5 +178,5 @@ def items_of(post: PostBody, user_ids: Sequence[str]) -> list[NewsItem]:
 
 
 def _item_entries(item: NewsItem) -> list[ExportEntry]:
-    """Return the export of an item."""
+    """Return the export entry of an item: the id and time of its post."""
     return [entry("news_item", post_id=item["post_id"], posted_at=item["ts"])]

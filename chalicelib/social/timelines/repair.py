@@ -1,8 +1,8 @@
-"""Repair of stored news: back-fill, rebuild, verify, trim; and of walls without their copies.
+"""Repair of stored news (back-fill, rebuild, verify, trim), and of walls that lack copies.
 
-The posts that `pull` finds define the news. Since the instants in a reader's `complete_since`,
-the stored news are complete. A job raises the instants before it omits or deletes posts, so
-deliveries, back-fills, rebuilds and trims may come twice and in any order.
+`pull` defines the news. Stored news are complete from the instants of the reader's
+`complete_since` on. A job raises an instant before it omits or deletes posts. So deliveries,
+back-fills, rebuilds and trims may come twice and in any order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from chalicelib.social.timelines.view import NewsView, Part, StoredNews
 # The number of newest posts of each part for a rebuild or a verification.
 COMPLETE = 1_000
 _PAGE = 200
-# Of a part: posts that the reader may not see would lead a walk on for ever.
+# The bound of a walk of one part: posts that the reader may not see could lead it on and on.
 _MOST_PAGES = 20
 _JUDGED_AT_ONCE = 500
 _COPIED_AT_ONCE = 100
@@ -35,9 +35,9 @@ _WHOLE: CompleteSince = {"news": users.EPOCH, "sent": users.EPOCH}
 
 
 def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
-    """Add an author's newest posts to a reader's news, if they belong there by now.
+    """Add an author's newest posts that belong to a reader's news, after a follow or a new circle.
 
-    If the author has more, pages read the older posts from the posts themselves.
+    If the author has more than `back_fill_posts`, raise the instants: pages pull older posts.
     """
     view = news.stored_design(runtime)
     if view is None:
@@ -57,7 +57,7 @@ def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
 
 
 def _instants_of(part: Part, instant: datetime) -> CompleteSince:
-    """Return the instants that raise one part of the news alone."""
+    """Return instants that raise only one part; EPOCH raises nothing."""
     others = users.EPOCH
     return {
         "news": instant if part == "news" else others,
@@ -66,10 +66,10 @@ def _instants_of(part: Part, instant: datetime) -> CompleteSince:
 
 
 def _ties(reader: Reader, author_id: str) -> Iterator[tuple[Part, Document]]:
-    """Yield the parts of a reader's news with an author's posts, and a filter of these posts.
+    """Yield each part of a reader's news that gets an author's posts, with the filter of the posts.
 
-    Posts to a circle concern the `sent` part alone: a stranger who makes a reader a member cannot
-    raise the instant of the reader's news.
+    Posts to circles are for the `sent` part alone. So a stranger who puts the reader into a circle
+    cannot raise the instant of the part `news`.
     """
     if author_id in reader.following:
         yield "news", {}
@@ -78,16 +78,16 @@ def _ties(reader: Reader, author_id: str) -> Iterator[tuple[Part, Document]]:
 
 
 def rebuild(runtime: Runtime, user_id: str) -> None:
-    """Rebuild a reader's news after fan-outs skipped the reader, and show them again."""
+    """Rebuild a reader's stored news after skipped fan-outs, and end the mark `stale`."""
     people, view = users.USERS.of(runtime.database), news.stored_design(runtime)
     whole = {**_WHOLE, "design": runtime.settings.news}
-    # First, so that the instants cover posts omitted from now on.
+    # First: the jobs that run from now on raise these instants when they omit posts.
     people.update_one(
         {"_id": user_id, **news.unknown_filter(runtime)},
         {"$set": {"complete_since": whole, "trimmed": False, "stale": True}},
     )
     if view:
-        # Deliveries went on for a month of an absence, and nothing has shortened them.
+        # Deliveries went on for the first month of the absence, without a trim.
         trim(runtime, user_id)
         walked, _ = _repair(runtime, view, user_id)
         news.raise_since(runtime, user_id, walked)
@@ -95,24 +95,24 @@ def rebuild(runtime: Runtime, user_id: str) -> None:
 
 
 def trim(runtime: Runtime, user_id: str) -> None:
-    """Delete a reader's oldest news; pages beyond the rest are pulled."""
+    """Delete a reader's oldest stored news; pages pull posts older than the rest."""
     view = news.stored_design(runtime)
     if view is None:
         return
     followed = following.following(runtime.database, user_id)
     kept = view.kept_since(user_id, runtime.bounds.social.news_kept, followed)
-    # First: otherwise a page in between would end with the stored posts.
+    # Before the deletion: otherwise a page in between would end at the last stored post.
     since = news.raise_since(runtime, user_id, kept)
     if since:
-        # Also posts of late deliveries.
+        # Up to the present instants: also posts that a late delivery added.
         view.discard(user_id, since)
 
 
 def copy_walls(runtime: Runtime, after: str = "", most_posts: int = 1_000) -> Document:
     """Copy posts to the walls that lack them, in the order of their ids.
 
-    While `PLAZA_WALL` is `posts`, no copies are made. Returns `{posts, next}`: the number of posts,
-    and the post to continue after, or null.
+    If `PLAZA_WALL` is `posts`, copies nothing. Returns `{posts, next}`: the number of examined
+    posts, and the id to continue after; null at the end.
     """
     if walls.stored_design(runtime) is None:
         return {"posts": 0, "next": None}
@@ -129,7 +129,7 @@ def copy_walls(runtime: Runtime, after: str = "", most_posts: int = 1_000) -> Do
 
 
 def _copy_to_walls(runtime: Runtime, post: PostBody) -> None:
-    """Make the walls agree with a post, also where a run has died after it read an older post."""
+    """Make the walls agree with a post, even if a crashed run left copies of an older version."""
     copies = MonthCopies(runtime.database, walls.WALLS)
     if post["deleted"]:
         copies.remove(post["_id"])
@@ -143,9 +143,9 @@ def _copy_to_walls(runtime: Runtime, post: PostBody) -> None:
 
 
 def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
-    """Compare a reader's stored news with the definition and repair them.
+    """Compare a reader's stored news with the news that `pull` finds, and repair the stored news.
 
-    Returns the ids of `missing` posts, and of `surplus` posts that do not belong there.
+    Returns the ids of `missing` posts, and of `surplus` posts that do not belong to the news.
     """
     view = news.stored_design(runtime)
     if view is None:
@@ -156,7 +156,10 @@ def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
 def _repair(
     runtime: Runtime, view: StoredNews, user_id: str
 ) -> tuple[CompleteSince, dict[str, list[str]]]:
-    """Correct stored news; return the instants since when they are right, and the mistakes."""
+    """Repair stored news; return the instants from which they are complete, and the mistakes.
+
+    The mistakes: the ids of `missing` and of `surplus` posts.
+    """
     since = news.raise_since(runtime, user_id, _WHOLE) or _WHOLE
     walks = {part: _walk(runtime, user_id, part, since[part]) for part in news.PARTS}
     wanted = walks["news"].wanted | walks["sent"].wanted
@@ -166,7 +169,7 @@ def _repair(
         post_id for some in _parts(sorted(stored)) for post_id in _surplus(runtime, user_id, some)
     ]
     view.take(surplus, user_id)
-    # A back-fill may have found some of them in place just before this removal.
+    # A concurrent back-fill may have found a surplus post just before its removal.
     back = _due_again(runtime, user_id, surplus, since)
     view.add([*missing, *back], [user_id])
     propagation.repair(runtime, [*missing, *back])
@@ -177,7 +180,7 @@ def _repair(
 def _due_again(
     runtime: Runtime, user_id: str, surplus: Sequence[str], since: CompleteSince
 ) -> list[ReadPost]:
-    """Return the removed posts that belong to a reader's news by now."""
+    """Return the posts among `surplus` that by now belong to the reader's news."""
     due: list[ReadPost] = []
     for some in _parts(surplus):
         found = pull.find_existing(runtime.database, some)
@@ -187,22 +190,22 @@ def _due_again(
 
 
 def _parts(post_ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield ids a few at a time: the posts of a month of news are more than fits into memory."""
+    """Yield the ids in batches: the posts of a month of news may exceed the memory."""
     for first in range(0, len(post_ids), _JUDGED_AT_ONCE):
         yield post_ids[first : first + _JUDGED_AT_ONCE]
 
 
 class _Walk(NamedTuple):
-    """The pushed posts of a part of a reader's news, by id, since an instant."""
+    """The pushed posts of a part of a reader's news, by id, complete from `since` on."""
 
     wanted: dict[str, ReadPost]
     since: datetime
 
 
 def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
-    """Find the newest posts of a part, back to an instant or until `COMPLETE` posts.
+    """Return the newest pushed posts of a part: back to `since`, or at least `COMPLETE` posts.
 
-    Ends after `_MOST_PAGES` in any case: beyond, readers get the posts themselves.
+    The walk ends after `_MOST_PAGES` pages at the latest; readers' pages pull older posts.
     """
     source = pull.PulledNews(runtime.database)
     fetch = source.newest if part == "news" else source.newest_sent
@@ -226,14 +229,18 @@ def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
 
 
 def _next_instant(ts: datetime) -> datetime:
-    """Return the next instant: some of several posts of one instant may be missing."""
+    """Return the instant one millisecond later.
+
+    News may lack some of the posts at `ts` itself, so they are complete only from the next instant.
+    """
     return ts + _INSTANT
 
 
 def _pushed_posts(runtime: Runtime, user_id: str, found: list[ReadPost]) -> list[ReadPost]:
-    """Return the posts among these that workers deliver to a user, not pages pull.
+    """Return the posts that workers deliver to a user, without the posts that pages pull.
 
-    Workers deliver every post by another on the user's wall: pages pull none by its wall.
+    Workers deliver each post by another author on the user's wall, even above the pull threshold:
+    pages do not pull posts by their wall.
     """
     where = {"_id": {"$in": [post["_id"] for post in found]}, "fan_out.pull": True}
     rows = posts.POSTS.of(runtime.database).find(where, {"_id": 1})
@@ -258,7 +265,7 @@ def _read_stored_ids(view: NewsView, user_id: str, since: datetime) -> set[str]:
 
 
 def _surplus(runtime: Runtime, user_id: str, stored: Sequence[str]) -> list[str]:
-    """Return the stored posts that the reader may not see, now or after the end of a block."""
+    """Return the ids of stored posts that do not belong to the news, even without blocks."""
     found = pull.find_existing(runtime.database, stored)
     reader = _without_blocks(runtime, user_id, found)
     seen = {post["id"] for post in found if _is_due(reader, post, _WHOLE)}
@@ -266,12 +273,15 @@ def _surplus(runtime: Runtime, user_id: str, stored: Sequence[str]) -> list[str]
 
 
 def _is_due(reader: Reader, post: ReadPost, since: CompleteSince) -> bool:
-    """Return whether a post is due in a stored part of the reader's news."""
+    """Return whether the reader may see a post, and a part of the news has it since its instant."""
     parts = (part for part in news.PARTS if news.is_part_of(part, reader, post))
     return may_see(reader, post) and any(post["ts"] >= since[part] for part in parts)
 
 
 def _without_blocks(runtime: Runtime, user_id: str, found: Sequence[ShownPost]) -> Reader:
-    """Return the reader as if there were no blocks: the end of a block delivers nothing."""
+    """Return the reader without blocks.
+
+    Stored news include posts of blocked authors, because the end of a block delivers nothing.
+    """
     reader = audiences.reader_of(runtime.database, user_id, found)
     return Reader(reader.id, reader.circled_by, reader.following, kept=reader.kept)

@@ -1,4 +1,4 @@
-"""The contracts of the designs of walls and news: of all, and of designs that store copies."""
+"""Protocols of the designs of walls and news: of all designs, and of stored designs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,16 +11,16 @@ from chalicelib.social.paging import ListEntry, ListPosition
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 NewsDesign = Literal["references", "copies", "pull"]
-# The two views of stored news.
+# The two parts of the news: by followed users, and sent to the reader.
 Part = Literal["news", "sent"]
-# A user keeps at most so many times the news that a trim keeps, posts by strangers included.
+# The bound of a trim: this many times `keep` posts of a user, strangers' posts included.
 KEPT_WITH_STRANGERS = 4
 
 
 class View(Protocol):
-    """The posts of many users' walls or news.
+    """The walls or the news of all users.
 
-    A view holds candidates: the reading page checks the permission to see each.
+    A view returns candidates; the page checks whether the reader may see each.
     """
 
     def newest(
@@ -31,7 +31,7 @@ class View(Protocol):
 
 
 class NewsView(View, Protocol):
-    """The news, and the posts sent to a user among them."""
+    """The news, and the posts sent to a user."""
 
     def newest_sent(
         self, user_id: str, after: ListPosition | None, count: int
@@ -41,9 +41,9 @@ class NewsView(View, Protocol):
 
 
 class StoredView(View, Protocol):
-    """A view with documents of its own, which must stay equal to the posts.
+    """A view with its own documents, which have to agree with the posts.
 
-    A second addition, change or removal changes nothing.
+    Each write is idempotent.
     """
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
@@ -66,24 +66,24 @@ class StoredView(View, Protocol):
         ...
 
     def erase(self, user_id: str, until: datetime | None = None) -> None:
-        """Delete everything that a user has here; with `until`, only posts up to then."""
+        """Delete all documents of a user; with `until`, only posts up to that instant."""
         ...
 
     def trace(self, user_id: str) -> Trace:
-        """Return the collection and filter of a user's documents here."""
+        """Return the trace that finds and exports the documents of a user."""
         ...
 
 
 class StoredNews(NewsView, StoredView, Protocol):
-    """News with documents of their own.
+    """News with their own documents.
 
-    `begun`: the rows of a `beginning` of the same part, position and count, if they are read.
+    `begun`: the rows of `beginning` for the same part, position and count; None: not read yet.
     """
 
     def beginning(
         self, user_id: str, part: Part, after: ListPosition | None, count: int
     ) -> Document:
-        """Return the `$lookup` of the first rows after a position, for a user's own document."""
+        """Return the `$lookup` of a user's first rows after a position, without its `as`."""
         ...
 
     def newest(
@@ -107,13 +107,13 @@ class StoredNews(NewsView, StoredView, Protocol):
         ...
 
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
-        """Return instants since when a user has at least `keep` posts, and as many sent posts.
+        """Return the instants from which a trim leaves `keep` posts of each part.
 
-        An instant before every post: there are no more. The news count posts by the `followed`, but
-        all others as well beyond `KEPT_WITH_STRANGERS` times as many.
+        The part `news` counts posts by `followed` users; it also ends at `KEPT_WITH_STRANGERS`
+        times `keep` posts by any author. EPOCH: the user has no more posts than that.
         """
         ...
 
     def discard(self, user_id: str, since: CompleteSince) -> None:
-        """Delete a user's posts before instants; pages no longer read these posts here."""
+        """Delete a user's stored posts before the instants; from now on, pages pull these posts."""
         ...

@@ -23,7 +23,7 @@ from chalicelib.social.timelines.copies import LargeMonth, MonthCopies, month_co
 from chalicelib.social.timelines.view import StoredView, View
 
 WALLS = month_collection("social.wall")
-# Strangers may fill a wall, and each page of copies reads all copies of a month.
+# Strangers may fill a wall, and a page reads all copies of a month: above, pages read the posts.
 _MOST_DOCUMENTS = 20
 
 
@@ -39,7 +39,8 @@ class WallOfPosts:
         """Return the posts by and to a user after a position, newest first."""
         where = {"deleted": False, **older_than(after, "ts", "_id")}
         order = [("ts", DESCENDING), ("_id", DESCENDING)]
-        # Two queries: with the position's own `$or` inside, the server would not merge the two.
+        # Two queries: the position's filter has an `$or`. Inside a second `$or`, the server would
+        # not merge the two indexes.
         found: dict[str, ReadPost] = {}
         for side in ("by.id", "wall"):
             rows = self._posts.find({side: user_id, **where}, posts.BODY).sort(order)
@@ -49,7 +50,7 @@ class WallOfPosts:
 
 
 def stored_design(runtime: Runtime) -> StoredView | None:
-    """Return the deployment's design of the walls. None: it stores no copies."""
+    """Return the stored design of the walls; None: pages read walls from the posts."""
     if runtime.settings.wall == "posts":
         return None
     return MonthCopies(runtime.database, WALLS, most_documents=_MOST_DOCUMENTS)
@@ -58,7 +59,7 @@ def stored_design(runtime: Runtime) -> StoredView | None:
 def _newest(
     runtime: Runtime, owner_id: str, after: ListPosition | None, count: int
 ) -> Sequence[ListEntry[ShownPost]]:
-    """Return the entries of a wall as of `View.newest`: of a large month from the posts."""
+    """Return the entries of a wall as of `View.newest`; read a large month from the posts."""
     of_posts = WallOfPosts(runtime.database)
     view: View = stored_design(runtime) or of_posts
     try:
@@ -71,8 +72,8 @@ def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuer
     """Return a page of a wall: posts by or to its owner that the reader may see.
 
     The owner and the author see a post of another author on the wall; all other readers see it if
-    the owner follows the author (docs/decisions/0092). If a block is between owner and author, the
-    wall omits the post.
+    the owner follows the author (docs/decisions/0092). A block between owner and author hides the
+    post.
     """
 
     def show(found: list[ShownPost]) -> list[ShownPost | None]:
@@ -97,9 +98,9 @@ def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuer
 
 
 def take_off(runtime: Runtime, post_id: str, owner: Principal) -> None:
-    """Take another user's post off the caller's wall; it stays on its author's wall.
+    """Take another user's post off the caller's wall; the post stays on its author's wall.
 
-    Its other copies follow in the background. Raises UnknownPost if it is not there.
+    A job updates the other copies. Raises UnknownPost if the post is not on the caller's wall.
     """
     rows = posts.POSTS.of(runtime.database)
     on_wall = {"_id": post_id, "wall": owner.id, "by.id": {"$ne": owner.id}, "deleted": False}

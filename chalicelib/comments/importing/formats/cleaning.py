@@ -16,7 +16,7 @@ from chalicelib.foreign.moments import unwrapped
 MAX_LINE_CHARACTERS = 500
 MAX_URL_CHARACTERS = 2_000
 MAX_EMAIL_CHARACTERS = 254
-# Counts of votes above it are a mistake of the file.
+# A larger number of votes is a mistake of the file.
 MOST_VOTES = 10**9
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _EMAIL = re.compile(r"[^\s@<>\"]+@[^\s@<>\"]+")
@@ -25,19 +25,19 @@ _TRUE = frozenset({"true", "1", "yes"})
 
 
 def text_of(value: Any) -> str:
-    """Return a text of many lines, without control characters and halves of surrogate pairs."""
+    """Return a text or number as a text with plain newlines, without control characters."""
     if not isinstance(value, str):
         return "" if value is None or isinstance(value, Mapping | list | bool) else str(value)
     return _CONTROLS.sub("", value.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
 
 
 def line_of(value: Any, most: int = MAX_LINE_CHARACTERS) -> str:
-    """Return a text on one line, cut to its bound."""
+    """Return a text on one line, cut to `most` characters."""
     return " ".join(text_of(value).split())[:most].rstrip()
 
 
 def key_of(value: Any) -> str:
-    """Return an id as a text; empty for none."""
+    """Return an id, also of MongoDB's extended JSON, as a text; empty for none."""
     value = unwrapped(value)
     if isinstance(value, Mapping):
         value = value.get("$oid")
@@ -78,7 +78,7 @@ def url_of(value: Any) -> str | None:
 
 
 def number_of(value: Any) -> int:
-    """Return a count; 0 for a text that is no number, and the bound above it."""
+    """Return an integer within ±MOST_VOTES; 0 for a value that is no number."""
     value = unwrapped(value)
     try:
         number = float(value) if isinstance(value, str | int | float) else 0.0
@@ -88,7 +88,7 @@ def number_of(value: Any) -> int:
 
 
 def is_true(value: Any) -> bool:
-    """Return whether a value means yes, in any form that the formats have."""
+    """Return whether a value means yes: true, a number but 0, or the text true, 1 or yes."""
     value = unwrapped(value)
     return value.strip().lower() in _TRUE if isinstance(value, str) else bool(value)
 
@@ -108,10 +108,10 @@ def author_of(
 
 
 def votes_of_score(score: int) -> tuple[int, int]:
-    """Return the votes for and against of which only the difference is known."""
+    """Return the least votes for and against with this difference."""
     return max(score, 0), max(-score, 0)
 
 
 def skip(reason: str, where: str, sample: Any) -> Skipped:
-    """Return what is left out, with a sample of its first characters."""
+    """Return the item for a part that does not come over, with its first characters."""
     return Skipped(reason=reason, where=where, sample=line_of(sample, MAX_SAMPLE_CHARACTERS))

@@ -65,7 +65,7 @@ class _Reader:
         self._threads = Threads()
 
     def items(self, record: Record) -> Iterator[Item]:
-        """Yield a comment, after its thread if it is the first there."""
+        """Yield a comment; before the first comment of a thread, yield the thread."""
         path = text_of(record.get("url")) or text_of(record.get("path"))
         # The path of a site's first page is empty.
         is_page = record.get("path") is not None or bool(path)

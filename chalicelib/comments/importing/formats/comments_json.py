@@ -1,4 +1,4 @@
-"""The steps that all formats of JSON have: read records, keep their faults, start threads."""
+"""Steps of all JSON formats: read records, report unusable ones as skipped, start threads."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -19,7 +19,7 @@ _IS_HTML = re.compile(
 
 
 class Unusable(Exception):
-    """A record that does not come over, with the code of the reason."""
+    """The import leaves out a record; `reason` is a stable code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -36,7 +36,7 @@ def record_of(found: JsonPart) -> Record:
 
 
 def items_of(found: JsonPart, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
-    """Yield the items of a record, or the reason why it has none."""
+    """Yield the items of a record; a Skipped with the reason if it is unusable."""
     try:
         yield from make(record_of(found))
     except Unusable as fault:
@@ -46,7 +46,10 @@ def items_of(found: JsonPart, make: Callable[[Record], Iterator[Item]]) -> Itera
 def every_value(
     file: JsonFile, paths: Collection[Path], ends: Collection[Path] = ()
 ) -> Iterator[JsonPart]:
-    """Yield the parts at these paths of all values of a file; raises BrokenFile for no value."""
+    """Yield the parts at these paths of each value of a file; raises BrokenFile for an empty file.
+
+    `ends` as in `JsonFile.find`.
+    """
     if not file.next_character():
         raise file.fail("the file is empty")
     while file.next_character():
@@ -54,7 +57,10 @@ def every_value(
 
 
 def every_record(stream: BinaryIO) -> Iterator[JsonPart]:
-    """Yield the records of an array, or of a file without one; raises BrokenFile for no record."""
+    """Yield the elements of an array, or the values of a file without an array.
+
+    Raises BrokenFile for an empty file.
+    """
     file = JsonFile(stream)
     return every_value(file, {("*",) if file.next_character() == "[" else ()})
 
@@ -70,7 +76,7 @@ def id_and_time(key: Any, posted: Any) -> tuple[str, datetime]:
 
 
 class Threads:
-    """The threads of records that repeat their page."""
+    """Starts each thread once, in a file that repeats the page in every record."""
 
     def __init__(self) -> None:
         self._seen = Seen()
@@ -86,6 +92,6 @@ class Threads:
 
 
 def markdown_or_html(value: Any) -> str:
-    """Return a text of Markdown; HTML, which some systems have in its place, becomes Markdown."""
+    """Return a text as Markdown; a text within HTML blocks becomes Markdown."""
     text = text_of(value)
     return markdown_of(text) if _IS_HTML.fullmatch(text) else text

@@ -18,7 +18,7 @@ from chalicelib.comments.importing.formats import (
 from chalicelib.comments.importing.shapes import Parser
 from chalicelib.foreign.streams import uncompressed_head
 
-# What `detect` wants to read of a file.
+# The bytes at a file's beginning that `detect` reads.
 HEAD_BYTES = 16_384
 PARSERS: Mapping[str, Parser] = {
     "plaza": own_lines.parse,
@@ -32,7 +32,7 @@ PARSERS: Mapping[str, Parser] = {
     "artalk": artalk.parse,
     "github": github.parse,
 }
-# Marks of a format, the surest first, in the beginning without blanks.
+# Patterns of the formats, the surest first. JSON is without blanks; XML is as it stands.
 _MARKS = (
     ("disqus", re.compile(r"<disqus\b")),
     ("wordpress", re.compile(r"<rss\b.*wordpress\.org/export/", re.DOTALL)),
@@ -51,7 +51,7 @@ _BLANKS = re.compile(r"[\s\ufeff]+")
 
 
 def detect(head: bytes) -> str | None:
-    """Return the name of the format of a file that begins so; None for an unknown format."""
+    """Return the name of a file's format by its first HEAD_BYTES; None: unknown."""
     head = uncompressed_head(head)
     if head.startswith(isso.SQLITE):
         return "isso"
@@ -59,7 +59,7 @@ def detect(head: bytes) -> str | None:
         text = head[: len(head) // 2 * 2].decode("utf-16", errors="replace")
     else:
         text = head.decode(errors="replace")
-    # Within a tag of XML a blank matters; there is none in the marks of JSON.
+    # Blanks separate names within an XML tag; the patterns of JSON have none.
     bare = text if text.lstrip("\ufeff \r\n\t").startswith("<") else _BLANKS.sub("", text)
     bare = bare.lstrip("\ufeff \r\n\t")
     is_xml = bare.startswith("<")

@@ -115,7 +115,7 @@ def _reference(element: Element, name: str) -> str:
 
 
 def _unwrap(url: str) -> str:
-    """Return the address behind a redirect of Disqus's, which has a signature after a colon."""
+    """Return the address inside a Disqus redirect, without the signature; other addresses as is."""
     try:
         parts = urlsplit(url)
     except ValueError:

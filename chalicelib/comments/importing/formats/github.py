@@ -1,4 +1,4 @@
-"""GitHub Discussions, where giscus keeps comments: answers of GitHub's GraphQL API."""
+"""GitHub Discussions, the store of giscus: answers of GitHub's GraphQL API."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ def parse(stream: BinaryIO) -> Iterator[Item]:
         head = group.head
         key = key_of(head.get("id") or head.get("number") or head.get("url"))
         if not key:
-            # The null in place of a discussion that the token may not read.
+            # GitHub answers null for a discussion that the token may not read.
             continue
         yield ImportedThread(
             key=key,
@@ -125,7 +125,10 @@ def _author(author: Record) -> ImportedAuthor | None:
 
 
 def _totals(record: Record) -> tuple[int, int]:
-    """Return the votes for and against; a person may give both an upvote and a thumb."""
+    """Return the votes for and against.
+
+    A person may give both an upvote and a thumb: the larger number counts.
+    """
     groups_of = record.get("reactionGroups")
     counts = {"THUMBS_UP": 0, "THUMBS_DOWN": 0}
     for thumb, each in _thumbs(groups_of):
@@ -146,7 +149,7 @@ def _voters(record: Record) -> tuple[tuple[str, int], ...]:
 
 
 def _thumbs(found: Any) -> Iterator[tuple[str, Record]]:
-    """Yield the records of a list that are of a thumb up or down, each with its name."""
+    """Yield the name and the record of each thumb up or down in a list of reactions."""
     for each in found if isinstance(found, list) else ():
         content = each.get("content") if isinstance(each, Mapping) else None
         if isinstance(content, str) and content in _VOTES:

@@ -36,7 +36,7 @@ from chalicelib.foreign.streams import chunks
 
 SQLITE = b"SQLite format 3\x00"
 _PENDING, _DELETED = 2, 4
-# Titles of some files are form-encoded: without blanks, whereas `C++` is a title as it stands.
+# Some files have form-encoded titles. These have no blanks and a `%XX` or an inner `+`; not `C++`.
 _FORM_ENCODED = re.compile(r"(?!.*\s).*(?:%[0-9A-Fa-f]{2}|\w\+\w).*", re.DOTALL)
 _COLUMNS = (
     *("tid", "uri", "title", "id", "parent", "created", "modified", "mode", "text", "author"),
@@ -49,9 +49,9 @@ _ROWS = """
     ORDER BY comments.tid, comments.id
 """
 _TABLES = "SELECT name, type FROM sqlite_master WHERE lower(name) IN ('comments', 'threads')"
-# As much as a value of a file of JSON.
+# The bound of a JSON value, in bytes.
 _MOST_BYTES = 4 * MAX_VALUE_CHARACTERS
-# Shorter than the lease of an import; the first row comes after the sort of all.
+# Less than the import's lease. The first row takes longest: SQLite sorts all rows before it.
 _SECONDS_A_ROW, _STEPS_A_LOOK = 45.0, 100_000
 
 
@@ -95,14 +95,14 @@ def _database(first: bytes, others: Iterator[bytes]) -> Iterator[Item]:
 
 
 def _bytes_of(head: bytes) -> int:
-    """Return the size of a database by its head: the pages of SQLite, and their size."""
+    """Return the size of a database by its header: the number of pages, times their size."""
     page_bytes = int.from_bytes(head[16:18], "big")
-    # 1 is 65,536, which has no room there.
+    # The two bytes have no room for 65,536; SQLite writes 1.
     return int.from_bytes(head[28:32], "big") * (page_bytes if page_bytes > 1 else 1 << 16)
 
 
 def _guard(database: sqlite3.Connection) -> None:
-    """Bound what a foreign file may cost: it may have views, triggers and computed columns."""
+    """Guard against a hostile database: bound its values, and refuse views for tables."""
     database.execute("PRAGMA trusted_schema = OFF")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     kinds = dict(database.execute(_TABLES))

@@ -1,4 +1,4 @@
-"""Objects of JSON with their comments inside, whether these come before or after other fields."""
+"""JSON objects with comments inside: the comments may come before the object's other fields."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -18,7 +18,10 @@ from chalicelib.foreign.spools import Spool
 
 @dataclass(frozen=True, slots=True)
 class JsonGroup:
-    """An object's own fields, the line of its end, and the comments inside it with their number."""
+    """An object: its own fields, the line of its end, and its comments.
+
+    size: the number of comments, the unusable ones too. members: the comments, for one reading.
+    """
 
     head: dict[str, Any]
     line: int
@@ -26,7 +29,7 @@ class JsonGroup:
     members: Spool
 
     def items(self, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
-        """Yield the items of each comment, or the reason why it has none."""
+        """Yield the items of each comment; a Skipped with the reason for an unusable comment."""
         for line, sample, is_too_large, value in self.members.take():
             found = JsonPart((), TOO_LARGE if is_too_large else value, line, sample)
             yield from items_of(found, make)
@@ -35,10 +38,10 @@ class JsonGroup:
 def groups(
     stream: BinaryIO, places: Collection[Path], fields: Collection[str], members: Path
 ) -> Iterator[JsonGroup]:
-    """Yield the objects at some paths, with these fields and members; read each at once.
+    """Yield the objects at `places`; read each before you ask for the next. Raises BrokenFile.
 
-    fields: their names, with a dot before the name of a field of a field. members: the path of the
-    comments inside an object. Raises BrokenFile.
+    fields: the names of an object's own fields; `a.b` for a field inside another. members: the path
+    of the comments inside an object.
     """
     names = {tuple(name.split(".")): name for name in fields}
     paths = {(*place, *path) for place in places for path in (*names, members)}
@@ -49,7 +52,7 @@ def groups(
             if found.value is END:
                 yield JsonGroup(head, found.line, size, spool)
                 head, size = {}, 0
-                # Members that the reader left.
+                # Drop the members that the caller did not read.
                 for _ in spool.take():
                     pass
             elif found.path[-len(members) :] != members:

@@ -1,4 +1,4 @@
-"""Values of a JSON file of any size, one at a time; also of files with a value on each line."""
+"""Read a JSON file of any size, one value at a time; a file may have several values."""
 
 import json
 import re
@@ -18,12 +18,12 @@ _MOST_NESTED = 64
 _BLANKS = re.compile(r"[ \t\r\n\ufeff\x1e]*")
 _PLAIN = re.compile(r'[^"\[\]{}]*')
 _STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-# A fault this near to the end of what was read may be due to the end.
+# More text may cure a fault this near to the end of the text in memory.
 _NEAR = 16
 
 
 class Sign:
-    """Something else than a value."""
+    """A marker in place of a value."""
 
 
 # In place of a value with more than MAX_VALUE_CHARACTERS, and after the last part of an object.
@@ -33,7 +33,7 @@ END: Final = Sign()
 
 @dataclass(frozen=True, slots=True)
 class JsonPart:
-    """A value at a path, with the line where it begins and its first characters."""
+    """A value at a path, with its first line and characters; for END, its last line."""
 
     path: Path
     value: Any
@@ -59,7 +59,7 @@ class JsonFile:
         self._is_end = False
 
     def next_character(self) -> str:
-        """Return the next character that is no blank; nothing at the end of the file."""
+        """Return the next character that is no blank, without passing it; "" at the file's end."""
         while True:
             blanks = _BLANKS.match(self._text, self._at)
             self._pass(blanks.end() if blanks else self._at)
@@ -71,12 +71,12 @@ class JsonFile:
     def find(self, paths: Collection[Path], ends: Collection[Path] = ()) -> Iterator[JsonPart]:
         """Yield the next value's parts at these paths; the path () is the whole value.
 
-        After the last part of an object or array at `ends` comes END.
+        At the end of each object or array at `ends` comes a part with END.
         """
         yield from self._find((), paths, ends, _MOST_NESTED)
 
     def fail(self, detail: str) -> BrokenFile:
-        """Return the error of this place."""
+        """Return the error for the caller to raise, with the present line."""
         return BrokenFile(f"line {self._line}", detail)
 
     def _find(
@@ -128,7 +128,10 @@ class JsonFile:
         return name if isinstance(name, str) else ""
 
     def _decode(self) -> tuple[Any, str]:
-        """Return the value at this place and its first characters, and pass it."""
+        """Return the value at this place and its first characters, and pass the value.
+
+        Returns TOO_LARGE for a value above MAX_VALUE_CHARACTERS.
+        """
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
@@ -140,7 +143,7 @@ class JsonFile:
             except ValueError as fault:
                 raise self.fail(str(fault)) from None
             else:
-                # More digits of a number may follow.
+                # At the end of the text in memory a number may lack digits.
                 if end < len(self._text) or self._is_end:
                     sample = self._text[self._at : min(end, self._at + MAX_SAMPLE_CHARACTERS)]
                     self._pass(end)
@@ -152,7 +155,7 @@ class JsonFile:
             self._read()
 
     def _is_certain(self, fault: json.JSONDecodeError) -> bool:
-        """Return whether a fault remains a fault, whatever follows."""
+        """Return whether no further text can cure a fault."""
         return not fault.msg.startswith("Unterminated") and fault.pos < len(self._text) - _NEAR
 
     def _explain(self, fault: json.JSONDecodeError) -> BrokenFile:
@@ -204,7 +207,7 @@ class JsonFile:
 
     def _read(self) -> bool:
         """Read more of the file, and return whether there is more."""
-        # A chunk of the middle of a character is empty.
+        # A chunk without a whole character decodes to an empty text.
         for chunk in self._chunks:
             if chunk:
                 self._text = self._text[self._at :] + chunk

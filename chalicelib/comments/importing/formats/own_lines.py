@@ -42,13 +42,13 @@ def _in_utc(time: datetime) -> datetime:
     try:
         time = time.astimezone(UTC)
     except OverflowError:
-        # A model makes its own error of this kind alone.
+        # Pydantic turns a ValueError into a ValidationError, not an OverflowError.
         raise ValueError("no year in UTC") from None
     return time.replace(microsecond=time.microsecond // 1_000 * 1_000)
 
 
 Time = Annotated[AwareDatetime, AfterValidator(_in_utc)]
-# Also of people whose id came from elsewhere.
+# Wider than Plaza's own ids: people of an issuer or an import have others.
 PersonId = Annotated[str, Field(min_length=1, max_length=64)]
 Count = Annotated[int, Field(ge=0, le=MOST_VOTES)]
 
@@ -125,7 +125,7 @@ _LINES: TypeAdapter[_Export | _Node | _Comment | _End] = TypeAdapter(
     Annotated[_Export | _Node | _Comment | _End, Field(discriminator="kind")]
 )
 _KIND = re.compile(r'"kind"\s*:\s*"(\w+)"')
-# The fields of a line that an item has under the names of all formats.
+# The fields of a line that items of all formats have; the others go into `own`.
 _SHARED = {"kind", "id", "url", "title", "locked", "parent", "posted", "edited", "text", "up"}
 _SHARED_OF_COMMENT = {*_SHARED, "down", "votes", "author"}
 
@@ -148,7 +148,10 @@ class _Reader:
         self._counts = {"node": 0, "comment": 0}
 
     def items(self, found: JsonPart) -> Iterator[Item]:
-        """Yield the item of a line; raises BrokenFile for a line at the wrong place."""
+        """Yield the item of a line, or a Skipped for a malformed node or comment.
+
+        Raises BrokenFile for a line at the wrong place, and for a malformed first or last line.
+        """
         if self._end is not None:
             raise self._file.fail("a line follows the last line")
         kind = _kind_of(found)
@@ -198,7 +201,7 @@ class _Reader:
 
 
 def _kind_of(found: JsonPart) -> str:
-    """Return the kind of a line, also of a line without its value; empty for none."""
+    """Return the kind of a line; of a too large line from its first characters. Empty: none."""
     if found.value is TOO_LARGE:
         named = _KIND.search(found.sample)
         return named[1] if named else ""

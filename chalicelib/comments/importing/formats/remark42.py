@@ -1,4 +1,4 @@
-"""Remark42: its backup, a line about users and pages and then a comment on each line."""
+"""Remark42: its backup. The first line has users and pages; each further line has a comment."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
@@ -28,7 +28,7 @@ from chalicelib.foreign.moments import moment_of
 from chalicelib.foreign.spools import Seen, Shelf
 
 _USERS, _POSTS, _VERSION = ("users", "*"), ("posts", "*"), ("version",)
-# The id of a guest is a hash of the name, so that all Johns have the same.
+# The id of a guest is a hash of the name, and so no account: two Johns have the same id.
 _GUEST = "anonymous_"
 _DELETED_USER = "deleted"
 
@@ -55,7 +55,7 @@ def parse(stream: BinaryIO) -> Iterator[Item]:
 
 
 def _note(is_user: bool, record: Record, emails: Shelf, locked: Seen) -> None:  # noqa: FBT001
-    """Note the address of a user, or a page that takes no more comments."""
+    """Note the mail address of a user, or the key of a read-only page."""
     if not is_user:
         if is_true(record.get("read_only")):
             locked.is_new(page_key_of(record.get("url")))
@@ -72,7 +72,7 @@ class _Reader:
         self._threads = Threads()
 
     def items(self, record: Record) -> Iterator[Item]:
-        """Yield a comment, after its thread if it is the first there."""
+        """Yield a comment; before the first comment of a thread, yield the thread."""
         locator = _part(record, "locator")
         thread = page_key_of(locator.get("url"))
         comment = self._comment(record, thread)
@@ -113,18 +113,18 @@ class _Reader:
             user.get("name"),
             account=None if account.startswith(_GUEST) else account,
             email=email,
-            # Remark42 asks for a token that it mailed before it stores an address.
+            # Remark42 stores an address only after its reader has entered a mailed token.
             is_email_verified=email is not None,
         )
 
 
 def _text(record: Record) -> str:
-    """Return the Markdown as its author wrote it, or that of the HTML where it is all there is."""
+    """Return the author's Markdown, or else the HTML converted to Markdown."""
     return text_of(record.get("orig")) or markdown_of(text_of(record.get("text")))
 
 
 def _totals(votes: tuple[tuple[str, int], ...], score: int) -> tuple[int, int]:
-    """Return the votes for and against; a score beyond the voters is of older votes."""
+    """Return the votes for and against; a score above the named votes counts older votes too."""
     ups = sum(vote > 0 for _, vote in votes)
     downs = len(votes) - ups
     rest = score - (ups - downs)

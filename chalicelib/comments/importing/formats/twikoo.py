@@ -63,7 +63,7 @@ def _comment(record: Record, thread: str) -> ImportedComment:
 
 
 def _author(record: Record) -> ImportedAuthor | None:
-    """Return the author; a browser's id is the account of people without an address."""
+    """Return the author; without a mail address, the browser's id stands for the account."""
     email = email_of(record.get("mail"))
     account = None if email else record.get("uid")
     return author_of(record.get("nick"), account=account, email=email)

@@ -24,7 +24,7 @@ from chalicelib.comments.importing.formats.json_values import JsonFile
 from chalicelib.comments.importing.shapes import ImportedComment, ImportedState, Item
 
 _COMMENTS = ("data", "Comment", "*")
-# Of a database without Waline's own export around it.
+# A plain array of comments, as a database exports them.
 _BARE = ("*",)
 _STATES: dict[str, ImportedState] = {
     "": "visible",
@@ -32,7 +32,7 @@ _STATES: dict[str, ImportedState] = {
     "waiting": "pending",
     "spam": "spam",
 }
-# Waline writes the answered person's name, with a link within its own page, before an answer.
+# Waline begins an answer with a link: the answered person's name, and a fragment of the page.
 _ANSWERED = re.compile(r"\A\s*\[@[^\]\n]*\]\(#[^)\n]*\)\s*[:\uff1a,\uff0c]?\s*")
 
 
@@ -73,7 +73,7 @@ def _comment(record: Record, thread: str) -> ImportedComment:
         ups=max(number_of(record.get("like")), 0),
         downs=0,
         votes=(),
-        # Waline deletes a comment with its answers, and leaves the answers to these.
+        # Waline deletes a comment with its answers, but leaves the answers to these answers.
         root=_parent(record.get("rid")),
     )
 
@@ -83,6 +83,6 @@ def _first(record: Record, *names: str) -> Any:
 
 
 def _parent(value: Any) -> str | None:
-    """Return an id; None for 0, which is nothing's."""
+    """Return an id as a text; None for 0 or an empty value, which mean no id."""
     key = key_of(value)
     return None if key in {"", "0"} else key

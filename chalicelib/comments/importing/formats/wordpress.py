@@ -62,7 +62,7 @@ _OF_SITES = frozenset({"pingback", "trackback"})
 
 @dataclass(slots=True)
 class _Page:
-    """An item of the channel, as far as it was read."""
+    """An item of the channel: its fields so far, and its key once its thread has come."""
 
     fields: dict[str, str] = field(default_factory=dict)
     key: str | None = None
@@ -76,14 +76,14 @@ class _Page:
 
     @property
     def offset(self) -> timedelta:
-        """The site's local time less UTC, by the item's own two times."""
+        """The site's local time minus UTC, from the item's two times; 0 without them."""
         local, utc = moment_of(self.get("wp:post_date")), moment_of(self.get("wp:post_date_gmt"))
         return local - utc if local and utc else timedelta()
 
     def html(self, text: str) -> str:
-        """Return a name or a title without references; WordPress stores them as HTML.
+        """Return a name or a title as plain text: WordPress stores both as HTML.
 
-        Disqus and Plaza write such files with texts.
+        Files of Disqus and Plaza, which have no `wp:post_id`, have plain texts already.
         """
         return unescape(text) if self.get("wp:post_id") else text
 
@@ -167,6 +167,6 @@ def _posted(element: Element, page: _Page) -> datetime | None:
 
 
 def _named(number: str) -> str | None:
-    """Return an id; None for 0, which is nobody's and nothing's."""
+    """Return an id as a text; None for 0 or an empty value, which mean no id."""
     key = key_of(number)
     return None if key in {"", "0"} else key

@@ -1,7 +1,7 @@
-"""Actions: the record behind every feed.
+"""Actions: the records that feeds show.
 
-An action is stored apart from the application's data, so that no code of the feed must understand
-that data (Entexis' newsfeed).
+Plaza stores an action apart from the application's data, so the feed's code need not know that data
+(Entexis' newsfeed).
 """
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
@@ -75,8 +75,8 @@ UNTOUCHED: ActionState = {
 def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> StoredAction:
     """Store an action and its pending fan-out in one write; then send the fan-out's message.
 
-    It goes to the caller's present team or department. Raises NoOrgUnit without such a unit, and
-    the errors of `telling.check`.
+    The scopes `team` and `department` mean the caller's present unit. Raises NoOrgUnit if the
+    caller has no such unit, and the errors of `telling.check`.
     """
     actor = users.ensure(runtime, caller)
     org, fields = telling.check(runtime.database, caller, actor, new)
@@ -100,7 +100,7 @@ def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> StoredAction
 
 
 def find(database: Database[Document], action_id: str) -> StoredAction:
-    """Return an action without a check for the reader; raises UnknownAction."""
+    """Return an action without a permission check; raises UnknownAction, also for a tombstone."""
     action = ACTIONS.of(database).find_one({"_id": action_id, "deleted": False})
     if action is None:
         raise UnknownAction
@@ -120,7 +120,7 @@ def find_visible(database: Database[Document], action_id: str, reader: Principal
 
 
 def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -> None:
-    """Hide an action of the caller's from every feed, or show it where it was.
+    """Hide an action of the caller's from every feed, or show it again in its old place.
 
     Social moderators may hide any action; only they may show it again. A second call changes
     nothing. Raises UnknownAction and Forbidden.
@@ -164,13 +164,13 @@ def bury(runtime: Runtime, action_id: str) -> bool:
 
     The tombstone has no content and no name. A late or repeated delivery finds nothing to deliver.
     """
-    # Its fan-out continues to its end, which comes soon: the worker may have died.
+    # The fan-out still runs to its end, where its repair deletes the items of a dead worker.
     gone = {**_EMPTIED, "deleted": True}
     return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
 
 
 def conceal(runtime: Runtime, action_id: str) -> None:
-    """Restrict an action to its actor, who does not notice it; a second call changes nothing."""
+    """Restrict an action to its actor, who still sees the old scope. Repeats change nothing."""
     change: list[Document] = [{"$set": {"shown_scope": "$scope", "scope": "restricted"}}]
     there: Document = {"_id": action_id, "deleted": False, "shown_scope": {"$exists": False}}
     if _change(runtime, there, change):
@@ -178,7 +178,7 @@ def conceal(runtime: Runtime, action_id: str) -> None:
 
 
 def reveal(runtime: Runtime, action_id: str) -> None:
-    """Bring a concealed action to the readers of its scope; a second call changes nothing."""
+    """Restore a concealed action's scope and deliver it again; a second call changes nothing."""
     there: Document = {"_id": action_id, "deleted": False, "shown_scope": {"$exists": True}}
     change: list[Document] = [
         {"$set": {"scope": "$shown_scope", "fan_out": {"$literal": state.new(runtime)}}},
@@ -189,7 +189,7 @@ def reveal(runtime: Runtime, action_id: str) -> None:
 
 
 def deliver_again(runtime: Runtime, action_id: str) -> None:
-    """Bring an action to the readers of its scope once more, unless it is concealed or deleted."""
+    """Restart an action's fan-out, unless the action is concealed or deleted."""
     there: Document = {"_id": action_id, "deleted": False, "shown_scope": {"$exists": False}}
     change = {"$set": {"fan_out": state.new(runtime)}}
     if ACTIONS.of(runtime.database).update_one(there, change).matched_count:
@@ -204,7 +204,10 @@ def _check_power(database: Database[Document], action_id: str, caller: Principal
 
 
 def _change(runtime: Runtime, there: Document, change: Document | list[Document]) -> bool:
-    """Change an action that matches `there`, and note that its items must follow."""
+    """Change the action that matches `there`, and note its cascade, all or nothing.
+
+    False: no action matches.
+    """
     cascade = Cascade(action_id=there["_id"])
 
     def work(session: ClientSession) -> bool:

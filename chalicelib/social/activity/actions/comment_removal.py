@@ -18,9 +18,9 @@ Remover = Literal["author", "actor", "moderator"]
 
 
 def remove(runtime: Runtime, action_id: str, comment_id: str, caller: Principal) -> Remover:
-    """Delete a comment as its author, the action's actor or a moderator; return the caller's part.
+    """Delete a comment as its author, the action's actor or a moderator; return that role.
 
-    The ranks of the action stay. Raises UnknownAction, UnknownComment and Forbidden.
+    The action's rank in feeds stays. Raises UnknownAction, UnknownComment and Forbidden.
     """
     database = runtime.database
     action = actions.find(database, action_id)

@@ -1,7 +1,7 @@
-"""Descriptors of any registered type, as pydantic fields: as sent, and as answered.
+"""Pydantic fields for descriptors of any registered type: in requests, and in answers.
 
-Both come from the types that the application has registered by then: the sent form with the first
-new action, the answered form for the API's document alone.
+Pydantic builds the request's field at the first new action, and the answer's field only for the
+API's document. By then, the application has registered its types.
 """
 
 import functools
@@ -20,7 +20,7 @@ from chalicelib.social.activity.actions import types
 from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.refs import RefId
 
-# As bytes of Lambda's answer, in which a character of two bytes has six, and with longer names.
+# In Lambda's answer, a character of two bytes takes six bytes, and names may be longer.
 _MAX_ANSWERED_BYTES = 4 * types.MAX_DESCRIPTOR_BYTES
 PersonId = Annotated[
     RefId, Field(description="A user's id; `:erased` after the user has been erased.")
@@ -66,7 +66,10 @@ def _any_of(kinds: Iterable[Any]) -> Any:
 
 
 def _type_of(descriptor: Any) -> str | None:
-    """Return a descriptor's type; pydantic's discriminator by name would quote it in errors."""
+    """Return a descriptor's type. None: it states no text as its type.
+
+    Pydantic's discriminator by name would quote the sent type in errors.
+    """
     stated = descriptor.get("type") if isinstance(descriptor, dict) else None
     return stated if isinstance(stated, str) else None
 
@@ -95,7 +98,7 @@ class _Other:
 
 
 def _other_type(without: Iterable[str] = ()) -> JsonSchemaValue:
-    """Return the schema of descriptors of any type but some."""
+    """Return the schema of descriptors of any type except the types `without`."""
     pattern = TypeAdapter(types.TypeName).json_schema()
     known = {"not": {"enum": list(without)}} if without else {}
     tags = Descriptor.model_json_schema()["properties"]["tags"]
@@ -110,7 +113,7 @@ def _other_type(without: Iterable[str] = ()) -> JsonSchemaValue:
 
 @functools.cache
 def _shape(model: type[Descriptor]) -> Any:
-    """Return the shape of stored descriptors of a type, without fields left out."""
+    """Return the TypedDict of a type's stored descriptors; optional fields may be absent."""
     always = _always_there(model)
     types_of = {name: _answer_type(field) for name, field in model.model_fields.items()}
     fields = {
@@ -138,7 +141,7 @@ def _is_optional(field: FieldInfo) -> bool:
 
 
 def _answer_type(field: FieldInfo) -> Any:
-    """Return the type of an answered field."""
+    """Return the type of a field in an answer: without None, since answers omit empty fields."""
     if types.is_user(field):
         return PersonId
     given: Any = field.annotation

@@ -32,7 +32,7 @@ from chalicelib.social.posts.visibility import may_see_comment
 
 
 class Event(NamedTuple):
-    """A person's comment on, or reaction to, an action; its conducting is its first event."""
+    """An event of an action, at its person's time: the conducting, a comment or a reaction."""
 
     by: str
     ts: datetime
@@ -111,7 +111,7 @@ def find(database: Database[Document], action_id: str, event_id: str) -> Event |
 def of_actions(
     database: Database[Document], action_ids: Iterable[str]
 ) -> Iterator[tuple[str, Event]]:
-    """Yield pairs `(action id, event)` of these actions, in any order."""
+    """Yield the stored events of these actions as `(action id, event)`, in any order."""
     where = {"action_id": {"$in": list(action_ids)}}
     for event in EVENTS.of(database).find(where, _EVENT):
         yield event["action_id"], _event(event)
@@ -141,8 +141,8 @@ def list_comments(
 ) -> ActionCommentsAnswer:
     """Return a page of an action's comments, oldest first.
 
-    A page that blocks thin may be short before the end; `next` is None at the end. Raises
-    UnknownAction if the caller may not see the action.
+    A page omits comments across a block, and may be short before the end; `next` is None at the
+    end. Raises UnknownAction if the caller may not see the action.
     """
     database = runtime.database
     cursors = Cursors(f"action-comments:{action_id}", runtime.settings.signing_keys)

@@ -1,4 +1,4 @@
-"""Bodies and queries of requests about actions; their import registers the types."""
+"""Bodies and queries of requests about actions; its import registers Plaza's own types."""
 
 from typing import Annotated, Any, Self
 

@@ -73,7 +73,7 @@ _DESCRIBE: dict[str, Callable[[Cause], Descriptor]] = {
 
 
 def ref_of(page_id: str) -> str:
-    """Return the ref of a page: its id, or a digest if no ref can have the id."""
+    """Return the ref id of a page: the page's id, or a digest if that is no valid ref id."""
     try:
         return _REF_ID.validate_python(page_id)
     except ValidationError:
@@ -81,16 +81,17 @@ def ref_of(page_id: str) -> str:
 
 
 def id_of(kind: str, thing: str) -> str:
-    """Return the id of the one action about a thing."""
+    """Return the id of the one action about a thing, the same at each call."""
     digest = hashlib.sha256(f"{kind}:{thing}".encode()).digest()
     return signing.encode(digest[:_ID_BYTES])
 
 
 def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None:
-    """Report a thing once, or delete its action if `cause` is None.
+    """Make the one action about a thing agree with the thing.
 
-    A deleted action never comes back. If the author has no team, or department, the feed gets no
-    new action. The action of a concealed thing is for its author alone, with the look of any other.
+    `cause` None: delete the action, for good. Otherwise insert a missing action, and conceal or
+    reveal an existing action as the thing. An author without the unit of `settings.action_scope`
+    gets no new action. Only its author sees the action of a concealed thing, with its usual scope.
     """
     action_id = id_of(kind, thing)
     if cause is None:
@@ -100,7 +101,7 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
     agree = actions.conceal if cause.is_concealed else actions.reveal
     action = _action(runtime, action_id, {"kind": kind, "thing": thing}, cause)
     if action is None:
-        # An action from before the author left the unit.
+        # The action may exist from before the author left the unit.
         agree(runtime, action_id)
         return
     try:
@@ -112,7 +113,7 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
 
 
 def reported_things(runtime: Runtime, page_id: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the name of each thing on a page that has an action."""
+    """Yield `(kind, thing)` of each thing on a page with an action, without deleted actions."""
     there = {"refs.id": ref_of(page_id), "cause": {"$exists": True}, "deleted": False}
     for action in actions.ACTIONS.of(runtime.database).find(there, {"cause": 1}):
         yield action["cause"]["kind"], action["cause"]["thing"]

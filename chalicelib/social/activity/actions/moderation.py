@@ -1,4 +1,4 @@
-"""Actions that social moderators read by their role alone: marked."""
+"""The read of an action; a mark shows that only the moderator's role permits it."""
 
 from typing import cast
 
@@ -11,9 +11,9 @@ from chalicelib.social.errors import UnknownAction
 
 
 def read_action(runtime: Runtime, action_id: str, caller: Principal) -> ReadActionAnswer:
-    """Return an action that the caller may see; to moderators any action, marked.
+    """Return an action that the caller may see, or any action to a social moderator.
 
-    Raises UnknownAction.
+    `read_as` marks an action that only the role permits. Raises UnknownAction.
     """
     try:
         found = actions.find_visible(runtime.database, action_id, caller)

@@ -1,7 +1,7 @@
 """Types of actions that Plaza itself reports: comments, pages, posts.
 
-They stand apart from `happenings`, which stores such actions: `forms` registers every type on its
-import, and `actions` imports `forms`.
+A module apart from `happenings` avoids an import cycle: `forms` imports these types, `actions`
+imports `forms`, and `happenings` imports `actions`.
 """
 
 from typing import Annotated, ClassVar, Literal

@@ -1,7 +1,7 @@
-"""Reactions to actions: one for each person, counted by kind.
+"""Reactions to actions: one for each user, with a count for each kind.
 
-A withdrawn reaction keeps its event without a kind: the memory that the person's first reaction
-raised the action, so that the next reaction does not.
+A withdrawal removes the kind and leaves the event. The event records that the user has raised the
+action once, so a later reaction does not raise the action again.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from chalicelib.social.reactions import ReactionKind
 
 
 class ReactionChange(NamedTuple):
-    """A reaction of the kind `kind` instead of `before`; None: no reaction.
+    """The change of a person's reaction from the kind `before` to `kind`; None: no reaction.
 
     `new`: the person's first reaction to the action.
     """
@@ -67,7 +67,7 @@ def withdraw(runtime: Runtime, action_id: str, caller: Principal) -> None:
 
 
 def _store(runtime: Runtime, action_id: str, by: By, kind: ReactionKind) -> None:
-    """Store a reaction, its count, and the job that re-ranks after a first one, all or nothing."""
+    """Store a reaction, its count and, for a first reaction, the re-ranking; all or nothing."""
     database, key = runtime.database, _key(action_id, by["id"])
     new = {"type": "reaction", "by": by, "ts": runtime.now()}
     rank = Rerank(action_id=action_id, event_id=key["_id"])
@@ -96,10 +96,10 @@ def _key(action_id: str, user_id: str) -> dict[str, str]:
 def count(
     database: Database[Document], action_id: str, change: ReactionChange, session: ClientSession
 ) -> None:
-    """Count a changed reaction on its action.
+    """Adjust an action's counts to the change of a reaction.
 
-    The caller has written the event before, in the same transaction. Raises UnknownAction for a
-    new reaction to a deleted action.
+    The caller writes the event first, in the same transaction. Raises UnknownAction for a
+    deleted action, unless the change removes the reaction.
     """
     rows, there = actions.ACTIONS.of(database), {"_id": action_id, "deleted": False}
     total = (change.kind is not None) - (change.before is not None)
@@ -122,8 +122,8 @@ def list_all(
 ) -> ActionReactionsAnswer:
     """Return a page of the reactions to an action, oldest first, of one kind or of all.
 
-    A page that blocks thin may be short before the end; `next` is None at the end. Raises
-    UnknownAction if the caller may not see the action.
+    A page omits reactions across a block, and may be short before the end; `next` is None at the
+    end. Raises UnknownAction if the caller may not see the action.
     """
     database = runtime.database
     scope = f"action-reactions:{action_id}:{query.kind or ''}"

@@ -1,4 +1,4 @@
-"""The shapes of actions: as stored, as read, and the parts for rules."""
+"""The shapes of actions: in storage, for readers, and for the rules of visibility."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -26,7 +26,7 @@ class StoredRef(TypedDict):
 
 
 class ActionFields(TypedDict):
-    """The fields of an action that its actor gives."""
+    """The content of an action: its scope, audience, subjects, details and mentioned ids."""
 
     scope: Scope
     audience: Annotated[list[str], AtMost(MAX_AUDIENCE)]
@@ -44,15 +44,15 @@ class ReportedThing(TypedDict):
 
 
 class ActionState(TypedDict):
-    """The changes of an action since its conducting.
+    """The fields of an action that change after its conducting, and its `cause`.
 
     - `hidden_by`: missing unless `hidden`
     - `hidden_version`: the number of times that it was hidden or shown
     - `reactions`: counts by kind; missing until the first reaction
-    - `event_count`: the number of its events, erased or not
-    - `cause`: the thing that Plaza itself reported
-    - `shown_scope`: the scope that the actor sees while the action is concealed, which is
-      `restricted` to the actor then; otherwise missing
+    - `event_count`: the number of all its events ever, deleted events included
+    - `cause`: the thing that Plaza itself reported; missing from callers' actions
+    - `shown_scope`: the scope that the actor sees while the action is concealed, with the stored
+      scope `restricted`; otherwise missing
     """
 
     hidden: bool
@@ -85,7 +85,7 @@ class StoredActionEvent(TypedDict):
 class StoredAction(ActionFields, ActionState):
     """An action, or an action's tombstone.
 
-    `team` and `department` are the actor's at the time.
+    `team` and `department` are the actor's units at the conducting.
     """
 
     _id: str
@@ -164,7 +164,7 @@ _SHOWN = (
 def fields_for(reader_id: str) -> dict[str, Any]:
     """Return the projection of an action to the fields of `ReadAction`.
 
-    Of the audience it has only the reader.
+    Of the audience, the projection has at most the reader.
     """
     deciding = {"team": 1, "department": 1, "deleted": 1}
     own_part = {"audience": {"$elemMatch": {"$eq": reader_id}}}

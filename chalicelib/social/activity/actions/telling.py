@@ -20,12 +20,13 @@ from chalicelib.social.graph.users import By
 def check(
     database: Database[Document], caller: Principal, actor: By, new: NewAction
 ) -> tuple[Org, ActionFields]:
-    """Return the actor's present place, and the fields of a new action from its actor.
+    """Check a new action; return its actor's present place, and its content to store.
 
-    Users and refs get their stored names, whatever the actor sent. An audience keeps existing
-    people who have a tie to the actor and no block; an application needs no tie. Raises
-    SpeaksForOthers if a descriptor names another user and the caller is no application,
-    UnknownPerson if an action names an unknown user, and NobodyToTell if an audience is empty then.
+    Stored names of users and refs replace the sent names. The audience loses unknown people and
+    people with a block; unless the caller is an application, also people without a tie to the
+    actor. Raises SpeaksForOthers if a descriptor names another user and the caller is no
+    application, UnknownPerson if the action names an unknown user, and NobodyToTell if the whole
+    audience drops out.
     """
     descriptor = new.descriptor.model_dump(exclude_none=True)
     persons, things = types.persons(descriptor), types.things(descriptor)
@@ -67,7 +68,7 @@ def _rename(ref: StoredRef, names: Mapping[str, str]) -> StoredRef:
 def _names_of(
     descriptor: Mapping[str, Any], fields: Mapping[str, str], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the known stored names for the fields of a descriptor."""
+    """Return a descriptor's name fields with the stored names, without ids of unknown name."""
     return {
         name: names[descriptor[id_]] for id_, name in fields.items() if descriptor[id_] in names
     }

@@ -1,4 +1,4 @@
-"""Types of actions: a descriptor's model for each, from a registry that applications extend.
+"""The registry of action types, each with the model of its descriptor; applications add theirs.
 
 An application registers its types before the first request, in a module that `app.py` imports:
 
@@ -9,10 +9,10 @@ An application registers its types before the first request, in a module that `a
         applicant_name: Name
 
 A field `x_name` beside a field `x_id` has the name of the user or thing `x_id`, and follows its
-renames. A user's `x_id` is a `UserId`, a thing's `x_id` a `RefId`: so a position may have the id of
-a user (docs/decisions/0054). Callers without the role `application` may name only themselves in a
-`UserId`. Plaza stores the user's own name as its `x_name`, whatever the caller sent
-(docs/decisions/0090). `local/recruiting.py` is the sample, which the local server has.
+renames. Declare a user's `x_id` as `UserId` and a thing's `x_id` as `RefId`: a thing may have the
+id of a user (docs/decisions/0054). Callers without the role `application` may name only themselves
+in a `UserId`. Plaza stores the user's own name as its `x_name`, whatever the caller sent
+(docs/decisions/0090). `local/recruiting.py` has sample types, for the local server.
 """
 
 from collections.abc import Iterable, Mapping
@@ -62,8 +62,8 @@ DESCRIPTORS: dict[str, type[Descriptor]] = {}
 def register(descriptor: type[AnyDescriptor]) -> type[AnyDescriptor]:
     """Register a type of descriptors under the one value of its field `type`.
 
-    Raises ValueError for a registered type, and TypeError for a type without a name or with ids
-    that Plaza could not find again.
+    Raises ValueError if the name has a type already, and TypeError if `type` is no Literal of one
+    name, or if `_check_ids` refuses the ids.
     """
     names = get_args(descriptor.model_fields["type"].annotation)
     if len(names) != 1:
@@ -91,7 +91,11 @@ def name_types(names: Iterable[str]) -> str:
 
 
 def _check_ids(descriptor: type[Descriptor]) -> None:
-    """Check the ids of a type before its registration; raises TypeError."""
+    """Raise TypeError for a new type with ids that Plaza could not rename or erase.
+
+    A named id is a UserId or a RefId, a UserId has a name beside it, and a field of one name is a
+    user's in all types or in none. All types together have at most `MAX_NAMED_FIELDS` named ids.
+    """
     named = {id_ for id_, _ in pairs(descriptor)}
     for id_, field in descriptor.model_fields.items():
         if id_ in named and not (is_user(field) or _is(field, RefId)):
@@ -105,13 +109,13 @@ def _check_ids(descriptor: type[Descriptor]) -> None:
 
 
 def _same_fields(id_: str) -> list[FieldInfo]:
-    """Return the fields of a name, of all types."""
+    """Return the field `id_` of each registered type that has it."""
     all_fields = (each.model_fields for each in DESCRIPTORS.values())
     return [fields[id_] for fields in all_fields if id_ in fields]
 
 
 def pairs(descriptor: type[Descriptor]) -> list[tuple[str, str]]:
-    """Return the fields `x_id` of a type with the `x_name` beside them."""
+    """Return the pairs `(x_id, x_name)` among the fields of a type."""
     fields = descriptor.model_fields
     named = (name.removesuffix("_name") for name in fields if name.endswith("_name"))
     return [(f"{stem}_id", f"{stem}_name") for stem in named if f"{stem}_id" in fields]
@@ -122,40 +126,40 @@ def _is(field: FieldInfo, annotation: Any) -> bool:
 
 
 def is_user(field: FieldInfo) -> bool:
-    """Return whether a field has the id of a user."""
+    """Return whether a field is a `UserId`, optional or not."""
     return _is(field, UserId)
 
 
 def named_fields() -> dict[str, str]:
-    """Return the name's field by the id's field, over all types: `{page_id: page_name}`."""
+    """Return the name fields of all types by their id fields, as `{page_id: page_name}`."""
     return dict(sorted(pair for each in DESCRIPTORS.values() for pair in pairs(each)))
 
 
 def named_users() -> dict[str, str]:
-    """Return the named fields that name users."""
+    """Return the entries of `named_fields` for ids of users."""
     # A field is a user's in all types or in none.
     return {id_: name for id_, name in named_fields().items() if is_user(_same_fields(id_)[0])}
 
 
 def named_things() -> dict[str, str]:
-    """Return the named fields that name things of the application."""
+    """Return the entries of `named_fields` for ids of the application's things."""
     users = named_users()
     return {id_: name for id_, name in named_fields().items() if id_ not in users}
 
 
 def fields_naming(id_: str, descriptor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields that have an id, whatever the type is: the name's by the id's field."""
+    """Return name fields by the fields `*_id` that have the value `id_`, whatever the type."""
     pairs_of_id = {key: f"{key[:-3]}_name" for key in descriptor if key.endswith("_id")}
     return {key: name for key, name in pairs_of_id.items() if descriptor[key] == id_}
 
 
 def persons(descriptor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the filled fields of a descriptor that name users: the name's by the id's field."""
+    """Return a descriptor's name fields by its filled id fields of users."""
     return _filled_fields(descriptor, of_users=True)
 
 
 def things(descriptor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the filled fields of a descriptor that name things of the application."""
+    """Return a descriptor's name fields by its filled id fields of the application's things."""
     return _filled_fields(descriptor, of_users=False)
 
 
@@ -169,7 +173,7 @@ def _filled_fields(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str
 
 
 def by_person(name: str, user_id: str) -> list[Document]:
-    """Return filters of a user's actions of a type; one has to match.
+    """Return filters of a user's actions of a type, as alternatives for `$or`.
 
     If a type names users, each of these fields names its doer, as `hired_by_id` does. Otherwise
     the doer is the action's actor.

@@ -7,10 +7,10 @@ from chalicelib.social.activity.org.places import Org
 
 
 def may_see(action: VisibleAction, reader_id: str, today: Org, blocked: AbstractSet[str]) -> bool:
-    """Return whether a reader is an action's actor, or in its scope today, and may see it.
+    """Return whether a reader may see an action: as its actor, or as a member of its scope today.
 
-    No reader sees a deleted action, and only its actor sees a hidden action. The reader does not
-    see actions of the users `blocked`, with a block in either direction.
+    No reader sees a deleted action, and only its actor sees a hidden action. `blocked`: the users
+    with a block with the reader, in either direction; the reader does not see their actions.
     """
     if action["deleted"]:
         return False
@@ -22,7 +22,7 @@ def may_see(action: VisibleAction, reader_id: str, today: Org, blocked: Abstract
 
 
 def is_in_scope(action: VisibleAction, reader_id: str, today: Org) -> bool:
-    """Return whether a reader is in an action's scope; the actor does not count."""
+    """Return whether a reader is in an action's scope today, without the actor's own right."""
     match action["scope"]:
         case "team":
             return today.team is not None and today.team == action["team"]

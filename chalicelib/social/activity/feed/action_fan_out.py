@@ -21,7 +21,7 @@ from chalicelib.social.paging import IdRange
 
 
 def readers_of(database: Database[Document], action: AddressedAction, ids: IdRange) -> list[str]:
-    """Return the ids of an action's readers in order, also of readers who mute its actor."""
+    """Return the sorted ids of an action's readers in a range, muting readers included."""
     unit = action["scope"]
     if unit == "restricted":
         return ids.cut({action["actor"]["id"], *action["audience"]})
@@ -32,7 +32,7 @@ def readers_of(database: Database[Document], action: AddressedAction, ids: IdRan
 
 
 def count_readers(database: Database[Document], action: AddressedAction) -> int:
-    """Return the number of an action's readers."""
+    """Return the number of an action's readers, muting readers included."""
     unit, actor_id = action["scope"], action["actor"]["id"]
     if unit == "restricted":
         return len({actor_id, *action["audience"]})
@@ -43,7 +43,7 @@ def count_readers(database: Database[Document], action: AddressedAction) -> int:
 def select_eligible(
     database: Database[Document], action: AddressedAction, reader_ids: list[str]
 ) -> list[str]:
-    """Return the readers who may still receive the action, sorted by id."""
+    """Return the readers still in the action's scope who do not mute its actor, in their order."""
     unit, actor_id = action["scope"], action["actor"]["id"]
     if unit == "restricted":
         today = actions.ACTIONS.of(database).find_one({"_id": action["_id"]}, {"audience": 1})
@@ -63,7 +63,7 @@ def omit_muting(database: Database[Document], actor_id: str, reader_ids: list[st
 
 
 class ActionDelivery(Deliverable[StoredAction]):
-    """Actions, for the feeds of their readers."""
+    """The delivery of actions, as items of their readers' feeds."""
 
     documents = ACTIONS
     fields: Mapping[str, object] = {
@@ -92,8 +92,9 @@ class ActionDelivery(Deliverable[StoredAction]):
     ) -> None:
         """Deliver an action to the readers who have not muted its actor.
 
-        If a reader mutes, moves or is erased meanwhile, the feed's refill may have come before the
-        item. So the delivery checks the audience once more, and removes the items of all others.
+        A reader may mute the actor or move during the delivery, and the feed's refill may end
+        before the write of the item. So the delivery checks the readers once more after the write,
+        and removes items that are not due. The same holds for an erasure.
         """
         database = runtime.database
         readers = omit_muting(database, document["actor"]["id"], reader_ids)
@@ -110,7 +111,7 @@ class ActionDelivery(Deliverable[StoredAction]):
         return {"deleted": False, "shown_scope": {"$exists": False}}
 
     def repair(self, runtime: Runtime, document: StoredAction) -> None:
-        """Hide, show, conceal or delete the items of an action as the action itself."""
+        """Bring the items of an action up to its state: hide, show, conceal or delete them."""
         cascade.cascade(runtime, document["_id"])
 
     def message(self, document_id: str) -> DeliverAction:

@@ -6,10 +6,10 @@ from chalicelib.social.activity.feed import items
 
 
 def cascade(runtime: Runtime, action_id: str) -> None:
-    """Hide or show the items of an action as the action; if deleted, delete its items and events.
+    """Bring an action's items up to its state: hide, show or delete them.
 
-    Of a concealed action, only its actor keeps an item.
-    A worker that delivers items meanwhile reads the action after it has written them.
+    Deletes the items and events of a deleted action, and all items of a concealed action but its
+    actor's. A concurrent delivery reads the action again after its write, and corrects its items.
     """
     action = actions.ACTIONS.of(runtime.database).find_one({"_id": action_id})
     if action is None or action["deleted"]:
@@ -18,6 +18,6 @@ def cascade(runtime: Runtime, action_id: str) -> None:
     else:
         if "shown_scope" in action:
             items.remove(runtime.database, action_id, kept_for=action["actor"]["id"])
-            # A delivery since a reveal may have written items that the removal took.
+            # After a reveal meanwhile, the removal may have deleted newly delivered items.
             actions.deliver_again(runtime, action_id)
         items.show_or_hide(runtime.database, action)

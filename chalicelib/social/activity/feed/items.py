@@ -42,9 +42,10 @@ BY_ACTION = [("action_id", ASCENDING), ("user_id", ASCENDING)]
 class FeedItem(TypedDict):
     """An action's place in a reader's feed; it names no other person.
 
-    - `risen`: the time when it came or last rose
-    - `own`: whether by the reader's own event
-    - `hidden_version`, `refilled`: the versions of the action and of the reader that it follows
+    - `risen`: the time when the item came or last rose
+    - `own`: whether the reader's own event caused this last rise
+    - `hidden_version`: the action's `hidden_version` that `hidden` reflects
+    - `refilled`: the reader's `version` at the last refill that found the item due; 0: none
     """
 
     _id: str
@@ -88,7 +89,7 @@ class DeliveredAction(ScoredAction):
 
 
 class Hidden(TypedDict):
-    """An action, and whether it is hidden."""
+    """The fields of an action that decide the hiding of its items."""
 
     _id: str
     hidden: bool
@@ -110,12 +111,11 @@ def subscribers(database: Database[Document], action_id: str, ids: IdRange) -> l
 def deliver(
     runtime: Runtime, found: Sequence[DeliveredAction], reader_ids: Sequence[str], refilled: int = 0
 ) -> None:
-    """Give each reader an item for each action, read with `ACTION_FIELDS`.
+    """Insert an item for each reader and action; `found` has the fields `ACTION_FIELDS`.
 
-    An existing item keeps its place, unless it is behind. After the write, the actions are read
-    once more: a change in between may have reached all other items and not these. The same may
-    have happened to a worker that wrote these items and died. The caller checks for deleted
-    actions. `refilled` is the version of the reader that a refill is for.
+    An existing item stays, unless it is behind. After the write, `deliver` reads the actions once
+    more: a change meanwhile may have missed these items, or the items of a worker that died. The
+    caller checks for deleted actions. `refilled`: the reader's version, for a refill; 0: none.
     """
     scored = scoring.of_actions(runtime, found, reader_ids)
     by_id = {action["_id"]: action for action in found}
@@ -134,8 +134,8 @@ def deliver(
 def _catch_up(runtime: Runtime, scored: Scored, reader_ids: Sequence[str]) -> None:
     """Bring readers' items up to the present state of their actions.
 
-    If `scored` covers all events of an action, it is not scored again. Its items rise all the
-    same: another worker may have written them, with fewer events.
+    Scores an action again only if it has events that `scored` lacks. Its items rise in either
+    case: another worker may have written them, from fewer events.
     """
     changed = {"$or": [{"hidden_version": {"$gt": 0}}, {"event_count": {"$gt": 0}}]}
     where = {"_id": {"$in": list(scored.event_counts)}, "deleted": False, **changed}

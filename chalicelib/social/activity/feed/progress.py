@@ -16,7 +16,7 @@ from chalicelib.social.errors import NotFailed
 def of(runtime: Runtime, action_id: str, caller: Principal) -> FanOutAnswer:
     """Return the progress of an action's fan-out, for its actor and for staff.
 
-    The actor of a concealed action sees the progress of any other (docs/decisions/0226). Raises
+    To the actor, a concealed action looks like any other (docs/decisions/0226). Raises
     UnknownAction, and Forbidden for other readers of the action.
     """
     action = actions.find(runtime.database, action_id)

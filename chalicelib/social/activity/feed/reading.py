@@ -1,8 +1,8 @@
-"""Pages of a feed: two queries a page, whatever its size.
+"""Pages of a feed: two or three queries a page, whatever its size.
 
-The first query reads the places of the feed in their order, with the present reader. The second
-query reads the actions of these places. If some places are no longer the reader's, a third query
-reads the spare places. docs/decisions/0053 defines a page under changes.
+The first query reads the reader, and items in the feed's order. The second query reads the actions
+of these items. If the reader may no longer see some of them, a third query reads the actions of the
+spare items. docs/decisions/0053 defines a page under changes.
 """
 
 from datetime import datetime, timedelta
@@ -41,7 +41,7 @@ _READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
 
 
 class _Place(NamedTuple):
-    """The beginning of a page: after a position, in the feed as of its first page."""
+    """The start of a page: the time of the feed's first page, and the position before this page."""
 
     snapshot: datetime
     after: ListPosition | None

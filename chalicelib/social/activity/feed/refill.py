@@ -19,18 +19,18 @@ from chalicelib.social.activity.org.people import StoredPerson
 from chalicelib.social.activity.org.places import Org
 from chalicelib.social.messages import Refill
 
-# The fields that decide whether an action is due. Of the audience, `take_undue` reads the reader.
+# The fields that decide whether an action is due; `take_undue` adds the reader in the audience.
 _DECIDING = ("actor.id", "scope", "team", "department", "hidden", "deleted")
 
 
 def refill(runtime: Runtime, user_id: str, after: str = "") -> None:
     """Add the missing actions to a reader's feed, and remove actions that are not due.
 
-    After half of the remaining time, another message goes on with the removal, from the action
-    `after` on.
+    After half of the remaining time, the refill sends a message to continue the removal. `after`:
+    only continue the removal, behind this action id.
 
-    The ties at the time of an action decide its place. Two refills at once, for two changes, may
-    overlap: neither removes an action that the refill of a later change has found due.
+    The ties at the time of an event decide its rank. Two refills, for two changes, may overlap:
+    neither removes an action that the refill of a later change has found due.
     """
     has_time = deadlines.share(0.5)
     if not after:
@@ -57,7 +57,10 @@ def _add_due(runtime: Runtime, user_id: str) -> None:
 def find_due(
     database: Database[Document], person: StoredPerson, newest: int
 ) -> list[DeliveredAction]:
-    """Return a reader's due actions: by each reason, the `newest` newest."""
+    """Return the actions due in a reader's feed: for each reason, up to `newest`, newest first.
+
+    The reader is the actor, in the audience, in the team, or in the department.
+    """
     user_id = person["_id"]
     reasons: list[Document] = [{"actor.id": user_id}, {"audience": user_id}]
     units = {"team": person["team"], "department": person["department"]}
@@ -90,9 +93,9 @@ def _action_ids(
 
 
 def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[str]) -> None:
-    """Remove actions from a feed that are not for its reader today.
+    """Remove the actions that are not due today from a reader's feed.
 
-    Items that a newer refill found due stay. For an erased user, none stay.
+    An item stays if a later refill found it due, except for an erased reader.
     """
     # The person is read after the items: the delivery of each item knew no more than this.
     person = people.find(database, user_id)
@@ -115,5 +118,5 @@ def _is_due(action: VisibleAction, person: StoredPerson) -> bool:
     """Return whether an action belongs to a reader's feed, even while it is hidden."""
     if action["actor"]["id"] in person["muted"]:
         return False
-    # As if there were no blocks: the end of a block delivers nothing.
+    # Blocks do not count: after the end of a block, nothing would add the items again.
     return may_see({**action, "hidden": False}, person["_id"], Org.of(person), frozenset())

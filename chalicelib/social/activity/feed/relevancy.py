@@ -1,8 +1,8 @@
 """Relevancy: an action's rank for a reader, as a time. Pure rules, without a database.
 
-A relevancy is the greatest score of all events of an action. It is a time, so that new actions rank
-above old actions without a change of the old (the newsfeed of Entexis). Ties are the ties at the
-time of the event (docs/decisions/0050).
+A relevancy is the greatest score of all events of an action. As a time, it ranks new actions above
+old actions without a write to the old (the newsfeed of Entexis). Each event counts with the ties at
+its own time (docs/decisions/0050).
 """
 
 from collections.abc import Set as AbstractSet
@@ -36,7 +36,7 @@ class Penalties:
 
     @classmethod
     def of(cls, settings: Settings) -> "Penalties":
-        """Return the deployment's table."""
+        """Return the penalties in the deployment's settings."""
         return cls(
             close=timedelta(seconds=settings.penalty_close_seconds),
             team=timedelta(seconds=settings.penalty_team_seconds),
@@ -48,7 +48,7 @@ class Penalties:
 def score(
     reader: Person, event: Event, by: Person, refs: AbstractSet[str], penalties: Penalties
 ) -> datetime | None:
-    """Return the score of one event for a reader. None: it does not count."""
+    """Return the score of one event for a reader. None: no tie, and not the conducting."""
     match nearest_tie(reader, event, by, refs):
         case Tie.SELF:
             return event.ts
@@ -63,7 +63,7 @@ def score(
 
 
 def nearest_tie(reader: Person, event: Event, by: Person, refs: AbstractSet[str]) -> Tie:
-    """Return the nearest tie, at its time, of a reader to an event's person or its refs."""
+    """Return a reader's nearest tie to an event's person or its refs, at the event's time."""
     if reader.id == by.id or reader.id in refs:
         return Tie.SELF
     mine, theirs = reader.at(event.ts), by.at(event.ts)

@@ -36,7 +36,7 @@ class Standing(NamedTuple):
     own: bool
 
 
-# By reader and action.
+# Keys: `(reader id, action id)`.
 Standings = dict[tuple[str, str], Standing]
 
 
@@ -49,7 +49,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class _Ties:
-    """The people's places, the ids that can make a tie, and the penalties."""
+    """The inputs of scores: places over time, ids that can make a personal tie, and penalties."""
 
     histories: Mapping[str, PersonOverTime]
     named: AbstractSet[str]
@@ -99,7 +99,10 @@ def _ties(
 def _standings(
     action: ScoredAction, happened: list[Event], reader_ids: Some[str], ties: _Ties
 ) -> Standings:
-    """Score once for all readers with the same places: most of thousands are in one team."""
+    """Return an action's standings, with one score for all readers with the same places.
+
+    Most of thousands of readers are in one team.
+    """
     refs = {ref["id"] for ref in action["refs"]}
     newest_first = sorted(happened, key=lambda event: event.ts, reverse=True)
     oldest = newest_first[-1].ts
@@ -117,7 +120,7 @@ def _standings(
 
 
 def _kind(reader: PersonOverTime, oldest: datetime) -> Hashable:
-    """Return the places that decide the ties of a reader whose id makes no tie."""
+    """Return a key, equal for readers with the same ties, apart from ties by the reader's id."""
     return tuple(
         (
             max(place["since"], oldest),

@@ -44,7 +44,10 @@ def unmute(runtime: Runtime, reader_id: str, actor_id: str) -> None:
 def _change(
     runtime: Runtime, reader_id: str, make_update: Callable[[StoredPerson], Document | None]
 ) -> None:
-    """Run the update that `make_update` returns for the stored reader, and refill the feed."""
+    """Apply the update of `make_update` for the stored reader, and refill the feed.
+
+    `make_update` returns None: no change, and no refill.
+    """
     refill = Refill(user_id=reader_id)
 
     def work(session: ClientSession) -> bool:

@@ -89,9 +89,9 @@ def empty_person(user_id: str) -> StoredPerson:
 
 
 def put(runtime: Runtime, user_id: str, settings: OrgSettings) -> OrgPlace:
-    """Give a person a new place in the organisation; return it.
+    """Store a person's new place in the organisation; return the place.
 
-    The person need not be a user yet. The feed follows in the background. Raises OwnManager.
+    The person need not be a user yet. A worker refills the feed. Raises OwnManager.
     """
     if settings.manager_id == user_id:
         raise OwnManager
@@ -118,7 +118,10 @@ def put(runtime: Runtime, user_id: str, settings: OrgSettings) -> OrgPlace:
 
 
 def _begin(runtime: Runtime, user_id: str, place: OrgPlace, session: ClientSession) -> None:
-    """Store a place from now on; of two places in one millisecond, the earlier is empty."""
+    """End the open place and begin a new place, both now.
+
+    Of two places in one millisecond, the earlier has no duration.
+    """
     now, places = runtime.now(), PLACES.of(runtime.database)
     open_place = {"user_id": user_id, "until": OPEN}
     places.update_one(open_place, {"$set": {"until": now}}, session=session)
@@ -135,7 +138,7 @@ def _begin(runtime: Runtime, user_id: str, place: OrgPlace, session: ClientSessi
 def change(
     database: Database[Document], user_id: str, update: Document, session: ClientSession
 ) -> None:
-    """Change the state that a person's feed depends on; make a missing person."""
+    """Update a person, or insert a missing person, and raise the `version` for the refill."""
     update = {**update, "$inc": {"version": 1}}
     changed = {name for fields in update.values() for name in fields}
     missing = {name: value for name, value in NEW_PERSON.items() if name not in changed}
@@ -150,7 +153,7 @@ def change(
 def find(
     database: Database[Document], user_id: str, session: ClientSession | None = None
 ) -> StoredPerson:
-    """Return a person as of today; an unknown person is empty."""
+    """Return a person as of today; an empty person for an unknown id."""
     person = PEOPLE.of(database).find_one({"_id": user_id}, session=session)
     return person or empty_person(user_id)
 
@@ -171,7 +174,7 @@ class Viewpoint(NamedTuple):
 
 
 def viewpoint(database: Database[Document], reader_id: str, actor_ids: Some[str]) -> Viewpoint:
-    """Return the reader's side of the permission to see actors' actions, in one round trip."""
+    """Return a reader's place, and blocks with these actors, in one round trip."""
     me: Document = {"$match": {"_id": reader_id}}
     across = {"$setIntersection": [users.BLOCKED_EITHER_WAY, {"$literal": list(actor_ids)}]}
     blocked: list[Document] = [me, {"$project": {"_id": 0, "across": across}}]
@@ -183,7 +186,7 @@ def viewpoint(database: Database[Document], reader_id: str, actor_ids: Some[str]
 
 
 def place_of(row: Mapping[str, Any]) -> OrgPlace:
-    """Return the place in a person, or in a row of an aggregation."""
+    """Return the fields of a place in a stored person, or in another row."""
     return {
         "team": row["team"],
         "department": row["department"],
@@ -198,9 +201,9 @@ def histories(
     refs: Some[str],
     times: Some[datetime],
 ) -> dict[str, PersonOverTime]:
-    """Return people with their places from the first to the last of `times`.
+    """Return people with their places from the first to the last of `times`, at least one time.
 
-    Of the assigned refs, the places have only `refs`: a call may read thousands of people, each
+    A place's `assigned` has only ids in `refs`: a call may read thousands of people, each
     with many places and up to `MAX_ASSIGNED` refs.
     """
     where: Document = {

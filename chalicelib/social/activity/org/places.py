@@ -33,7 +33,7 @@ class Org:
 
     @classmethod
     def of(cls, place: OrgPlace) -> "Org":
-        """Convert a stored place."""
+        """Return a stored place as an `Org`."""
         return cls(
             team=place["team"],
             department=place["department"],
@@ -50,6 +50,6 @@ class PersonOverTime:
     places: Sequence[PastPlace] = ()
 
     def at(self, time: datetime) -> Org:
-        """Return the place at a time; an empty place before the first."""
+        """Return the place at a time; an empty place if `places` has none for the time."""
         held = (each for each in self.places if each["since"] <= time < each["until"])
         return next(map(Org.of, held), Org())

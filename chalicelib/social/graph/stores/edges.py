@@ -37,11 +37,11 @@ class Edge(TypedDict):
     since: datetime
 
 
-# Queries name these: the planner may otherwise walk the edges of everyone in the range.
+# Queries hint at these: otherwise the planner may scan the edges of all users in the range.
 _BY_OWNER = [("_id.owner", ASCENDING), ("_id.member", ASCENDING)]
 _BY_CIRCLE = [("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", ASCENDING)]
 _BY_MEMBER = [("_id.member", ASCENDING), ("_id.owner", ASCENDING)]
-# The first batch has only a hundred documents by default: a second call would follow.
+# By default the first batch has about a hundred documents: longer lists need a second call.
 _IDS_AT_ONCE = 10_000
 EDGES = Collection(
     "social.edge",
@@ -56,19 +56,19 @@ EDGES = Collection(
 
 
 class EdgeGraph:
-    """Holds any number of members and followers."""
+    """The store `edges`, for any number of members and followers of a user."""
 
     def __init__(self, database: Database[Document]) -> None:
         self._database = database
         self._edges = EDGES.of(database)
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
-        """Return the owner's circles with a member."""
+        """Return the keys of the owner's circles with a member."""
         edge = self._edges.find_one(edge_id(owner_id, member_id), {"circles": 1}, session=session)
         return frozenset(edge["circles"] if edge else ())
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Write the edge of a pair, if this store has one of the two users."""
+        """Write or delete the edge of a pair, if this store has one of the two users."""
         if not (owner or member):
             return
         where = edge_id(pair.owner.id, pair.member.id)
@@ -84,14 +84,14 @@ class EdgeGraph:
         ids: IdRange,
         session: ClientSession | None = None,
     ) -> list[GraphPerson]:
-        """Return the members of these circles, or of all, by id."""
+        """Return the members of circles in a range of ids, ordered by id. None: all circles."""
         where: Document = {"_id.owner": owner_id}
         if circles is not None:
             where["circles"] = {"$in": list(circles)}
         return self._people("member", where, ids, session)
 
     def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
-        """Return the followers of a user by id."""
+        """Return the followers of a user in a range of ids, ordered by id."""
         return self._people("owner", {"_id.member": user_id}, ids, None)
 
     def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
@@ -118,7 +118,7 @@ class EdgeGraph:
         return [edge["_id"] for edge in found]
 
     def owners_among(self, member_id: str, owner_ids: Ids[str]) -> list[str]:
-        """Return the ids among `owner_ids` that follow a user."""
+        """Return the ids among `owner_ids` of users who follow a member."""
         pairs = {"_id.owner": {"$in": list(owner_ids)}, "_id.member": member_id}
         found = self._edges.find(pairs, {"_id": 1}).hint(_BY_OWNER)
         return [edge["_id"]["owner"] for edge in found]
@@ -145,7 +145,7 @@ class EdgeGraph:
     def only_in(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
-        """Return the members of a circle who are in no other."""
+        """Return the ids among `members` that are in no circle of the owner but `circle`."""
         where = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
         found = self._edges.find({**where, "circles": [circle]}, {}, session=session)
         return [edge["_id"]["member"] for edge in found.hint(_BY_OWNER)]
@@ -153,7 +153,7 @@ class EdgeGraph:
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Remove a circle from its members' edges."""
+        """Remove a circle from its members' edges; delete edges without another circle."""
         among: Document = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
         self._edges.delete_many({**among, "circles": [circle]}, session=session)
         self._edges.update_many(
@@ -167,7 +167,7 @@ class EdgeGraph:
         wanted += [edge_id(me, other)["_id"] for other in others]
         circled_by: dict[str, frozenset[str]] = defaultdict(frozenset)
         following = set()
-        # The ids would do, but the owner names the shards.
+        # The ids alone match, but only the shard key `_id.owner` selects the shards.
         where = {"_id": {"$in": wanted}, "_id.owner": {"$in": [me, *others]}}
         for edge in self._edges.find(where, {"circles": 1}).hint([("_id", ASCENDING)]):
             if edge["_id"]["owner"] == me:
@@ -179,7 +179,7 @@ class EdgeGraph:
     def rename(
         self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
     ) -> None:
-        """Write a user's name to its edges."""
+        """Write a user's name to the edges with `owners` and with `members`."""
         as_owner = {"_id.owner": person.id, "_id.member": {"$in": list(members)}}
         as_member = {"_id.member": person.id, "_id.owner": {"$in": list(owners)}}
         for where, side in ((as_owner, "owner"), (as_member, "member")):
@@ -189,7 +189,10 @@ class EdgeGraph:
     def former_name_holders(
         self, person: GraphPerson, side: End, ids: IdRange
     ) -> list[GraphPerson]:
-        """Return the users at the other end of a user's edges with a former name of the user."""
+        """Return the users at the other end of a person's edges that still have a former name.
+
+        `side` is the person's end of the edge.
+        """
         where = {f"_id.{side}": person.id, f"names.{side}": {"$ne": person.name}}
         return self._people("member" if side == "owner" else "owner", where, ids, None)
 
@@ -200,7 +203,7 @@ def edge_id(owner_id: str, member_id: str) -> Document:
 
 
 def edge_update(pair: Pair) -> dict[str, Any]:
-    """Return the update of a pair's edge to the pair's circles `after`."""
+    """Return the update that sets a pair's edge to the pair's circles `after` and names."""
     names = {"owner": pair.owner.name, "member": pair.member.name}
     return {
         "$set": {"circles": sorted(pair.after), "names": names},

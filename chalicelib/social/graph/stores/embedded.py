@@ -20,19 +20,19 @@ from chalicelib.social.paging import IdRange
 
 
 class EmbeddedGraph:
-    """Holds up to a thousand members and followers of a user in the user's document."""
+    """The store `embedded`: up to a thousand members and followers in the user's document."""
 
     def __init__(self, database: Database[Document]) -> None:
         self._users = users.USERS.of(database)
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
-        """Return the owner's circles with a member."""
+        """Return the keys of the owner's circles with a member."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
         circles = by_key(owner["circles"] if owner else {})
         return frozenset(each for each in circles if member_id in circles[each]["members"])
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Write the sides of a pair that this store has."""
+        """Write a pair to the documents of its users in this store: `owner`, `member` or both."""
         if owner:
             path = f"circles.{{}}.members.{pair.member.id}"
             joined = {path.format(id_of(each)): {"name": pair.member.name} for each in pair.after}
@@ -55,7 +55,7 @@ class EmbeddedGraph:
         ids: IdRange,
         session: ClientSession | None = None,
     ) -> list[GraphPerson]:
-        """Return the members of these circles, or of all, by id."""
+        """Return the members of circles in a range of ids, ordered by id. None: all circles."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
         kept = by_key(owner["circles"] if owner else {})
         named = kept.keys() if circles is None else kept.keys() & set(circles)
@@ -65,7 +65,7 @@ class EmbeddedGraph:
         return [GraphPerson(each, found[each]["name"]) for each in ids.cut(found)]
 
     def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
-        """Return the followers of a user by id."""
+        """Return the followers of a user in a range of ids, ordered by id."""
         user = self._users.find_one({"_id": user_id}, {"followers": 1})
         found = user["followers"] if user else {}
         return [GraphPerson(each, found[each]["name"]) for each in ids.cut(found)]
@@ -77,7 +77,7 @@ class EmbeddedGraph:
     def only_in(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
-        """Return the members of a circle who are in no other."""
+        """Return the ids among `members` that are in no circle of the owner but `circle`."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
         kept = by_key(owner["circles"] if owner else {})
         elsewhere = [kept[each]["members"] for each in kept if each != circle]
@@ -86,7 +86,7 @@ class EmbeddedGraph:
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Remove a circle from its members' documents."""
+        """Remove a circle from its members' documents; delete entries without another circle."""
         follower, circles = f"followers.{owner_id}", f"followers.{owner_id}.circles"
         among = {"_id": {"$in": list(members)}}
         end: Document = {"$unset": {follower: ""}}
@@ -105,7 +105,7 @@ class EmbeddedGraph:
     def rename(
         self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
     ) -> None:
-        """Write a user's name to its copies in these documents."""
+        """Write a user's name to its copies in the documents of `owners` and `members`."""
         follower = f"followers.{person.id}"
         self._users.update_many(
             {"_id": {"$in": list(members)}, follower: {"$exists": True}},
