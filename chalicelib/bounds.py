@@ -38,7 +38,8 @@ class ContentBounds:
     # Pages that a call moves to other addresses, in one transaction. After a site's move, a step of
     # the schedule notes as many pages for an update of their discussions.
     moved_at_once: int = 1_000
-    # Pages that each sweep of a run handles: it publishes, ends, indexes or counts them.
+    # Pages that each sweep of a run handles: it publishes, dates, ends, indexes or counts them, or
+    # notes an update of their discussions.
     tended_at_once: int = 500
     # Messages that a request sends by itself; the schedule sends the others within a minute.
     told_at_once: int = 10

@@ -52,7 +52,7 @@ def remaining() -> float:
 
 
 def patience(seconds: float) -> float:
-    """Return a call's time-out: `seconds`, or less to end `KEPT_SECONDS` before the invocation."""
+    """Return a time-out: `seconds`, or less to end `KEPT_SECONDS` before the invocation ends."""
     return max(0.0, min(seconds, remaining() - KEPT_SECONDS))
 
 

@@ -218,7 +218,7 @@ class EditWindowOver(Problem):
 
 
 class TooManyBlocked(Problem):
-    """The caller blocks the most people allowed, or the most people allowed block the other."""
+    """The caller blocks as many people as allowed, or as many as allowed block the other."""
 
     status = 409
     code = "too_many_blocked"

@@ -38,9 +38,9 @@ class Happened(Job):
 
 
 class Cause(NamedTuple):
-    """A public thing: its author and time, and the page that it is on.
+    """A thing that the feed may show: its author, its time, and the page that it is on.
 
-    `is_concealed`: only its author sees the thing, and takes it for public.
+    `is_concealed`: only the author sees the thing, and believes that it is public.
     """
 
     author_id: str

@@ -44,7 +44,7 @@ _ATTEMPTS = 3
 class Limit:
     """The bound of a person's writes of a class: `burst` at once, then one each `every`.
 
-    `of_person` False: the limit counts addresses alone; other limits count people.
+    `of_person` True: the limit counts the person and the address; False: the address alone.
     """
 
     name: str
@@ -254,7 +254,8 @@ def scale(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance
 def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
     """Return the updates that count a write, in order; after a failure no later update runs.
 
-    They check all allowances but the first before they count anything; its count checks itself.
+    The first updates check each allowance but the first, and count nothing. The first allowance
+    needs no such check: its count, the first of the counts, fails if it allows no write.
     """
     guards = [_Step(each, _refusal(each, now)) for each in allowances[1:]]
     return guards + [_Step(each, _count(each, now)) for each in allowances]

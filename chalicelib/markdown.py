@@ -117,9 +117,9 @@ def render(
 ) -> str:
     """Return the HTML of a Markdown text, without raw HTML, scripts and styles.
 
-    `env` is the input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML, or
-    while parsing, above MOST_TOKENS. Raises Unreadable for a new text (`is_new`) that shows nothing
-    or has unbalanced directional controls, entities decoded.
+    `env` is the input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML, and
+    above MOST_TOKENS as soon as the parser reaches them. Raises Unreadable for a new text
+    (`is_new`) that, with decoded entities, shows nothing or has unbalanced directional controls.
     """
     parser = _parser(dialect)
     known = _environment(dialect, env)
@@ -345,7 +345,7 @@ def _outside_alts(rule: InlineRule) -> InlineRule:
 
 
 def _destination(text: str, start: int, end: int) -> Any:
-    """Return the link destination at `start`; none if it nests parentheses four deep or more.
+    """Return the link destination at `start`; none if four parentheses open before any closes.
 
     markdown-it's `parseLinkDestination` searches 32 levels from each bracket; CommonMark requires
     three.

@@ -119,8 +119,8 @@ class PublicConnection(http.client.HTTPSConnection):
         secured.do_handshake()
 
 
-# The public addresses of IPv6 (IANA, IPv6 Global Unicast Address Assignments). The range excludes
-# all addresses that NAT64 translates to IPv4.
+# IPv6 has public addresses in this range alone (IANA, IPv6 Global Unicast Address Assignments). The
+# reserved prefixes of NAT64, which lead to IPv4 (RFC 6052, RFC 8215), are outside.
 _PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
 # Networks that are not public, although Python 3.11 calls some of their addresses global: protocol
 # assignments, documentation, and ways to an IPv4 address (Teredo, 6to4 and its relays).
@@ -205,10 +205,11 @@ def ask(
         return way.call(seconds, exchange)
     except TimeoutError:
         is_over.set()
-        if connection.sock is not None:
-            # The thread may have closed the socket already.
+        # The thread may close the socket, and remove it, at any time.
+        opened = connection.sock
+        if opened is not None:
             with suppress(OSError):
-                connection.sock.shutdown(socket.SHUT_RDWR)
+                opened.shutdown(socket.SHUT_RDWR)
         raise
 
 

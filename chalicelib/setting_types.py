@@ -30,7 +30,10 @@ def _parse_open_sites(value: object) -> object:
 
 
 def _check_confidential(url: str) -> str:
-    """Return an https URL, or an http URL of this machine; raises ValueError for any other."""
+    """Return an https URL, or an http URL of this machine; raises ValueError for any other.
+
+    No third party can change the answers of such a URL.
+    """
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -65,6 +68,9 @@ def _check_scalar(key: SecretStr) -> SecretStr:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         raise ValueError("this must be 32 bytes in base64url") from None
+    # The decoder ignores characters of other alphabets; the signer of messages does not.
+    if base64.urlsafe_b64encode(data).decode().rstrip("=") != text.rstrip("="):
+        raise ValueError("this must be 32 bytes in base64url")
     if len(data) != _SCALAR_BYTES or not 0 < int.from_bytes(data) < P256_ORDER:
         raise ValueError("this must be a private key of P-256: 32 bytes in base64url")
     return key

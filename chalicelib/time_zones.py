@@ -82,7 +82,7 @@ def _days(by: Period, start: datetime, end: datetime, tz: str) -> Iterator[datet
 
 
 def _first_day(by: Period, day: date) -> date:
-    """Return the first day of the period that has a day; weeks begin on Mondays (ISO 8601)."""
+    """Return the first day of the period that contains a day; weeks begin on Mondays (ISO 8601)."""
     match by:
         case "week":
             return day - timedelta(days=day.weekday())

@@ -7,6 +7,7 @@ from chalice.utils import to_cfn_resource_name
 
 from chalicelib.observability.metrics import (
     AD_EVENTS,
+    BATCH,
     DISPUTES,
     FAN_OUTS_FAILED,
     HOOKS_STOPPED,
@@ -108,6 +109,8 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
         Threshold=0,
         EvaluationPeriods=2,
     )
+    # A message now and then fails and succeeds at its next delivery.
+    yield _alarm("queues", "failed-messages", _failed(namespace), Threshold=0, EvaluationPeriods=3)
     _, waited = OWED.units
     # A document without a worker is found after 31 minutes, and then every 32.
     longest = {**_metric(namespace, waited, "Maximum"), "Period": _HOUR_SECONDS}
@@ -128,6 +131,13 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     share = {"Id": "share", "Expression": "unpaid / total", "Label": "Share of unpaid ad events"}
     parts = [_part("total", namespace, total), _part("unpaid", namespace, unpaid)]
     yield _alarm("ad-events", "unpaid", {"Metrics": [share, *parts]}, Threshold=_UNPAID_SHARE)
+
+
+def _failed(namespace: str) -> dict[str, Any]:
+    """Return the failed messages of all queues; a series over everything would cost one more."""
+    ((queue,),), (*_, failed) = BATCH.dimensions, BATCH.units
+    query = f'SELECT SUM({failed}) FROM SCHEMA("{namespace}", {queue})'  # noqa: S608 - no SQL, and no caller's input
+    return {"Metrics": [{"Id": "failed", "Expression": query, "Period": _PERIOD_SECONDS}]}
 
 
 def _metric(namespace: str, name: str, statistic: str, **dimensions: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from chalicelib.observability.metrics import (
     AD_EVENTS,
+    BATCH,
     DELIVERIES,
     FAN_OUTS_FAILED,
     REQUEST,
@@ -62,7 +63,7 @@ def dashboard(
         ),
         _chart("Errors", "Sum", *_lambda(functions, "Errors")),
         _chart("Throttles", "Sum", *_lambda(functions, "Throttles")),
-        *_queue_charts([each for each in functions if isinstance(each, Worker)]),
+        *_queue_charts([each for each in functions if isinstance(each, Worker)], namespace),
     ]
     names = [each["Properties"]["AlarmName"]["Fn::Sub"] for each in alarms.values()]
     lists = _alarm_lists(names)
@@ -76,7 +77,8 @@ def dashboard(
     }
 
 
-def _queue_charts(workers: list[Worker]) -> list[dict[str, Any]]:
+def _queue_charts(workers: list[Worker], namespace: str) -> list[dict[str, Any]]:
+    *_, failed = BATCH.units
     queues = [queue_id(worker) for worker in workers]
     dead = [*(dead_letters_id(worker) for worker in workers), FAILED_SCHEDULES]
     visible, age = "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"
@@ -84,6 +86,11 @@ def _queue_charts(workers: list[Worker]) -> list[dict[str, Any]]:
         _chart("Messages waiting", "Maximum", *_sqs(queues, visible)),
         _chart("Age of the oldest message (s)", "Maximum", *_sqs(queues, age)),
         _chart("Messages sent", "Sum", *_sqs(queues, "NumberOfMessagesSent")),
+        _chart(
+            "Failed messages",
+            "Sum",
+            *([namespace, failed, "queue", f"${{{queue}.QueueName}}"] for queue in queues),
+        ),
         _chart("Dead letters", "Maximum", *_sqs(dead, visible)),
     ]
 

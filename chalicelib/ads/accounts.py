@@ -128,6 +128,8 @@ def spare_micros(account: Account, transfer: Attempt) -> int:
     With a credit line, money that campaigns have committed pays settlements only.
     """
     balance = account["balance_micros"]
+    if account["_id"] == BANK:
+        return transfer["amount_micros"]
     if _is_settlement(transfer) or "credit_micros" not in account:
         return balance
     uncommitted = balance + account["credit_micros"] - account["committed_micros"]

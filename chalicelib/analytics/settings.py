@@ -55,8 +55,8 @@ class SiteAnalytics(TypedDict):
     """A site's settings; each switch to another log raises `generation`.
 
     Until `receipts_until`, receipts distinguish new hits from repeats in any log. The schedule acts
-    on `keep_changed`, `layout_changed` and `moving`. Days before
-    `held_since` may lack hits: a former, smaller `keep_days` or the old log of a move lost them.
+    on `keep_changed`, `layout_changed` and `moving`. Days before `held_since` may lack hits: a
+    former, smaller `keep_days` or the old log of a move lost them, and no setting brings them back.
     """
 
     _id: str

@@ -245,6 +245,9 @@ def _put(runtime: Runtime, site: str, body: NewAnalytics) -> SiteAnalytics:
     before = settings.find(runtime.database, site)
     moving = before.get("moving") if before else None
     logs = {body.log, *((moving["log_from"], moving["log_to"]) if moving else ())}
+    if before:
+        # Workers write to the former log until they read the new settings.
+        logs.add(before["log"])
     if body.user_reports and "timeseries" in logs:
         raise LogCannotForget("user_reports")
     if before and moving and body.log != before["log"]:

@@ -152,6 +152,6 @@ def delete_upload(database: Database[Document], upload: Upload, due: datetime) -
 
 
 def library_of(database: Database[Document], owner: str) -> Library:
-    """Return an owner's library: the chosen store, and `due` of a move; by default `gridfs`."""
+    """Return an owner's library; if none is stored: the store `gridfs`, and no move."""
     found = LIBRARIES.of(database).find_one({"_id": owner})
     return found or {"_id": owner, "store": DEFAULT_STORE, "due": None}

@@ -29,7 +29,16 @@ def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
     check_picture(asked)
     most = runtime.bounds.assets.of_person
     owned = {"owner": owner_of_person(user_id)}
-    if ASSETS.of(runtime.database).count_documents(owned, limit=most) >= most:
+    begun = {
+        **owned,
+        "finished": None,
+        "refused": None,
+        "name": {"$ne": None},
+        "expires_at": {"$gt": runtime.now()},
+    }
+    number = ASSETS.of(runtime.database).count_documents(owned, limit=most)
+    number += UPLOADS.of(runtime.database).count_documents(begun, limit=most)
+    if number >= most:
         raise TooManyAssets
 
 

@@ -1,4 +1,4 @@
-"""Fields for a picture: an address, or an asset that counts its uses.
+"""Fields for a picture: an address, or an asset, which then counts as used.
 
 A request names an asset by `asset:<id>` or by its address. The database stores `asset:<id>`, and
 an answer has the address. So a deployment may move to another host, and a client may send the
@@ -73,7 +73,7 @@ def to_references(fields: frozenset[str], given: Document, base: str) -> Documen
 
 
 def to_addresses(fields: frozenset[str], document: Document, base: str) -> Document:
-    """Return a document with each asset as its address."""
+    """Return a document with an asset's address in place of each `asset:<id>` in `fields`."""
     found = {name: parse_reference(document[name]) for name in fields & document.keys()}
     changed = {name: address_of(base, each) for name, each in found.items() if each}
     return {**document, **changed} if changed else document
@@ -102,7 +102,7 @@ def current_versions(database: Database[Document], asset_ids: set[str]) -> dict[
 def change(
     database: Database[Document], session: ClientSession, before: set[str], after: set[str]
 ) -> None:
-    """Count the uses as the assets of a document change from `before` to `after`.
+    """Count a use of each asset that a document adds, and release each that it drops.
 
     Raises UnknownAsset for an added asset that no longer exists.
     """

@@ -42,7 +42,7 @@ def length_of(versions: Iterable[Version]) -> int:
 def change(runtime: Runtime, session: ClientSession, owner: str, more: int) -> None:
     """Add `more` bytes to an owner's number, or subtract them if negative; raises StorageFull.
 
-    Call it in the transaction of the versions, before they change.
+    Call it in the transaction of the versions, before they change. Only an addition raises.
     """
     libraries, limit = LIBRARIES.of(runtime.database), limit_of(runtime.settings, owner)
     counted = {"$lte": limit - more} if more > 0 else {"$exists": True}

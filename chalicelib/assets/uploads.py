@@ -37,6 +37,7 @@ from chalicelib.assets.errors import (
 from chalicelib.assets.forms import NewAsset, NewVersion
 from chalicelib.assets.shapes import (
     ASSETS,
+    LIBRARIES,
     MAX_VERSIONS,
     UPLOADS,
     WASTE,
@@ -136,6 +137,10 @@ def publish_version(
     assets.replace_one({"_id": asset["_id"]}, asset, upsert=True, session=session)
     done = {"$set": {"finished": asset["current"]}}
     uploads.update_one({"_id": upload["_id"]}, done, session=session)
+    # A move that began before the upload was stored may have ended without it.
+    moved = {"_id": upload["owner"], "store": {"$ne": upload["store"]}, "due": None}
+    unsettled = {"$set": {"due": runtime.now()}, "$unset": {"resends": "", "resent_by": ""}}
+    LIBRARIES.of(runtime.database).update_one(moved, unsettled, session=session)
     if content.blob != upload["_id"]:
         # The uploaded blob with the metadata: the version has the stripped copy.
         WASTE.of(runtime.database).insert_one(

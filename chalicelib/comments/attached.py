@@ -84,7 +84,7 @@ def update(
 
     `close`: True locks the node, False unlocks it, None changes nothing. Without a node at the
     id, or after its move to another id, nothing happens. If the page was not public yet, the
-    node's closing moves with the new begin.
+    node closes as many days after the new begin as after the former.
     """
     _close_later(runtime, node_id, public.begin)
     locked = {} if close is None else {"locked": close}

@@ -29,7 +29,7 @@ class PageRefused(Problem):
 
 
 class NodeMoved(Problem):
-    """The node has a new id; the answer's Location repeats the call at the new id."""
+    """The node has a new id; the answer's Location is the address of the call at the new id."""
 
     status = 308
     code = "node_moved"

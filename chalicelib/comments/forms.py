@@ -29,7 +29,7 @@ MAX_TEXT_CHARACTERS = 10_000
 DEEPEST = 16
 MAX_COUNTS = 100
 MAX_DECOY_CHARACTERS = 1_000
-# About 25 days, the bound of `written_ms`.
+# About 25 days, the bound of `written_ms`: a form that was open for longer sends this bound.
 MOST_MS = 2**31 - 1
 # The site's settings that a node may override.
 OVERRIDES = ("moderation", "votes", "order", "slow_seconds")

@@ -71,7 +71,7 @@ _MARKS = re.compile(r"[*_~`\\]+")
 _LINK = "<a "
 # A text that this many people wrote is spam.
 PEOPLE_OF_REPEATED = 3
-# A spam service's answer or a confirmed address ends these reasons, without a moderator.
+# Reasons that may end without a moderator: by an edit, a confirmed address, or the spam service.
 PASSING: frozenset[Reason] = frozenset({"checking", "unchecked", "unconfirmed"})
 # Reasons that file a text as spam.
 SPAM: frozenset[Reason] = frozenset({"decoy", "too_quick", "repeated"})
@@ -206,7 +206,7 @@ def _reasons_in(written: JudgedText, writer: WriterStanding, site: CommentSite) 
         if actions:
             found.append("phrase")
     if site["max_links"] is not None:
-        # Authors without trust may post no link: spam is mostly a first text with a link.
+        # A link holds a text of an author without trust: spam is mostly a first text with a link.
         allowed = site["max_links"] if writer.trust else 0
         if written.html.count(_LINK) > allowed:
             found.append("links")

@@ -10,7 +10,8 @@ from chalicelib.sites.ids import DEFAULT_SITE, is_site_id
 # Browsers resolve these segments of a path to the folder and its parent.
 _DOT_SEGMENTS = (".", "..")
 
-# Wider than the ids of new nodes: an id that no node can have gets 404, not 422.
+# Wider than the ids of new nodes, since old nodes have other ids. If no node has the id, the answer
+# is 404, not 422.
 NodeId = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$"),

@@ -65,7 +65,10 @@ def agree(runtime: Runtime, node: Node, comment: Comment, read_at: datetime) -> 
 def _tell_watchers(
     runtime: Runtime, node: Node, comment: Comment, told: NotificationEvent, read_at: datetime
 ) -> None:
-    """Notify watchers, except recipients of `told` and people in a block with the author."""
+    """Notify a comment's watchers.
+
+    Its author, the recipients of `told`, and people in a block with the author get nothing.
+    """
     group = group_of("comment.watched", node["_id"], comment["posted"])
     event = told._replace(key=_watch_key(comment["id"]), group=group)
     after = ""
@@ -79,7 +82,7 @@ def _tell_watchers(
         recipients: dict[str, Kind] = {
             who: "comment.watched"
             for who in people
-            if levels[who] == "watching" and who not in others
+            if levels.get(who) == "watching" and who not in others
         }
         found = event._replace(recipients=recipients, among=tuple(people))
         events.agree(runtime, found, read_at)

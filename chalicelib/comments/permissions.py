@@ -170,7 +170,7 @@ def writable_filter(now: datetime, moderated: frozenset[str] | None) -> Document
 
 
 def _closed_error(node: Node, now: datetime) -> NodeClosed | None:
-    """Return the error outside the hours of `opens_at` and `closes_at`; None within them."""
+    """Return the error before `opens_at`, and from `closes_at` on; None between these times."""
     opens_at, closes_at = node.get("opens_at"), node.get("closes_at")
     if closes_at is not None and closes_at <= now:
         return NodeClosed({"closed_at": closes_at})

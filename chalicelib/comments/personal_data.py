@@ -264,22 +264,18 @@ def _find(
     database: Database[Document], user_id: str, until: datetime | None
 ) -> Iterator[CommentCopy]:
     """Yield the copies of a user's comments in all generations, posted by `until` if given."""
-    for copy in _everything(database, user_id):
-        if until is None or copy.posted <= until:
-            yield copy
-
-
-def _everything(database: Database[Document], user_id: str) -> Iterator[CommentCopy]:
+    early: Document = {"posted": {"$lte": until}} if until else {}
     fields = {"node_id": 1, "generation": 1, "id": 1, "posted": 1}
-    for row in COMMENTS.of(database).find({"author.id": user_id}, fields):
+    for row in COMMENTS.of(database).find({"author.id": user_id, **early}, fields):
         yield CommentCopy(row["node_id"], "documents", row["generation"], row["id"], row["posted"])
-    for page in PAGES.of(database).find({"comments.author.id": user_id}):
-        for comment in _by(page["comments"], user_id):
+    pages = {"comments": {"$elemMatch": {"author.id": user_id, **early}}}
+    for page in PAGES.of(database).find(pages):
+        for comment in _by(page["comments"], user_id, until):
             node_id, generation = page["node_id"], page["generation"]
             yield CommentCopy(node_id, "buckets", generation, comment["id"], comment["posted"])
     for node in nodes.NODES.of(database).find({"metadata.authors": user_id}):
         generation = _embedded_generation(node)
-        for comment in _by(every_comment(node["metadata"]), user_id):
+        for comment in _by(every_comment(node["metadata"]), user_id, until):
             yield CommentCopy(node["_id"], "embedded", generation, comment["id"], comment["posted"])
 
 
@@ -290,10 +286,11 @@ def _embedded_generation(node: Node) -> int:
     return node["moving"]["generation"] if node["moving"] else -1
 
 
-def _by(comments: Iterable[Comment], user_id: str) -> Iterator[Comment]:
-    """Yield the comments of an author."""
+def _by(comments: Iterable[Comment], user_id: str, until: datetime | None) -> Iterator[Comment]:
+    """Yield the comments of an author, posted by `until` if given."""
     for comment in comments:
-        if comment["author"] and comment["author"]["id"] == user_id:
+        is_theirs = comment["author"] and comment["author"]["id"] == user_id
+        if is_theirs and (until is None or comment["posted"] <= until):
             yield comment
 
 

@@ -22,7 +22,7 @@ from chalicelib.runtime import Runtime
 # Different people write equal shorter texts by chance.
 SHORTEST = 20
 KEPT = timedelta(hours=24)
-# No function runs this long: the call of an older mark has ended.
+# No request runs this long (30 s at most): the call of an older mark has ended.
 RUNNING = timedelta(seconds=40)
 MOST_MARKS = 10
 _DIGEST_BYTES = 12
@@ -84,10 +84,11 @@ def mark(runtime: Runtime, writing: Writing) -> int:
     # A move of the node changes the node's part of `thing` alone.
     if own["thing"].rpartition("/")[2] != made["thing"].rpartition("/")[2]:
         _check_gone(runtime, own)
-        renewed = {"$set": {"marks.$": made}}
-        SEEN.of(runtime.database).update_one(
-            {"_id": row_id, "marks": {"$elemMatch": {**own}}}, renewed
-        )
+        as_read = {"_id": row_id, "marks": {"$elemMatch": {**own}}}
+        renewed = SEEN.of(runtime.database).update_one(as_read, {"$set": {"marks.$": made}})
+        if not renewed.matched_count:
+            # Another call of the author has just posted the text.
+            raise Duplicate
     return sum(each["by"] != by for each in marks)
 
 

@@ -178,7 +178,8 @@ class NodeMove(TypedDict):
 class Vacancy(TypedDict):
     """An id without a node: deleted, reserved for a move, or forwarding to `moved_to`.
 
-    `due`: the time after which no request works on the former node.
+    `due`: the time of the next cleaning, when no request works on the former node any more. None:
+    the cleaning is done.
     """
 
     since: datetime
@@ -293,7 +294,7 @@ class Node(TypedDict):
     written: the time of the last write; a comparison of the counts is due until it is None.
     version: rises after each write that changes a page for readers.
     shadows: rises after each write that only a shadowed author and moderators see.
-    unseen: numbers of these writes by `nodes.unseen_part` of the author, shared by few authors.
+    unseen: the number of these writes for each `nodes.unseen_part`; few authors share a part.
     life: distinguishes the node from earlier and later nodes with the same id.
     url_key: the key of its page's address (`chalicelib.comments.page_urls`).
     counts_version, entries_version: for 0.3.0 alone.

@@ -2,7 +2,7 @@
 
 A flat discussion sorts by number, a threaded one depth-first by path. The path is the `full_slug`
 of MongoDB Applied Design Patterns, "Storing Comments". Its segments have a time, a number and an
-id, all of fixed width, so that paths sort as strings.
+id, all of fixed width, so that the string order of paths is the order of the discussion.
 """
 
 import enum

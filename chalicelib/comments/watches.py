@@ -97,7 +97,7 @@ def remove(database: Database[Document], node: Node, thread: str, user_id: str) 
 
 
 def find(database: Database[Document], node: Node, thread: str, user_id: str) -> Watch | None:
-    """Return a person's watch of a discussion or of a thread."""
+    """Return a person's watch of a thread, or of the discussion if `thread` is empty."""
     return WATCHES.of(database).find_one(_key(node, thread, user_id))
 
 

@@ -21,12 +21,13 @@ from chalicelib.webhooks.events import OwedEvent, SeenThing
 from chalicelib.webhooks.kinds import CommentEventData, CommentKind
 from chalicelib.webhooks.rows import KEPT
 
-# If an old comment's last edit is younger, its first event is that edit: messages rarely lag more.
+# A comment from before the hooks: if its last edit is no older than this, its first event is of
+# that edit. Messages rarely lag more.
 _FRESH = timedelta(hours=1)
 
 
 def run(runtime: Runtime, message: Notify) -> None:
-    """Send webhooks the changes of a comment; raises Unavailable during a move of its node."""
+    """Send a comment's changes to webhooks; raises Unavailable while its node moves."""
     node_id, _, comment_id = message.comment.rpartition("/")
     try:
         node = nodes.find_moved(runtime.database, node_id)
@@ -45,7 +46,7 @@ def agree(runtime: Runtime, node: Node, comment_id: str) -> None:
 def _look(
     runtime: Runtime, node: Node, comment_id: str, told: Document | None, since: datetime
 ) -> SeenThing | None:
-    """Return a comment's facts, and the events that they owe beside the reported facts.
+    """Return a comment's facts, and the events of their changes since the reported facts.
 
     `told`: the reported facts; None before the first report. `since`: the time of the first hook.
     None: no such comment, or not yet.

@@ -203,9 +203,9 @@ def _shard(
 def _create(database: Database[Document], collection: Collection[Any], *, contract: bool) -> bool:
     """Create a collection with its validator; return False if another process was quicker.
 
-    Otherwise a transaction would create a collection without indexes, and two such transactions at
-    once would conflict. If another process records a newer schema meanwhile, that process finds the
-    collection and sets the validator.
+    A collection that has no index needs this, too: otherwise a transaction would create it, and two
+    such transactions at once would conflict. If another process records its schema after this one,
+    that process finds the collection and sets the validator.
     """
     options = dict(collection.options)
     if collection.is_validated:

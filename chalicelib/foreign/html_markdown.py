@@ -137,7 +137,7 @@ class _Writer:
         self._too_deep = 0
 
     def write(self, text: str) -> None:
-        """Append a text; with `breaks`, each newline is a line break."""
+        """Append a text; with `breaks`, each newline outside code is a line break."""
         if self._raw is not None:
             self._raw.append(text)
         elif not self._ways.breaks:
@@ -203,7 +203,10 @@ class _Writer:
         if tag == "hr":
             self._add("---")
         elif tag in _CONTAINERS:
-            if self._too_deep or len(self._containers) > MOST_NESTED:
+            # A list and its item are one level of Markdown, and the root is none.
+            levels = sum(each.tag != "li" for each in self._containers) - 1
+            is_full = levels == MOST_NESTED and tag != "li"
+            if self._too_deep or is_full or len(self._containers) > 2 * MOST_NESTED:
                 self._too_deep += 1
                 return
             start = attributes.get("start", "1")

@@ -92,7 +92,7 @@ class MarkdownLine:
         return not self._parts
 
     def write(self, text: str) -> None:
-        """Append an escaped text; blanks in a row become one space."""
+        """Escape and append a plain text; blanks in a row become one space."""
         words = " ".join(_CONTROLS.sub("", text).split())
         if not words:
             self._space = self._space or bool(text)

@@ -62,7 +62,7 @@ class _Rejoined:
 
 
 def uncompressed_head(head: bytes) -> bytes:
-    """Return a file's beginning, of a gzip file uncompressed; empty if it is damaged."""
+    """Return a file's beginning, uncompressed if the file is gzip; empty if it is damaged gzip."""
     if not head.startswith(_GZIP):
         return head
     try:

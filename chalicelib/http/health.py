@@ -23,7 +23,7 @@ State = Literal["primary", "no_primary", "standalone"]
 
 
 class DatabaseHealth(TypedDict):
-    """What a node of Plaza sees of its database."""
+    """The state of the database from this container; `replica_set` is None if out of reach."""
 
     reachable: bool
     replica_set: State | None

@@ -13,7 +13,7 @@ STYLES_PATH = "/web/v1/page.css"
 def page_html(title: str, main: str, base_url: str, language: str = 'lang="en"') -> str:
     """Return the HTML of a page that search engines leave out.
 
-    title, main: HTML. language: the attributes of `<html>` that name the language.
+    title, main: HTML. language: the attributes of `<html>`, `lang` and perhaps `dir`.
     """
     return f"""<!doctype html>
 <html {language}>

@@ -315,7 +315,7 @@ class Request:
 
     @property
     def is_by_person(self) -> bool:
-        """Whether a person opens the address now: the call is neither ahead nor from a bot."""
+        """Whether a person opens the address now: not `is_ahead`, and not from a bot."""
         return bots.is_by_person(self.raw.method, self.raw.headers)
 
     @property

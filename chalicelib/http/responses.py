@@ -34,7 +34,7 @@ def sent_bytes(body: str | bytes) -> int:
     return 4 * ((len(body) + 2) // 3) if isinstance(body, bytes) else len(json.dumps(body))
 
 
-# The same in base64, as Lambda sends it.
+# The size of `MAX_BINARY_BYTES` in base64, as Lambda sends them.
 BINARY_BYTES_SENT = sent_bytes(bytes(MAX_BINARY_BYTES))
 
 

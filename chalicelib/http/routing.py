@@ -43,8 +43,8 @@ class Caller(NamedTuple):
     roles: tuple[Role, ...]
 
 
-# When a call of a route counts as a browser's: never, if it accepts HTML, or always. For a browser,
-# the router ignores unknown names in the query, and problems are pages.
+# The calls of a route for which the router ignores unknown names in the query: none, the calls that
+# accept HTML, or all. Unless `never`, a call that accepts HTML gets its problems as pages.
 Opened = Literal["never", "as_html", "always"]
 
 

@@ -28,7 +28,7 @@ class Command:
 
 
 class InvalidCommand(ValueError):
-    """An event with an unknown command or wrong arguments; the message lists the faults."""
+    """An event without a known command, or with wrong arguments; the message lists the faults."""
 
 
 def declare(app: Chalice, runtime: Runtime, run: Callable[[Runtime, Any], Any]) -> None:

@@ -43,16 +43,17 @@ class Work(Generic[Row]):
     fields: tuple[str, ...] = ()
 
     def take(self, runtime: Runtime, key: Document, change: Document | None = None) -> Row | None:
-        """Lease an owed row to this worker, with a further change, which has no `$set`.
+        """Lease an owed row to this worker, with a further change.
 
         None: no row owes the task, or another worker has the row.
         """
         now = runtime.now()
         free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
+        given = change or {}
         taken = {"taken_by": new_id(now, runtime.random), **_lease(runtime), "resends": 0}
         return self.collection.of(runtime.database).find_one_and_update(
             {**key, **self.owed, **free},
-            {**(change or {}), "$set": taken},
+            {**given, "$set": {**given.get("$set", {}), **taken}},
             return_document=ReturnDocument.AFTER,
         )
 

@@ -18,7 +18,8 @@ SECONDS = 10.0
 _CONNECT_SECONDS, _READ_SECONDS = 2.0, 8.0
 _WAY = outgoing.Way()
 _REJECTED = frozenset({"MessageRejected", "BadRequestException"})
-# SES says so of a sender domain without verification, and of readers in its sandbox. Both may pass.
+# SES says so of a sender domain without verification, and of readers in its sandbox. Both are
+# temporary, so the letter is not rejected.
 _UNVERIFIED = "not verified"
 _FOLDER_SENDER = "plaza@localhost"
 # A tag of letters at SES, which comes back with its events.
@@ -53,11 +54,12 @@ class SesCourier:
         from botocore.exceptions import BotoCoreError, ClientError
         from botocore.parsers import ResponseParserError
 
-        asked, has_begun = self._request(letter), threading.Event()
+        # The first to acquire it decides: the thread sends the letter, or this call takes it back.
+        asked, decision = self._request(letter), threading.Lock()
 
         def send(client: Any) -> None:
-            has_begun.set()
-            client.send_email(**asked)
+            if decision.acquire(blocking=False):
+                client.send_email(**asked)
 
         try:
             client = _client()
@@ -66,7 +68,7 @@ class SesCourier:
             # SES's message may quote the address, so no further error has this error as its cause.
             return _outcome_of(error)
         except (BotoCoreError, ResponseParserError, TimeoutError) as error:
-            if not has_begun.is_set() or _never_arrived(error):
+            if decision.acquire(blocking=False) or _never_arrived(error):
                 raise Unavailable from None
             return "unknown"
         return "sent"

@@ -51,7 +51,7 @@ class MailEvent(_Part):
 
 
 def heed(runtime: Runtime, event: MailEvent) -> None:
-    """Log an event; after a permanent bounce or a complaint, turn mail off for the address."""
+    """Log an event; turn mail off for the address if the event is a refusal (`is_refusal`)."""
     is_complaint = event.event == "Complaint"
     refuses = is_refusal(event)
     if refuses:

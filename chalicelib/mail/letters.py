@@ -209,7 +209,8 @@ def _end_update(state: State) -> Document:
 def tend(runtime: Runtime) -> dict[str, int]:
     """Send messages again for letters that wait, and end overdue letters.
 
-    Return the numbers of `unknown` letters, of workers that stopped while sending, and of `late`.
+    Return the number of letters that are `unknown` now, since their worker stopped while sending,
+    and the number of letters that are `late` now.
     """
     now, found = runtime.now(), LETTERS.of(runtime.database)
     left = {"state": "sending", "claimed": {"$lte": now - OUTLIVES_WORKER}}

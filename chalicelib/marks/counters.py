@@ -68,7 +68,7 @@ def _sum(key: str, by: int) -> Document:
 def _marking(marks: int, now: datetime, bounds: MarkBounds) -> Document:
     """Return the new `marking`: the marks of this minute, and the design for the next marks.
 
-    A folded thing stays folded until `quiet_minutes` pass without a counted mark.
+    A folded thing stays folded until no change, a withdrawal included, counts for `quiet_minutes`.
     """
     minute = now.replace(second=0, microsecond=0)
     before = {"$cond": [{"$eq": [_MINUTE, minute]}, "$marking.marks", 0]}

@@ -14,7 +14,8 @@ from chalicelib.runtime import Runtime
 class Marked(NamedTuple):
     """A person's new state on a thing, and the thing's counter.
 
-    `direct` returns the counter after the change, `folded` the counter that the caller read.
+    `direct` returns the counter after a change of its counts. `folded`, and `direct` without such a
+    change, return the counter that the caller read.
     """
 
     mine: State

@@ -77,7 +77,7 @@ def _after(before: Mark | None, change: Change) -> State:
 def _count(
     runtime: Runtime, thing: Thing, user_id: str, counted_as: _Counted, session: ClientSession
 ) -> Any:
-    """Count a change, and return the counter; raise the kind's problem for a missing thing.
+    """Count a change, and return the counter; raise `kind.missing` if the thing takes no change.
 
     Call it last: all people's marks on a thing write the same counter.
     """

@@ -60,7 +60,10 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
 
 
 def _remembering() -> Document:
-    """Return the stage that sets a missing `counted`: the mark's present opinion, all counted."""
+    """Return the stage that sets a missing `counted` to the opinion that the counter has.
+
+    Without `counted`, the counter has the whole opinion of a mark, and none of a shadowed mark.
+    """
     return {"$set": {"counted": {"$ifNull": ["$counted", _COUNTING]}}}
 
 

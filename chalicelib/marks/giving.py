@@ -28,8 +28,8 @@ def give(runtime: Runtime, kind: Kind, prefix: str, giver: str, to: str) -> None
     """Transfer a person's marks to another person, on things whose ids begin with a prefix.
 
     The prefix ends with a slash. The receiver's vote and flag stay; a missing vote or flag, and
-    more reactions, come from the giver. Each mark is one transaction with its counts: a repeat
-    after a crash counts no mark twice.
+    more reactions, come from the giver, with exceptions for shadowed marks (`_join`). Each mark is
+    one transaction with its counts: a repeat after a crash counts no mark twice.
     """
     for mark in MARKS.of(runtime.database).find(filter_of(kind, prefix, giver), {"_id": 1}):
         _give(runtime, kind, mark["_id"], to)
@@ -122,7 +122,7 @@ def _count(
     changes: list[tuple[State, State]],
     session: ClientSession,
 ) -> None:
-    """Count changes without a change of the pace; do nothing for a missing thing."""
+    """Count changes, but not as marks of the pace; do nothing for a missing thing."""
     by = delta(changes)._replace(marks=0)
     if not by.is_nothing:
         stages = counters.stages(kind, by, runtime.now(), runtime.bounds.marks)

@@ -93,7 +93,7 @@ def list_reactors(
 ) -> list[str]:
     """Return up to `limit` ids of people with a reaction to a thing, sorted, after the id `after`.
 
-    Of the shadowed reactions, it counts the reader's own alone.
+    Of the shadowed reactions, it includes the reader's own alone.
     """
     on = marks_on(reaction.kind, reaction.thing_id, after)
     seen = {"$or": [{"shadowed": {"$ne": True}}, {"user_id": reader}]}

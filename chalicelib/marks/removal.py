@@ -23,7 +23,7 @@ def remove_below(
 ) -> bool:
     """Delete up to `most` marks placed by `until` on things whose ids begin with a prefix.
 
-    The prefix ends with a slash. It leaves the counters. Returns whether more may remain.
+    The prefix ends with a slash. The counters stay as they are. Returns whether more may remain.
     """
     # The successor of the slash ends the range.
     end = f"{kind.name}:{prefix[:-1]}0"

@@ -13,7 +13,7 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Problem
 
-# The most different reactions of a person to a thing.
+# The largest number of different reactions of a person to a thing.
 MAX_REACTIONS = 5
 # A key is a field's name in counters: a dot would make it a path, a dollar an operator.
 REACTION_KEY = r"^[a-z0-9_]{1,20}$"
@@ -86,7 +86,8 @@ class Counted(TypedDict, total=False):
     """The fields of a counter for its marks; counts of 0 may be missing.
 
     flags: the total weight of waiting flags. reports: the number of waiting flags with `is_heard`.
-    hold_at: the time since which the feature must hold the thing back or queue it; missing: done.
+    hold_at: the time since which the feature must hold the thing back or queue it; missing: it
+    need not.
     """
 
     up: int

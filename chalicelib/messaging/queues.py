@@ -28,7 +28,7 @@ _BYTES_PER_CALL = 240_000
 SECONDS = 0.8
 # The time-out of a try; it leaves time for a second try after a silently dropped connection.
 _TRY_SECONDS = 0.4
-# With less time a send would time out, and `QueueOutage` would begin a pause without an outage.
+# With less time a send may time out, and `QueueOutage` would begin a pause without an outage.
 _LEAST_SECONDS = 0.1
 _SERVER_ERROR, _TOO_MANY = 500, 429
 _THROTTLED = frozenset(

@@ -20,7 +20,7 @@ class KindAlwaysOn(Problem):
 
 
 class TooManyWatches(Problem):
-    """The caller has 1,000 watches and mutes of discussions and threads, or of authors."""
+    """The caller has 1,000 watches and mutes of discussions and threads, or watches of authors."""
 
     status = 409
     code = "too_many_watches"

@@ -5,7 +5,7 @@ from chalicelib.languages import Language
 from chalicelib.notifications.rows import Kind
 
 # `{name}`: the people of a notification; the sentence of an event that no person caused has none.
-# Except English and German, native speakers have yet to check them.
+# Native speakers have yet to check the sentences in languages other than English and German.
 EVENT_WORDS: dict[Language, dict[Kind, str]] = {
     "ar": {
         "comment.mention": "أشار إليك {name}",

@@ -1,7 +1,7 @@
 """Groups of items, each shown as one notification: a kind, a thing, and the UTC day of the event.
 
-Each read computes the groups, and no row stores them: the order of events does not matter. The
-newest item of a group decides its place in the inbox.
+An item has the id of its group. Each read forms the groups, and no row stores one: the order of
+events does not matter. The newest item of a group decides its place in the inbox.
 """
 
 from collections.abc import Mapping, Sequence

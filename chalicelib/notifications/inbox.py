@@ -97,9 +97,11 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
 
 
 def choose_mark_time(shown: InboxPage, now: datetime) -> datetime:
-    """Return the latest `until` for marks that cover no item outside a page.
+    """Return the `until` for marks by a reader of a page: newer items stay unmarked.
 
-    `now`: a time before the reads of the page. Marks up to the time cover all items of the page.
+    It is the time of the page's newest item, or `now - _SETTLED` if later: all items up to that
+    time are stored. It is at most `now`, a time before the reads of the page. Marks cover the older
+    items of other pages, too.
     """
     newest = max((row.item["risen"] for row in shown.rows), default=now - _SETTLED)
     return min(now, max(newest, now - _SETTLED))

@@ -27,7 +27,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine
 from chalicelib.time_zones import Zone
 
-# Returns the keyed hashes of the address that the caller has confirmed at a site; []: none.
+# Returns the keyed hashes of the caller's verified address at a site; []: none.
 VerifiedKeys = Callable[[Runtime, str, Principal], list[str]]
 # - `unconfirmed`: no letters yet; the reader has to confirm the address by the link in a letter;
 # - `refused`: no letters; a letter bounced from the address, or its reader reported one as spam.

@@ -6,7 +6,7 @@ from typing import Any
 
 from pymongo.database import Database
 
-from chalicelib.database import Document
+from chalicelib.database import Document, upsert
 from chalicelib.notifications.mailing import MAILINGS
 from chalicelib.notifications.push_rows import SUBSCRIPTIONS
 from chalicelib.notifications.rows import INBOXES, ITEMS
@@ -84,7 +84,7 @@ def give(database: Database[Document], site: str, giver: str, to: str) -> None:
     for item in items.find({"user_id": giver, "site": site}):
         own = {**item, "_id": f"{to}:{item['key']}", "user_id": to}
         mine = {"_id": own["_id"], "user_id": to}
-        items.update_one(mine, {"$setOnInsert": own}, upsert=True)
+        upsert(items, mine, {"$setOnInsert": own})
         if item["wanted"]:
             # The event may have named the person while the account had the item already.
             items.update_one({**mine, "withheld": None}, {"$set": {"wanted": True}})

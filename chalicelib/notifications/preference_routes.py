@@ -120,8 +120,9 @@ def declare(route: Route, check_token: CheckToken) -> None:
     ) -> Ok[PreferencesAnswer]:
         """Choose the channels of each kind of notifications, and your quiet hours.
 
-        An event while its kind is off never notifies you. Letters and push messages that are due in
-        quiet hours come at their end, with all that came meanwhile.
+        If a kind is off at the time of an event, the event never notifies you, even after you
+        switch the kind on. Letters and push messages that are due in quiet hours come when the
+        quiet hours end, and include all later notifications.
         """
         check_token(request.runtime, caller)
         chosen = ((kind, each.channels) for kind, each in body.kinds.items())

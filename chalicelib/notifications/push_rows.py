@@ -27,7 +27,7 @@ class PushSubscription(TypedDict):
 
     - `key`: the public key of the deployment that the browser subscribed for.
     - `seen`: the time at which the browser last registered.
-    - `since`: push messages cover no item up to this time.
+    - `since`: the next push message covers only items after this time.
     - `wakes`: the number of calls of `wake` for the person.
     - `next`: the earliest time of the next push message.
     - `due`: the time of the next `SendPush` to the worker; missing: no push message is owed.
@@ -90,7 +90,7 @@ WORK = Work(
 
 
 def wake(runtime: Runtime, people: Sequence[str]) -> None:
-    """Make push messages to people with new items due; call it after storing the items."""
+    """Make these people's push messages due; call it after storing their new items."""
     if not people or not browsers.is_on(runtime):
         return
     due = runtime.now() + AFTER

@@ -25,7 +25,7 @@ def browser_of(row: PushSubscription) -> Browser:
 def register(
     runtime: Runtime, user_id: str, browser: Browser, language: Language, time_zone: str
 ) -> PushSubscription:
-    """Store a person's browser, and return its row; a repeat leaves an owed push message.
+    """Store a person's browser, and return its row; a repeat keeps an owed push message.
 
     A browser of another person becomes this person's, without an owed push message.
     """

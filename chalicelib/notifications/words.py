@@ -26,7 +26,7 @@ class MailWords(NamedTuple):
     stopped: str
 
 
-# In the order of the fields. Except English and German, native speakers have yet to check them.
+# In the order of the fields. Native speakers have read only English and German so far.
 MAIL_WORDS: dict[Language, MailWords] = {
     "ar": MailWords(
         "الإشعارات",

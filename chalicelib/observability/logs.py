@@ -46,7 +46,7 @@ def correlation_id() -> str | None:
 
 
 def _trace_id() -> dict[str, str]:
-    """Return the X-Ray trace id as a field, read from the environment; {} without an id."""
+    """Return the X-Ray trace id as a field, or {}; Lambda puts it only into the environment."""
     header = os.environ.get("_X_AMZN_TRACE_ID")
     if not header:
         return {}

@@ -65,8 +65,8 @@ LETTERS = Metrics(
 HOOKS_STOPPED = Metrics({"webhooks_stopped": "Count"})
 # Letters that bounced, and letters that readers reported as spam.
 MAIL_EVENTS = Metrics({"letters_bounced": "Count", "letters_complained_of": "Count"})
-# Push messages by outcome. Refused: as a rule, the deployment's keys are wrong. Gone: the browser
-# has ended its subscription. Given up: no answer shows whether the service has the message, or the
+# Push messages by outcome. Refused: as a rule, the deployment's keys are wrong. Gone: the
+# subscription has ended. Given up: no answer shows whether the service has the message, or the
 # service never accepted the message.
 PUSHES = Metrics(
     {

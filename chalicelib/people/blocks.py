@@ -1,6 +1,6 @@
 """Blocks between people: one list a person, for all features and all sites.
 
-A person's document has the blocks by the person and the blocks of the person. A block writes both
+A person's document has the blocks by the person and against the person. A block writes both
 people's documents, and a feature that copies a person's blocks writes the document, too (`copy`).
 So a block and a first copy conflict, and neither misses the other.
 """
@@ -33,8 +33,8 @@ class Blocks(TypedDict):
     """A person's blocks; `_id` is the person's id.
 
     `blocked` has more than `BOUNDS.people.blocked` ids only if an earlier release stored them.
-    `since` is the time of the document's first block, by or of the person, or of its first copy;
-    `copied` is the time of the last copy by a feature.
+    `since` is the time of the document's first write: a block by the person, a block of the
+    person, or a copy. `copied` is the time of the last copy by a feature.
     """
 
     _id: str

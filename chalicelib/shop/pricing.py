@@ -1,7 +1,7 @@
 """Pricing: a registered pure function adds shipping, taxes and discounts to an order.
 
 The function is the deployment's own code. This module rounds and checks the adjustments that the
-function returns. The checkout then stores them in the frozen cart.
+function returns. The checkout freezes the cart and stores them in it.
 """
 
 from collections.abc import Callable, Iterable, Sequence

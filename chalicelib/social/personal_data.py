@@ -38,6 +38,8 @@ from chalicelib.social.timelines import propagation, repair
 
 # The share of an invocation's remaining time for one step; later features need the rest.
 _PART_OF_TIME = 0.5
+# The most posts with a user's comments to read at once, and the most older comments.
+_POSTS_AT_ONCE = 200
 _Each = TypeVar("_Each")
 # Whether the step's time is not yet used.
 _Check = Callable[[], bool]
@@ -218,16 +220,19 @@ def _erase_comments(
 def _comments_of(
     database: Database[Document], user_id: str, until: datetime | None
 ) -> list[tuple[str, str]]:
-    """Return pairs `(post id, comment id)` of a user's comments."""
-    rows = posts.POSTS.of(database).find({"comments.by.id": user_id}, {"comments": 1})
+    """Return pairs `(post id, comment id)` of some of a user's comments; none: none is left."""
+    mine = {"by.id": user_id, **_up_to(until)}
+    here = {"comments": {"$elemMatch": mine}}
+    rows = posts.POSTS.of(database).find(here, {"comments": 1}).limit(_POSTS_AT_ONCE)
     on_posts = [
         (post["_id"], comment["id"])
         for post in rows
         for comment in post["comments"]
         if comment["by"]["id"] == user_id and (until is None or comment["ts"] <= until)
     ]
-    older = OLDER_COMMENTS.of(database).find({"by.id": user_id, **_up_to(until)}, {"post_id": 1})
-    return on_posts + [(comment["post_id"], comment["_id"]) for comment in older]
+    older = OLDER_COMMENTS.of(database).find(mine, {"post_id": 1})
+    some = older.limit(_POSTS_AT_ONCE)
+    return on_posts + [(comment["post_id"], comment["_id"]) for comment in some]
 
 
 def _erase_votes(

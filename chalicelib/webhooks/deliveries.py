@@ -31,8 +31,8 @@ PAUSES = (
 GIVEN_UP = timedelta(days=5)
 # The pause after a try without an answer: time-outs of one receiver do not occupy the workers.
 QUIET = timedelta(minutes=1)
-# Meanwhile, its deliveries wait for an eighth of the time of its failures, at most `LONGEST_WAIT`.
-# Its first success makes the oldest `_WOKEN_AT_ONCE` due at once.
+# A delivery to a silent receiver waits for `QUIET`, and for an eighth of the time of failures, at
+# most `LONGEST_WAIT`. The first success makes the oldest `_WOKEN_AT_ONCE` untried deliveries due.
 LONGEST_WAIT = timedelta(hours=2)
 _WOKEN_AT_ONCE = 1_000
 # The time after which the schedule replaces a lost or early message.

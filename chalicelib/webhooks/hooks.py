@@ -139,7 +139,7 @@ def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
     sealed, now = signatures.seal(runtime, secret), runtime.now()
     for _ in range(_ATTEMPTS):
         before = find(runtime, site, hook_id)["secrets"]
-        # The condition puts concurrent rotations in an order: the secret of each call signs.
+        # The condition puts concurrent rotations in an order: the last two secrets sign.
         changed = HOOKS.of(runtime.database).find_one_and_update(
             {"site": site, "_id": hook_id, "secrets": before},
             {"$set": {"secrets": signatures.rotate(before, sealed, now)}},
@@ -197,7 +197,7 @@ def note_call(runtime: Runtime, hook: Hook, seconds: float) -> None:
 
 
 def note_success(runtime: Runtime, hook: Hook) -> None:
-    """Clear the failures of a hook, unless its publisher changed the address or switched it off."""
+    """Clear the failures of a hook, unless it is off or has another address by now."""
     if hook["failing_since"] is not None or hook["quiet_until"] is not None:
         well = {"$set": dict.fromkeys(_FAILURES)}
         HOOKS.of(runtime.database).update_one(_match_attempt(hook), well)

@@ -126,7 +126,7 @@ def _declare_changes(route: Route) -> None:
         before = hooks.find(here, site, webhook)
         changed = hooks.change(here, site, webhook, given)
         if changed["failing_since"] is None:
-            # The failures are clear: deliveries need not wait any longer.
+            # The hook has no failures now: the deliveries that wait for its receiver become due.
             deliveries.wake(here, before)
         return Ok(hook_answer(changed))
 

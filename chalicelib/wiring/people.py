@@ -43,7 +43,7 @@ class _Comments:
 
 
 def _join(runtime: Runtime, site: str, person: str) -> None:
-    """Transfer the comments and pages of a claimed person to the account, if there is a claim."""
+    """Carry the past of a claimed person, with the pages, to the account; no claim: do nothing."""
     if past := carrying.past_of(runtime.database, site, person):
         carrying.carry(runtime, past)
         _give_pages(runtime, past)

@@ -85,6 +85,16 @@ def test_a_time_series_and_reports_by_user_exclude_each_other(publisher: Client)
     assert publisher.put(PATH, user_reports=True).code == "log_cannot_forget"
 
 
+def test_reports_by_user_wait_until_a_time_series_is_left(publisher: Client) -> None:
+    """Containers write to the former log for a while, which would lose the users of these hits."""
+    publisher.put(PATH, log="timeseries")
+
+    refused = publisher.put(PATH, log="expiring", user_reports=True)
+
+    assert refused.code == "log_cannot_forget"
+    assert publisher.get(PATH).json["log"] == "timeseries"
+
+
 def test_a_move_is_begun_once(publisher: Client) -> None:
     publisher.put(PATH)
 

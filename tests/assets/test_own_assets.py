@@ -77,6 +77,18 @@ def test_a_person_has_a_bounded_number_of_pictures(ann: Uploader, client: Client
     assert Uploader(client.as_("bob"), "/users/me").begin(png(), "image/png").status == 201
 
 
+@pytest.mark.bounds(assets={"of_person": 2})
+def test_pictures_that_are_being_uploaded_count_too(ann: Uploader, clock: Clock) -> None:
+    ann.upload(png(), "image/png")
+    first = ann.begin(png(), "image/png")
+    assert first.status == 201
+
+    assert ann.begin(png(), "image/png").code == "too_many_assets"
+
+    clock.advance(days=2)
+    assert ann.begin(png(), "image/png").status == 201
+
+
 @pytest.mark.parametrize("until", [timedelta(0), None])
 @pytest.mark.bounds(assets={"erased_at_once": 1})
 def test_an_erasure_takes_ones_own_and_leaves_the_sites(  # noqa: PLR0913, PLR0917 - fixtures

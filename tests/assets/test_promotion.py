@@ -5,12 +5,14 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import boto3
 import pytest
 
 from chalicelib.assets import catalogue, promotion, serving, uploads
 from chalicelib.assets.blobs import BlobGone, store_of, write
+from chalicelib.assets.blobs.gridfs import GridFsBlobs
 from chalicelib.assets.blobs.s3 import S3Blobs
 from chalicelib.assets.forms import NewAsset
 from chalicelib.assets.jobs import run_due
@@ -104,6 +106,27 @@ def test_every_version_moves_and_the_old_blobs_follow(
     clock.advance(milliseconds=1)
     run_due(runtime)
     assert is_clean(runtime)
+
+
+def test_an_upload_that_begins_as_a_move_ends_moves_later(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = GridFsBlobs.begin
+
+    def move_meanwhile(*arguments: Any) -> str:
+        promotion.choose(runtime, SITE, "s3")
+        promotion.move_pending(runtime, SITE)
+        assert catalogue.library_of(runtime.database, SITE)["due"] is None
+        return begin(*arguments)
+
+    monkeypatch.setattr(GridFsBlobs, "begin", move_meanwhile)
+    uploaded(runtime)
+    run_due(runtime)
+    promotion.move_pending(runtime, SITE)
+    end_all(runtime, clock)
+
+    assert [version["store"] for version in versions(runtime)] == ["s3"]
+    assert catalogue.library_of(runtime.database, SITE)["due"] is None
 
 
 def test_four_readers_read_the_same_bytes_while_assets_move(runtime: Runtime, clock: Clock) -> None:

@@ -18,6 +18,7 @@ from deploy.declared import (
     Scheduled,
     Worker,
     declared_functions,
+    stage_environment,
     title_of,
 )
 from deploy.template import ALARMS as ALARMS_FILE
@@ -62,6 +63,10 @@ def named_alarms(nested: dict[str, Any]) -> dict[str, Any]:
     names = {each["AlarmName"]["Fn::Sub"]: each for each in alarms(nested)}
     assert all(name.startswith(prefix) for name in names)
     return {name.removeprefix(prefix): each for name, each in names.items()}
+
+
+def own_namespace() -> str:
+    return str(stage_environment("prod")["PLAZA_METRICS_NAMESPACE"])
 
 
 def test_each_kind_of_alarm_has_its_section_and_each_section_its_alarms(nested: Any) -> None:
@@ -156,6 +161,30 @@ def rules_of(template: Any) -> dict[str, Any]:
         for name, each in resources.items()
         if each["Type"] == "AWS::Events::Rule"
     }
+
+
+def test_each_alarm_on_our_own_metrics_has_a_series_that_is_counted(nested: Any) -> None:
+    series = {(name, each.dimensions) for each in metrics.ALL for name in each.units}
+    over_all = {name for name, dimensions in series if () in dimensions}
+    namespace = own_namespace()
+    for alarm in alarms(nested):
+        if alarm.get("Namespace") == namespace:
+            assert alarm["MetricName"] in over_all
+            assert alarm["Dimensions"] == []
+        for part in alarm.get("Metrics", []):
+            if "MetricStat" in part:
+                assert part["MetricStat"]["Metric"]["MetricName"] in over_all
+
+
+def test_messages_that_fail_for_a_quarter_of_an_hour_ring(nested: Any) -> None:
+    alarm = named_alarms(nested)["queues-failed-messages"]
+    ((query,), namespace) = alarm["Metrics"], own_namespace()
+
+    assert query["Expression"].endswith(f'FROM SCHEMA("{namespace}", queue)')
+    assert query["Expression"].startswith("SELECT SUM(failed_messages) ")
+    assert metrics.BATCH.dimensions == (("queue",),)
+    assert "failed_messages" in metrics.BATCH.units
+    assert query["Period"] * alarm["EvaluationPeriods"] == 15 * 60
 
 
 def test_the_dashboard_shows_every_queue_function_and_alarm(template: Any, nested: Any) -> None:

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from chalicelib.comments.rendering import render
 from chalicelib.foreign.html_markdown import MAX_HTML_CHARACTERS, markdown_of
+from chalicelib.markdown import MOST_NESTED
 
 REL = ' rel="nofollow ugc noopener"'
 
@@ -94,7 +95,15 @@ def test_pictures_are_pictures_where_the_site_has_them() -> None:
     )
 
 
-@pytest.mark.parametrize("tag", ["b", "blockquote", "ul", "li", "div", "a href='https://a.b'", "p"])
+def test_lists_nest_as_deep_as_plaza_shows_them() -> None:
+    lists = "".join(f"<ul><li>{number}" for number in range(MOST_NESTED + 1))
+
+    assert shown(lists).count("<ul>") == MOST_NESTED
+
+
+@pytest.mark.parametrize(
+    "tag", ["b", "blockquote", "ul", "li", "ul><li", "div", "a href='https://a.b'", "p"]
+)
 def test_deep_nesting_keeps_the_words(tag: str) -> None:
     begun = time.process_time()
 

@@ -1,9 +1,10 @@
 """What SES answers, and what it means for a letter; and the folder in its place."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from email import message_from_bytes
 from email.policy import default
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -141,6 +142,27 @@ def test_a_letter_that_fails_at_ses_is_not_sent_again_by_the_library() -> None:
 
     assert SesCourier(SENDER).carry(LETTER) == "unknown"
     assert len(calls) == 1
+
+
+def test_a_letter_whose_call_has_ended_before_it_began_is_not_sent_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late: list[Callable[[], object]] = []
+    sent: list[object] = []
+
+    def time_out(_seconds: float, work: Callable[[], object]) -> None:
+        late.append(work)
+        raise TimeoutError
+
+    client = SimpleNamespace(send_email=lambda **asked: sent.append(asked))
+    monkeypatch.setattr(couriers, "_client", lambda: client)
+    monkeypatch.setattr(couriers, "_WAY", SimpleNamespace(call=time_out))
+
+    with pytest.raises(Unavailable):
+        SesCourier(SENDER).carry(LETTER)
+    late[0]()
+
+    assert sent == []
 
 
 @pytest.mark.parametrize("code", ["MessageRejected", "BadRequestException"])

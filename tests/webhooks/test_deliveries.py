@@ -443,6 +443,16 @@ def test_another_address_begins_without_the_failures_of_the_former_one(
     assert shown["failing_since"] is not None
 
 
+def test_a_change_of_nothing_leaves_a_hook_as_it_is(desk: Desk, receiver: Receiver) -> None:
+    hook = desk.hook(receiver.url)
+
+    reply = desk.publisher.patch(f"{HOOKS}/{hook['id']}")
+
+    assert reply.status == 200
+    (shown,) = desk.publisher.get(HOOKS).json["webhooks"]
+    assert reply.json == shown
+
+
 def test_another_address_gets_events_at_once_though_the_former_one_did_not_answer(
     desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

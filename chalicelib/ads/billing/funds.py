@@ -4,8 +4,8 @@
     committed <= balance + credit, at every release
 
 An account without a credit line has no bound and no commitment (docs/decisions/0085). One
-transaction releases and commits. Both campaigns of a concurrent pair write the account, so the
-transactions conflict and run one after the other.
+transaction releases and commits. It writes the account of the advertiser, so concurrent releases of
+the advertiser's campaigns conflict and run one after the other.
 """
 
 from collections.abc import Iterable
@@ -103,8 +103,9 @@ def recount(database: Database[Document], now: datetime) -> int:
 def take_back(database: Database[Document], now: datetime) -> int:
     """Take back the available money of campaigns at rest; return the number of campaigns.
 
-    Only for advertisers with a credit line, so that their other campaigns may spend the money. A
-    later run takes back the money that leases return after this run.
+    It touches only advertisers with a credit line, so that their other campaigns may spend the
+    money. A later run takes back the money that leases return after this run, and the money of
+    campaigns beyond `MAX_TAKEN_BACK`.
     """
     bounded = ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1})
     ids = {each["_id"] for each in bounded}

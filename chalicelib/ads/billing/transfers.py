@@ -109,7 +109,8 @@ def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
             break
         if len(source["pending"]) >= accounts.MAX_PENDING:
             return TooManyTransfers("Too many transfers of this account are under way")
-    # The account lacks money now, or lacked money at each of the tries.
+    # The account lacks money now. Or each read found enough money and room for a transfer: then the
+    # account lacked money at each of the tries.
     return InsufficientFunds()
 
 

@@ -41,7 +41,8 @@ class HeldLeases:
             duration=timedelta(seconds=runtime.settings.budget_lease_seconds),
         )
         self._held: dict[str, _Held] = {}
-        # One lock for all campaigns: a lease lasts for many decisions, so the lock is rarely busy.
+        # One lock for all campaigns: a decision holds it briefly, unless it acquires
+        # a lease, which then lasts for many decisions.
         self._lock = threading.Lock()
 
     def draw(self, campaign_id: str, price_micros: int) -> str | None:

@@ -302,7 +302,7 @@ def end_expired(database: Database[Document], grace: timedelta, now: datetime) -
 def _fold_in(
     database: Database[Document], session: ClientSession, lease: StoredLease, now: datetime
 ) -> None:
-    """Add a closed lease's spending and its rest to its campaign's balances."""
+    """Add the spent and the unspent money of a closed lease to the balances of its campaign."""
     campaign_id, spent, left = (
         lease["campaign_id"],
         lease["spent_micros"],

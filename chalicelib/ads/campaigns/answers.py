@@ -81,7 +81,8 @@ class TargetAnswer(TypedDict):
 # In Lambda's encoding: three bytes for each byte of the request, and six for each character that
 # normalising may add to a keyword.
 _AD_UNITS_BYTES = 3 * CAMPAIGN_BYTES + 6 * MAX_AD_UNITS * MAX_KEYWORDS * MAX_KEYWORD_CHARACTERS
-# An entry for one row has 289 bytes at most, with ids of 64 characters.
+# Each row adds one id to an entry. An entry with one id has 289 bytes at most, with ids of 64
+# characters.
 _UNPLACED_BYTES = 300 * MAX_ROWS
 
 

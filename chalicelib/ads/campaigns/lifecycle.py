@@ -75,9 +75,9 @@ def put(
 def activate(database: Database[Document], campaign_id: str, now: datetime) -> StoredCampaign:
     """Activate a campaign, put its ads into its zones, and return it. Idempotent.
 
-    Before the flight starts, the rows are in the zones but decisions skip them. A campaign without
-    money for one event becomes exhausted at once. Rows without a place in a zone wait
-    (`waiting.list_unplaced_units`). Raises UnknownCampaign and FlightOver.
+    Decisions skip the ads until the flight starts. Ads that find no room in a zone wait
+    (`waiting.list_unplaced_units`). A campaign whose money does not pay for one event becomes
+    exhausted at once. Raises UnknownCampaign and FlightOver.
     """
 
     def work(session: ClientSession) -> StoredCampaign:
@@ -119,8 +119,9 @@ def end_flights(runtime: Runtime) -> int:
     """End the campaigns with flights in the past; return the number that this run ended.
 
     Decisions check the flight themselves, so a late run does no harm. Two runs at once end each
-    campaign once. First each campaign has _END_TIMEOUT_SECONDS, in random order. Then the slow
-    campaigns, in very many zones, have a part of the remaining time.
+    campaign once. First each campaign has _END_TIMEOUT_SECONDS, in random order, so that a campaign
+    in very many zones delays no other campaign for long. Then the campaigns that were too slow try
+    again, without this time-out. Each of the two rounds has a part of the remaining time.
     """
     database, now = runtime.database, runtime.now()
     over = {"status": {"$in": balances.SPENDING}, "flight.end": {"$lte": now}}

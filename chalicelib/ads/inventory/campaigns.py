@@ -117,7 +117,7 @@ class StoredCampaign(CampaignMoney):
 
     `exhausted_by`: the money that an exhausted campaign lacks: due budget, or its advertiser's
     funds. `by`, `made`: the maker's id and the time; `by` is None after the maker's erasure, and
-    both are missing in campaigns of earlier releases.
+    both are missing in deleted campaigns and in campaigns of earlier releases.
     """
 
     caps: Annotated[list[Annotated[StoredCap, OPAQUE]], AtMost(MAX_CAPS)]

@@ -14,7 +14,7 @@ class ClickCounts(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """A Beta distribution of the click-through rates in a zone; its mean is a / (a + b)."""
+    """A Beta distribution of click-through rates in a zone; its mean is alpha / (alpha + beta)."""
 
     alpha: float
     beta: float

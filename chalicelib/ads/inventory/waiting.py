@@ -123,7 +123,7 @@ def list_unplaced_units(database: Database[Document], campaign_id: str) -> list[
 
 
 def has_priced_by_rate(database: Database[Document], zone: ZoneKey) -> bool:
-    """Return whether a CPC row waits for a place in a zone."""
+    """Return whether a CPC row, whose price follows its clicks, waits for a place in a zone."""
     wanted = {"site_id": zone[0], "zone_id": zone[1], "pricing.type": {"$ne": "cpm"}}
     return WAITING.of(database).find_one(wanted, {"_id": 1}) is not None
 

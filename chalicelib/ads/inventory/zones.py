@@ -197,7 +197,10 @@ def _at(places: Sequence[int]) -> Document:
 
 
 def version_fields(campaign_ids: Iterable[str]) -> Document:
-    """Return the `$set` fields that raise the version and store the change of these campaigns."""
+    """Return the fields of a pipeline's `$set` that raise the version and store this change.
+
+    A change of over MAX_CAMPAIGNS_OF_CHANGE campaigns is not stored.
+    """
     version = {"$add": [{"$ifNull": ["$version", 0]}, 1]}
     ids = sorted(campaign_ids)
     if len(ids) > MAX_CAMPAIGNS_OF_CHANGE:
@@ -226,7 +229,7 @@ def since(
 ) -> tuple[ServedZone, list[str] | None]:
     """Return a zone with the rows of the campaigns that changed since a version, and their ids.
 
-    None for the ids: the zone has not stored every change since, so its rows are incomplete.
+    None for the ids: the zone does not store every change since, so its rows are incomplete.
     Without changes: no rows and no ids. One read. Raises UnknownZone.
     """
     newer = {"$gt": ["$$this.version", version]}

@@ -164,7 +164,7 @@ def _parts(report: ReportScope, start: datetime) -> list[Document]:
 
 
 def _finer(report: ReportScope) -> Collection[StoredReport]:
-    """Return the documents to split: days into hours, or hours if an edge is within an hour."""
+    """Return the documents to split: hours, into minutes, for an edge within an hour; else days."""
     # Where clocks change by half an hour, the last period alone may end within an hour.
     return HOURS if any(edge.minute for edge in (*report.starts, report.last_end)) else DAYS
 

@@ -49,8 +49,9 @@ class _Period(NamedTuple):
 class _Progress(NamedTuple):
     """The progress of earlier runs.
 
-    until: changes from this time on are new. again: unfinished days, with their changes from
-    `again_since` on.
+    - `until`: earlier runs have read all changes before this time
+    - `again`: the days that earlier runs did not finish
+    - `again_since`: the next run reads changes of these days from this time on
     """
 
     until: datetime

@@ -33,7 +33,7 @@ from chalicelib.time_zones import Period, Zone
 
 
 class ReportQuery(PageQuery):
-    """The query of a report: the periods that start from `from` on, and before `to`."""
+    """The query of a report of the periods that start at or after `from`, and before `to`."""
 
     start: Bound = Field(
         alias="from",
@@ -58,7 +58,8 @@ class ReportQuery(PageQuery):
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        # Without `tz`, the view looks the campaign's zone up later: up to 14 hours from UTC.
+        # Without `tz`, the zone is unknown here: `check` leaves a slack of up to 14 hours, and the
+        # view, which knows the campaign's zone, checks again.
         spans.check(self.start, self.end, self.by, self.tz)
         return self
 

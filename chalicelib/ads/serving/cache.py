@@ -113,7 +113,10 @@ class ZoneCache:
                     size -= self._held.pop(key).size
 
     def expire(self) -> None:
-        """Expire all zones: each reads its changes before its next decision."""
+        """Expire all zones after a change in this container.
+
+        Each zone reads its changes before its next decision.
+        """
         with self._lock:
             self._epoch += 1
 

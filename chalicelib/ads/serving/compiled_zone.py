@@ -23,7 +23,7 @@ from chalicelib.ads.inventory.zones import ServedZone, ZoneSize
 Index = dict[str, tuple[int, int]]
 # The old position of an ad that has none.
 NEW = -1
-# The most keywords times runs of ads to move: some 30 ms, half the time of a whole compilation.
+# The most moves, keywords times runs of ads: some 30 ms, about half of a whole compilation.
 MAX_MOVES = 60_000
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)

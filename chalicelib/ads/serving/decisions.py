@@ -24,7 +24,8 @@ from chalicelib.runtime import Runtime
 
 # The price of a bot's events, whatever the ad's own pricing.
 _FREE: StoredPricing = {"type": "cpm", "bid_micros": 0}
-# The most attempts of a decision. Of a visitor's simultaneous requests, one succeeds per round.
+# The most attempts of a decision. In each round, at least one of a visitor's simultaneous requests
+# succeeds.
 MAX_ROUNDS = 20
 
 

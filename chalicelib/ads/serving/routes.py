@@ -66,8 +66,8 @@ def _declare_explanations(route: Route) -> None:
         if not caller.has("advertiser"):
             check_publisher(caller, site)
         visitor = visitor_ids.verify(query.visitor, request.runtime.settings.signing_keys)
-        if visitor is None and caller.has("admin"):
-            visitor = query.visitor
+        if visitor is None and query.visitor and caller.has("admin"):
+            visitor, *_ = query.visitor.partition(".")
         asked = AdRequest(site, zone, visitor, query.keywords, query.count, query.repeat)
         replay = Replay(query.decision_id, query.decided_at, query.version)
         explanation = explain(request.runtime, asked, replay)

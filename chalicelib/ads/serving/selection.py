@@ -88,7 +88,7 @@ def _concerns(cap: FrequencyCap, ad: Ad, event: Entry) -> bool:
 
 
 # The number of ads that the first read of a profile covers, in a zone of many advertisers. Each ad
-# takes 1 to 4 us, or 10 with a full history; a read takes 150. Few advertisers need one read.
+# takes 1 to 4 us, or 10 with a full history; a read takes 150. In other zones, one read covers all.
 AHEAD = 8
 _GROWTH = 8
 _WEIGHTS = [math.log(1.1 + matches) for matches in range(MAX_KEYWORDS + 1)]

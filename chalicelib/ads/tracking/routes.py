@@ -143,7 +143,7 @@ class ConversionQuery(Input):
 
 
 def declare_conversions(route: Route) -> None:
-    """Declare the routes of conversions and keys; a bad signature stops a call before the rest."""
+    """Declare the routes of conversions and keys; a conversion needs a valid signature."""
 
     @route("GET", "/ads/conversions/{advertiser}/pixel", raises=(InvalidSignature,))
     def record_conversion(request: Request, advertiser: PartId, query: ConversionQuery) -> Pixel:

@@ -62,7 +62,7 @@ class _Part(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """The input of a transaction; the `known` places have a name, so no network votes for them."""
+    """The input of a transaction; the `known` places, such as pages, need no vote of a network."""
 
     parts: Sequence[_Part]
     dropped: Sequence[DroppedRow]

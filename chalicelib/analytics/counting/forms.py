@@ -65,7 +65,7 @@ class SentHit(Input):
 
 
 class NewHits(Input):
-    """A beacon: the hits of one site's page."""
+    """A beacon: hits of one site, each with its path."""
 
     model_config = ConfigDict(
         extra="ignore",
@@ -104,7 +104,7 @@ class NewHits(Input):
 
 
 def _mend(text: str | bytes | bytearray) -> str | bytes | bytearray:
-    """Return JSON with half characters replaced, and null for NaN and Infinity."""
+    """Return JSON with half characters replaced, null for NaN and Infinity; other faults stay."""
     try:
         known = text if isinstance(text, str) else text.decode(errors="replace")
         value = json.loads(known, parse_constant=lambda _: None)

@@ -102,7 +102,10 @@ def _title(value: Any) -> str | None:
 
 
 def _milliseconds(value: Any) -> int | None:
-    """Return milliseconds, limited to 0 and a day: a changed clock leads to others."""
+    """Return milliseconds, at least 0 and at most a day; None: not a number.
+
+    A changed clock leads to numbers outside of this range.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(max(0, min(value, DAY_MS)))

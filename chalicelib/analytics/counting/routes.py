@@ -25,7 +25,7 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 class Taken(TypedDict):
-    """The answer to a beacon: the number of its valid hits."""
+    """The answer to a beacon: the number of hits taken."""
 
     hits: Annotated[
         int,

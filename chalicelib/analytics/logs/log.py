@@ -31,8 +31,9 @@ class HitPosition(NamedTuple):
 class LogUsage(TypedDict):
     """A site's part of a log.
 
-    bytes: an estimate by the site's share of the documents, without compression.
     hits: at most `rows.MOST_COUNTED` for each collection.
+    bytes: an estimate by the site's share of the documents, without compression. Except in a time
+    series, the share comes from `hits`: beyond that bound the estimate is too small.
     """
 
     hits: int

@@ -1,4 +1,4 @@
-"""Admission of names: a decision, without the database, on a name's own row on a day.
+"""Admission of names: decide, without the database, whether a name gets its own row on a day.
 
 A *known* name is a page of the site, or was among yesterday's most read names. Any other name needs
 the votes of networks. A network has a few votes a day, so a stranger who invents names cannot use
@@ -51,7 +51,7 @@ class Tally:
 
 @dataclass
 class Candidate:
-    """A name without a row: `key` is its digest, `networks` are the batch's that ask for it."""
+    """A name without a row: its digest as `key`, and the batch's networks that ask for it."""
 
     key: int
     networks: set[str]
@@ -89,7 +89,10 @@ def decide(
 
 
 class _Ballot(NamedTuple):
-    """The votes on a name: `held` by network, `voters` for the name, `decision` for new votes."""
+    """The voting on a name. held: the keys of all names that each network has voted for.
+
+    voters: the number of votes on this name. decision: takes the new votes.
+    """
 
     held: dict[str, set[int]]
     voters: int

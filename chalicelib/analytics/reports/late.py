@@ -137,7 +137,7 @@ def _find_due(runtime: Runtime, now: datetime) -> dict[_Of, dict[str, int]]:
 def _follow(
     runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Mapping[str, int]
 ) -> int:
-    """Move a day's names, with hits up to the last minute of each; return the number of names."""
+    """Move hits of a day's names, each up to its last minute; return the number of moved names."""
     database = runtime.database
     places = {name: Place(Subject(of.site, of.dimension, name), of.day) for name in names}
     before = {name: _own(_rows(database, places[name]), last) for name, last in names.items()}

@@ -35,7 +35,7 @@ _VOTES_KEPT = timedelta(days=4)
 class NameCount(TypedDict):
     """A site's numbers of names on a day; `_id` is `site/day/path` or `site/day/<dimension>`.
 
-    known: known names. names: other names. one: other names with a single vote.
+    known: names that needed no vote. names: all others. one: these with a single network's vote.
     refused: the day has refused a name, so hits count as `*other*`.
     """
 
@@ -132,7 +132,7 @@ class NameBook:
         self._counted.update(places)
 
     def find_known(self, hits: Iterable[StoredHit]) -> set[Place]:
-        """Return the places that need no vote: pages, and yesterday's most read names.
+        """Return the places that need no vote: real pages, and the day before's most read names.
 
         Skips places that the container remembers. Reads outside of any transaction.
         """

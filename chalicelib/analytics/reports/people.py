@@ -91,7 +91,7 @@ class Visitors:
         """Note visitors in the caller's transaction.
 
         Returns a (place, time) for each new visitor of a place, and the notes by visitor for
-        `remember`. A page that a visitor reads again within RENEWED_AFTER writes nothing.
+        `remember`. If `remember` has a visitor, a repeat within RENEWED_AFTER writes nothing.
         """
         met = self._met(groups)
         if not met:

@@ -34,7 +34,7 @@ class Tops:
 
         Two round trips at most, and none for days in memory.
         """
-        if sum(map(len, self._held.values())) > self._bounds.names_remembered:
+        if sum(1 + len(names) for names in self._held.values()) > self._bounds.names_remembered:
             self._held.clear()
         by_day: dict[_Of, list[Place]] = {}
         for place in places:

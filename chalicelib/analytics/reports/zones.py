@@ -37,7 +37,7 @@ def read(
     rows: list[Row] = [
         {"period": edges[number], "key": key, **counts}  # type: ignore[typeddict-item]
         for number, counts in sorted(sums.items())
-        if number >= first
+        if number >= first and any(counts.values())
     ]
     shown = rows[:limit]
     more = len(rows) > limit

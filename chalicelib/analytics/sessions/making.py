@@ -107,7 +107,8 @@ def _milliseconds(span: timedelta) -> int:
 
 # A site's day is due after a change of its past hours.
 
-# Each run reads this much time again: a worker commits after its stamp, but sooner than this.
+# Each run reads this much time again: a batch commits after its `updated_at`, but not this much
+# later.
 OVERLAP = timedelta(minutes=10)
 LEASE = LONGEST_RUN + timedelta(minutes=1)
 _EVERYTHING = "days"

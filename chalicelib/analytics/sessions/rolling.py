@@ -129,8 +129,8 @@ def _of_sessions(
 ) -> Iterator[Any]:
     """Yield the rows of each hour of a day: sums, most frequent entries, most frequent exits.
 
-    With `by_user`, yield rows of each user and hour, by user. The server returns at most MAX_PAGES
-    pages: a stranger may send any number of paths.
+    With `by_user`, yield rows of each user and hour, by user. The server cuts the pages of each row
+    to MAX_PAGES: a stranger may send any number of paths.
     """
     whose: Document = {"user": {"$exists": True}} if by_user else {}
     period: Document = {"$dateTrunc": {"date": "$started", "unit": "hour"}}

@@ -167,7 +167,7 @@ def _layout(node: NodeLayout, node_id: str) -> NodeLayout:
 
 
 def _key(node_id: str, query: CommentsQuery) -> str:
-    """Return the memory's key of a guess: the nodes of a site are alike in an order."""
+    """Return the memory's key of a guess: its site, whose nodes are alike, and its order."""
     return f"comments.guess {node_id.rpartition(':')[0]} {query.order}"
 
 

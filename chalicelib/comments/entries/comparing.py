@@ -119,7 +119,10 @@ def _compare(runtime: Runtime, node: Node) -> Iterator[tuple[Difference, list[Wr
 
 
 def _find_suspects(runtime: Runtime, node: Node) -> tuple[_Suspects, Counter[str]]:
-    """Return the entries that may differ from their comments, and the sizes of threads."""
+    """Return the entries to examine, and the size of each thread, by the ids of comments.
+
+    An entry is missing, may differ from its comment, or has no comment.
+    """
     # Entries first: a comment posted between the two reads is then a suspect without an entry.
     rows: Any = ENTRIES.of(runtime.database).find(all_of(node, node["site"]), _READ)
     named = ((row["_id"].rpartition("/")[2], row) for row in rows)

@@ -48,7 +48,7 @@ def of_node(runtime: Runtime, node: Node, user_id: str) -> Own:
 
 
 def has_any(runtime: Runtime, node: Node) -> bool:
-    """Return whether a node has a concealed comment of any shadowed author."""
+    """Return whether any comment of a node is concealed without its author's knowledge."""
     where = {**all_of(node, node["site"]), **SHADOWS}
     return ENTRIES.of(runtime.database).find_one(where, {"_id": 1}) is not None
 

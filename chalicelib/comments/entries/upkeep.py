@@ -100,7 +100,7 @@ def _sweep_node(
     node = nodes.look(runtime.database, node_id)
     present: set[str] = set()
     if node is not None and "vacant" in node and "moved_to" in node["vacant"]:
-        # The node's move to another id carries the entries; postpone their sweep until then.
+        # The node's move carries the entries to its new id; sweep them again after `LONGEST_RUN`.
         later = {"site": site, "_id": {"$in": [row["_id"] for row in rows]}}
         entries.update_many(later, {"$set": {"todo": runtime.now()}})
         return 0
@@ -134,6 +134,6 @@ def _tell(
             return
         # The message may be lost, or its worker may have run before the change.
         telling.notify(runtime, node, comment, read_at)
-        # A newer change has set `todo` again and still owes its events: leave it.
+        # A newer `todo` belongs to a later change, which still owes its events: leave it.
         quiet = {**key_of(node, comment["id"]), "todo": {"$lte": runtime.now() - LONGEST_RUN}}
         ENTRIES.of(runtime.database).update_one(quiet, {"$set": {"todo": None}})

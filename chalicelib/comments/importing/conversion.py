@@ -65,7 +65,7 @@ class FileConversion(NamedTuple):
     """The rules for the conversion of a file.
 
     run: the id of the import. reserved: names that authors may not have.
-    at: the beginning of the import; no time of a row is later.
+    at: the beginning of the import; a comment's later times become `at`.
     mail_keys: the keys that hash the mail addresses of authors; empty: rows have no hash.
     """
 
@@ -79,7 +79,7 @@ class FileConversion(NamedTuple):
     def thread(self, thread: ImportedThread, number: int) -> StagedThread:
         """Return the row of a thread; raises UnusablePart without a usable address.
 
-        A node's line of Plaza's own needs no address.
+        A thread in Plaza's own format needs no address.
         """
         url = self._url(thread)
         key = thread_id(thread.key)

@@ -78,7 +78,7 @@ def _node_lines(runtime: Runtime, node: Node) -> Iterator[Line]:
             return
         batches = batches_of(runtime, current)
         try:
-            # An embedded node raises Moved at its first batch, which is its only batch.
+            # An embedded node raises Moved at its first batch alone: one read returns its comments.
             first = next(batches, [])
         except Moved:
             continue

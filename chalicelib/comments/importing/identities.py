@@ -116,7 +116,7 @@ def other_node_id(wanted: str, url: str) -> str:
 
 
 def _clean(segments: list[str], whole: str) -> str:
-    """Return segments as a name; a changed or cut name ends with a digest of `whole`."""
+    """Return segments as a name; a changed, cut or dots-only name ends with a digest of `whole`."""
     clean = [_FOREIGN.sub("-", each) for each in segments]
     name = ":".join(clean)
     if not name:

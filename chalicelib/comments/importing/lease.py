@@ -28,7 +28,7 @@ from chalicelib.runtime import Runtime
 # Longer than a batch takes: the worker extends it after each.
 LEASE = timedelta(minutes=1)
 _REMOVED_AT_ONCE = 1_000
-_GOES_ON, _ALIVE = ROWS_KEPT - timedelta(days=1), timedelta(hours=1)
+_GOES_ON = ROWS_KEPT - timedelta(days=1)
 
 
 class ImportTakenOver(Exception):
@@ -54,9 +54,9 @@ class Lease:
     ) -> "Lease":
         """Begin an import of a site, or continue it; raises ImportRunning.
 
-        wanted: `format` and `digest`. An unfinished import with the same values continues if it
-        still has its rows, or if `is_ending`. Otherwise a new import begins, which removes
-        the rows of the former import.
+        wanted: `format` and `digest`. An unfinished import with the same values and the same
+        `is_dry_run` continues if it still has its rows, or if `is_ending`. Otherwise a new import
+        begins, which removes the rows of the former import.
         """
         found = IMPORTS.of(runtime.database).find_one({"_id": site})
         same = {**wanted, "is_dry_run": is_dry_run}
@@ -181,11 +181,8 @@ def _is_same(found: Import | None, same: Mapping[str, object]) -> TypeGuard[Impo
 
 
 def _has_rows(found: Import, now: datetime) -> bool:
-    """Return whether an import may continue: it has all its rows, or ran within the last hour.
-
-    The TTL removes the rows ROWS_KEPT after the import's beginning.
-    """
-    return found["at"] > now - _GOES_ON or found["leased_until"] > now - _ALIVE
+    """Return whether an import may continue: the TTL removes its rows soon after _GOES_ON."""
+    return found["at"] > now - _GOES_ON
 
 
 def _check_free(runtime: Runtime, found: Import) -> None:

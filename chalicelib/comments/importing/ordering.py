@@ -87,7 +87,7 @@ class StagedRows(NamedTuple):
 
 
 class Merge:
-    """The comments of a node and of a thread in one order, each once; for one iteration."""
+    """A node's living comments merged with a thread's staged comments; iterate it only once."""
 
     def __init__(
         self,
@@ -176,12 +176,17 @@ class Merge:
         return came
 
     def _circles(self) -> Iterator[MergedComment]:
-        """Yield the comments in or below circles of parents; each round makes one a root."""
+        """Yield the comments in or below circles of parents; a comment of each becomes a root."""
+        parent_of = {each: parent for parent, ids in self._waiting.items() for each in ids}
         while self._waiting:
-            parent = next(iter(self._waiting))
-            first, *others = self._waiting.pop(parent)
-            if others:
-                self._waiting[parent] = others
+            first, seen = next(iter(self._waiting.values()))[0], set[str]()
+            # Comments below a circle have their parents once the circle is broken.
+            while (parent := parent_of[first]) in parent_of and first not in seen:
+                seen.add(first)
+                first = parent
+            self._waiting[parent].remove(first)
+            if not self._waiting[parent]:
+                del self._waiting[parent]
             for row in self._rows.some([first]):
                 self._outcome.note("circle", row["id"])
                 yield from self._turn(MergedComment(staged=row))

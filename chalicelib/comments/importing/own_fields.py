@@ -89,7 +89,7 @@ def badges_of(own: Mapping[str, Any]) -> list[str]:
 
 
 def role_of(own: Mapping[str, Any]) -> AuthorRole | None:
-    """Return the role beside an author's name; None for none or an unknown role."""
+    """Return the role beside an author's name; None: the file names no role, or an unknown role."""
     told = own.get("role")
     return cast("AuthorRole", told) if told in get_args(AuthorRole) else None
 

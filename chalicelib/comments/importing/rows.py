@@ -1,6 +1,6 @@
 """Stored rows of a running import: the import of a site, its threads, and their comments.
 
-Only the import reads its threads and comments, and removes them at its end.
+The threads and comments serve only the import and its progress; the import removes them at its end.
 """
 
 from datetime import datetime, timedelta

@@ -36,6 +36,8 @@ from chalicelib.marks.adding import GivenMark
 from chalicelib.runtime import Runtime
 
 _BATCH = 500
+# The fields of an existing entry that decide whether the import changes it.
+_ENTRY = ("id", "base", "seq", "thread", "state", "featured")
 
 
 def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
@@ -44,10 +46,15 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
     Raises Moved if a read of the comments meets another move of the node.
     """
     rows = StagedRows(runtime.database, thread)
-    sizes = _thread_sizes(runtime, node)
+    sizes, settled = _thread_sizes(runtime, node), 0
     for batch in _batches(runtime, node):
         found = rows.some([each["id"] for each in batch])
         staged = {row["id"]: row for row in found if not row.get("lives")}
+        settled += len(batch)
+        if settled <= thread.get("settled", 0):
+            # Moderators may have changed it since an earlier run.
+            for row in staged.values():
+                row.pop("featured", None)
         _enter(runtime, node, batch, staged, sizes)
         _know_authors(runtime, node["site"], list(staged.values()))
         for comment in batch:
@@ -105,7 +112,7 @@ def _enter(
     entries = ENTRIES.of(runtime.database)
     keys = [key_of(node, comment["id"])["_id"] for comment in batch]
     where = {"site": node["site"], "_id": {"$in": keys}}
-    found: Any = entries.find(where, dict.fromkeys(("id", "base", "seq", "thread", "state"), 1))
+    found: Any = entries.find(where, dict.fromkeys(_ENTRY, 1))
     stored = {row["id"]: row for row in found}
     made: list[CommentEntry] = []
     changes: list[UpdateOne] = []
@@ -138,6 +145,8 @@ def _right_fields(
         right["state"] = "deleted"
     if row is not None and (row["up"] or row["down"]):
         right["base"] = {"up": row["up"], "down": row["down"]}
+    if row is not None and "featured" in row and comment["state"] not in GONE:
+        right["featured"] = row["featured"]
     return right
 
 

@@ -49,7 +49,7 @@ class Staging:
         of the parser.
         """
         position, batch = 0, _Batch(self._conversion, self._left)
-        # Convert each part at once: its row has a bounded text, a batch of parts would be huge.
+        # Convert part by part: rows have bounded texts, but a batch of parts may be huge.
         for position, item in enumerate(items, 1):
             batch.take(item, position - 1)
             if position % BATCH == 0 or batch.ballots >= _BALLOTS_AT_ONCE:

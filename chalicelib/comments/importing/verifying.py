@@ -194,5 +194,8 @@ def _keys(groups: Iterable[Sequence[str]]) -> Counter[str]:
 
 
 def _count(runtime: Runtime, node_id: str) -> int:
-    node = nodes.find(runtime.database, node_id)
+    try:
+        node = nodes.find_moved(runtime.database, node_id)
+    except UnknownNode:
+        return 0
     return sum(ask(runtime, node, lambda store, now: store.count(now)).values())

@@ -103,7 +103,8 @@ def carry(runtime: Runtime, by: ClaimedPast) -> None:
 def carry_soon(runtime: Runtime, site: str, user_id: str) -> None:
     """Carry a past of at most 100 comments and 100 marks within the call that claims it.
 
-    The outbox job carries a longer past, and the rest after Unavailable here.
+    The account's reader then sees the past at once. The outbox job carries a longer past, and the
+    rest after Unavailable here.
     """
     if _is_short(runtime.database, site, user_id):
         with contextlib.suppress(Unavailable):
@@ -200,7 +201,10 @@ def _ids_of(rows: Iterator[Document]) -> Iterator[list[str]]:
 
 
 def _carry_rows(database: Database[Document], by: ClaimedPast) -> None:
-    """Set the account in queue, entries, terms, watches and log; delete the person's links."""
+    """Set the account in all rows beside the comments; delete the person's links.
+
+    The rows: queue, entries, terms, watches, log, batches and origins.
+    """
     named = {"author_id": by.account, "author_key": name_key(by.name)}
     mine = {"site": by.site, "author_id": by.person}
     PENDING.of(database).update_many({"site": by.site, "author.id": by.person}, {"$set": by.author})

@@ -102,7 +102,8 @@ def fetch(request: Request, subject: FeedSubject, held: Collection[str]) -> Fetc
     comments = rows.comments_of(runtime, found)
     shown = [row for row in found if _is_shown(row, comments, subject)]
     entries = tuple(_entry(row, comments[row.place]) for row in shown[: request.rows])
-    # The tag of the shown rows alone: a comment behind its entry appears without a change of it.
+    # The tag of the shown rows alone: a comment behind its entry appears later, and the entry does
+    # not change then.
     tag = _tag(runtime, subject, shown)
     return FetchedFeed(tag, _feed(runtime, subject, entries))
 

@@ -174,7 +174,7 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, tally: promotion.MoveT
         )
         if left is None:
             raise Moved
-        # `left` also counts shadowed votes, which the copied comments do not show.
+        # `left` may have `shadows` because of shadowed votes alone: the copied comments lack them.
         shadows = left.get("shadows", 0) + tally.raised.get("shadows", 0)
         noted = {"shadows": shadows} if shadows else {}
         # `arriving` is as of the move's beginning: remove the fields that `left` has lost since.

@@ -31,7 +31,7 @@ def _declare_flags(route: Route) -> None:
         """Report a comment to the site's moderators, or change your report.
 
         The comment enters their queue. If its reports weigh enough, Plaza hides it until
-        they decide. After their decision, a new report counts only once the text has changed.
+        they decide. After their decision, your report stays as it is until an edit of the text.
         """
         flags.flag(request.runtime, node, comment, caller, body)
         return NoContent()

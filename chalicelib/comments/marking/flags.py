@@ -111,14 +111,15 @@ def flag(
     is_heard = is_staff or flags_are_heard(person, runtime.now())
     owes = reported.owes(held_from(runtime, node))
     if is_heard:
-        # Before the flag: after a crash between the two, the sweep of entries sends the event.
+        # Before the flag: if a crash follows the flag, the sweep of entries sends the event.
         writing.owe(runtime, node, comment_id)
     marked = _place_flag(
         runtime, target, caller, Flag(body.reason, body.note or "", weight, owes, is_heard)
     )
     if marked.counter.get("hold_at") is not None:
         tend(runtime, node, comment_id, marked.counter)
-    # A flag that does not count causes no event.
+    # A flag that moderators do not see is no event: for a comment without reported facts, its
+    # message would look like an event.
     if is_heard:
         happened.notify(runtime, node, comment_id)
 

@@ -104,7 +104,7 @@ def replace(database: Database[Document], site: str, owner: str, was: str, now: 
 
 
 def join(runtime: Runtime, apart: Apart, after: str, most: int) -> list[str]:
-    """Move up to `most` lists of sites, by id from after `after`, to their accounts' lists.
+    """Move up to `most` lists of sites (by id, after the id `after`) to their accounts' lists.
 
     Returns the ids of the lists read. Lists of people of one site stay. If an account's list is
     full, the rest of its list stays at the site. Idempotent.

@@ -89,8 +89,8 @@ def follow(runtime: Runtime, site: str, user_ids: Sequence[str]) -> None:
 def verified_keys(runtime: Runtime, site: str, caller: Principal) -> list[str]:
     """Return the keyed hashes of a caller's verified address at a site; empty without one.
 
-    The address is in a token by the deployment or by an issuer that the site trusts; for other
-    people, such as guests, the hashes are in their document.
+    The token has the address itself if the deployment or an issuer that the site trusts made the
+    token. For other people, such as guests, the hashes are in their document.
     """
     if caller.site is None or ISSUED_ID.fullmatch(caller.id):
         address = addressing.ascii_form(caller.email) if caller.email else None

@@ -1,7 +1,7 @@
 """Participants of a node: people with a visible comment there, read from entries.
 
-There is no copy beside the entries, which would have to follow each hidden comment, rename, erasure
-and move of a node.
+There is no copy beside the entries: a copy would have to follow each hidden comment, rename,
+erasure and move of a node.
 """
 
 from collections.abc import Mapping, Sequence

@@ -188,7 +188,7 @@ def _declare_standing(route: Route) -> None:
     def get_person(
         request: Request, site: SiteId, user: UserId, caller: Principal
     ) -> Ok[SitePersonAnswer | OwnSitePersonAnswer]:
-        """Read a person at a site: moderators read all fields of all people, a person some own."""
+        """Read a person at a site: as a moderator all fields, of yourself some fields."""
         now = request.runtime.now()
         if moderates(caller, site):
             found = changing.find(request.runtime.database, site, user)

@@ -60,8 +60,8 @@ class Person(TypedDict):
     joined: the account that has claimed this guest or imported person, since `joined_at`.
     joined_keys: the hashes of the account's verified address at that time.
     confirmed_at: the time of the first confirmation.
-    release: the time since which comments that waited for it may be visible; the schedule removes
-        the field.
+    release: the time since which comments that waited for a confirmation may be visible; the
+        schedule removes the field.
     """
 
     _id: str

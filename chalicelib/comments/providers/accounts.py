@@ -39,8 +39,9 @@ def enter(runtime: Runtime, site: str, profile: Profile) -> str:
         former = confirming.find_held(runtime, site, keys)
         if former is not None:
             # Only at the first sign-in: from then on, moderators decide on this account.
+            is_new = {"$eq": [{"$type": "$status"}, "missing"]}
             for each in ("status", "until"):
-                made[each] = {"$ifNull": [f"${each}", {"$literal": former[each]}]}
+                made[each] = {"$cond": [is_new, {"$literal": former[each]}, f"${each}"]}
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
     if email is None:
         # The address may pass to another person, so its hashes go. Under a sanction they stay:

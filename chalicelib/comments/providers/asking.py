@@ -110,8 +110,8 @@ def _ask(url: str, form: str, headers: Mapping[str, str], *, is_near: bool) -> A
 def _read(request: HttpRequest, *, is_near: bool) -> bytes:
     """Return the body of an answer; raises ValueError for a status other than 200.
 
-    Follows no redirects. Also raises ConnectionRefusedError for plain http, and the errors of
-    `outgoing.ask`.
+    Follows no redirects. Also raises ConnectionRefusedError for plain http unless `is_near`, and
+    the errors of `outgoing.ask`.
     """
     if request.url.scheme != "https" and not is_near:
         raise ConnectionRefusedError("a provider is asked by TLS alone")

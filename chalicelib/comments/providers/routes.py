@@ -126,7 +126,7 @@ def _declare_sign_in(route: Route) -> None:
     def finish_sign_in(
         request: Request, site: SiteId, provider: ProviderKey, query: CallbackQuery
     ) -> Found:
-        """Take a provider's answer, and redirect the browser to the page of the sign-in."""
+        """Take a provider's answer, and redirect the browser to the page where it began."""
         cookies: str = request.raw.headers.get("cookie") or ""
         return _lead(flow.finish(request.runtime, site, provider, query, cookies))
 

@@ -1,7 +1,8 @@
-"""Confirmation of a guest's address by the link of a letter.
+"""Confirmation of a guest's address by the link in a letter.
 
 A crash between two writes leaves either a link that still works, or comments that `sweep` releases.
-`sweep` looks once more after every post from before the confirmation has ended.
+A post that runs during the confirmation may leave a waiting comment. `sweep` looks for it later,
+when no such post can still be running.
 """
 
 from collections.abc import Mapping, Sequence

@@ -113,8 +113,9 @@ def _declare_guests(route: Route) -> None:
         """Begin to write at a site without an account, under a name of your choice.
 
         A guest comments, votes, reacts and reports at this site alone, always has the trust of new
-        people, and can export and erase their data. With an address, comments wait until its reader
-        confirms the link of a letter; another call of the guest sends another letter.
+        people, and can export and erase their data. If you give an email address, Plaza sends it a
+        letter, and your comments wait until you follow the letter's link. Call again as the guest
+        for another letter.
         """
         here = request.runtime
         guest = guests.begin(here, site, body.name, caller)

@@ -162,8 +162,9 @@ def wipe_overdue(runtime: Runtime) -> int:
 
 
 def _wipe(runtime: Runtime, node: Node, row: Mapping[str, Any], until: datetime) -> bool:
-    """Wipe a comment that its entry calls spam; False if it is gone, or not overdue spam.
+    """Wipe a comment that its entry calls spam; return whether this call wiped it.
 
+    False: the comment is gone, is not overdue spam, or changed meanwhile.
     Corrects an entry that disagrees with its comment.
     """
     comment_id: str = row["id"]

@@ -113,7 +113,8 @@ def check_again(runtime: Runtime, node: Node, comment_id: str) -> bool:
 def note_decision(runtime: Runtime, node: Node, comment_id: str, state: State) -> bool:
     """Note the task to correct the service, before a moderator's decision against its answer.
 
-    Returns False without a task: the decision agrees, the origin is gone, or there is no service.
+    `spam` is against any other answer and against none yet, `visible` only against `spam`. Returns
+    False without a task: for any other decision, without an origin, and without a service.
     """
     if state == "spam":
         return _want(runtime, node, comment_id, "spam", {"answer": {"$ne": "spam"}})

@@ -51,7 +51,8 @@ from chalicelib.database import Collection, Document
 _BATCH = 500
 # The server projects named fields faster than it leaves fields out.
 _COMMENT = {"_id": 0, **dict.fromkeys(Comment.__annotations__, 1)}
-_COUNTS = {"_id": 0, "id": 1, "reply_count": 1, "invisible_replies": 1}
+_REPLY_COUNTS = ("reply_count", "invisible_replies")
+_COUNTS = {"_id": 0, "id": 1, **dict.fromkeys(_REPLY_COUNTS, 1)}
 # For so few pending comments, a scan takes less time than the server's choice of an index.
 _FEW_PENDING = 20
 
@@ -208,22 +209,24 @@ class DocumentStore:
 
     def repair_replies(self, node: NodeLayout) -> int:
         """Recount replies by parent, and correct wrong counts; return their number."""
+        # Counts first: a count that changes after this read no longer fits its condition below.
+        parents = {**_of(node), "$or": [{name: {"$nin": [0, None]}} for name in _REPLY_COUNTS]}
+        had = {row["id"]: _replies(row) for row in self._comments.find(parents, _COUNTS)}
         hidden = {"$cond": [{"$eq": ["$state", "visible"]}, 0, 1]}
         group = {"_id": "$parent_id", "replies": {"$sum": 1}, "invisible": {"$sum": hidden}}
-        pipeline = [{"$match": _of(node)}, {"$group": group}]
+        replies = {**_of(node), "parent_id": {"$ne": None}}
+        pipeline = [{"$match": replies}, {"$group": group}]
         groups: Iterable[Mapping[str, Any]] = self._comments.aggregate(pipeline)
-        recount = {each["_id"]: (each["replies"], each["invisible"]) for each in groups}
+        right = {each["_id"]: (each["replies"], each["invisible"]) for each in groups}
         repaired = 0
-        for row in self._comments.find(_of(node), _COUNTS):
-            right = recount.get(row["id"], (0, 0))
-            if _replies(row) != right:
-                counts = dict(zip(("reply_count", "invisible_replies"), right, strict=True))
-                had = {
-                    "reply_count": row["reply_count"],
-                    "invisible_replies": row.get("invisible_replies"),
-                }
-                where = {**_key(node, row["id"]), **had}
-                repaired += self._comments.update_one(where, {"$set": counts}).modified_count
+        for parent in had.keys() | right.keys():
+            before, counts = had.get(parent, (0, 0)), right.get(parent, (0, 0))
+            if before != counts:
+                as_read = [number or {"$in": [0, None]} for number in before]
+                where = _key(node, parent) | dict(zip(_REPLY_COUNTS, as_read, strict=True))
+                update = {"$set": dict(zip(_REPLY_COUNTS, counts, strict=True))}
+                change = self._comments.update_one(where, update)
+                repaired += change.modified_count
         return repaired
 
     def export(self, node: NodeLayout, after: int = 0) -> Iterator[list[Comment]]:

@@ -178,7 +178,8 @@ class EmbeddedStore:
             had = (comment["reply_count"], comment.get("invisible_replies", 0))
             right = (replies[comment["id"]], invisible[comment["id"]])
             if had != right:
-                as_read = {name: comment.get(name) for name in ("id", *_REPLY_COUNTS)}
+                names = ("id", *_REPLY_COUNTS)
+                as_read = {name: condition_of(comment, name) for name in names}
                 where = {**_of(node), **at(path, as_read)}
                 update = {"$set": at(path, dict(zip(_REPLY_COUNTS, right, strict=True)))}
                 repaired += self._nodes.update_one(where, update).modified_count
@@ -194,7 +195,8 @@ class EmbeddedStore:
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
         """Store exported comments in the node's document, while another store still serves it.
 
-        Raises Full for too many or too large comments, and Moved if another move has the node.
+        Raises Full for too many or too large comments, and Moved if the node is gone or in another
+        move.
         """
         comments: list[Comment] = []
         for batch in batches:

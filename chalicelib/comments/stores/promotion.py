@@ -207,7 +207,7 @@ def mark_moving(
 ) -> Node | None:
     """Mark a node as moving to a new generation and return it.
 
-    Returns None if another move holds it, or if it lacks the values of `where`.
+    Returns None if the node is unknown, lacks the values of `where`, or if another move holds it.
     """
     now = runtime.now()
     nodes.find_settled(runtime.database, node_id, now)

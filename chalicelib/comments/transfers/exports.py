@@ -73,7 +73,7 @@ def run(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 
 def _replace_former(runtime: Runtime, row: DiscussionTransfer) -> None:
-    """Let a site's former exports in this format expire in an hour: no quota counts their files."""
+    """Expire a site's former exports in this format within an hour: no quota counts their files."""
     same: Document = {"site": row["site"], "kind": "export", "format": row["format"]}
     former = {**same, "_id": {"$ne": row["_id"]}, "kept_until": {"$exists": True}}
     soon = {"$min": {"kept_until": runtime.now() + _FORMER_KEPT}}

@@ -55,7 +55,7 @@ def drop_all(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 
 class UploadStream:
-    """A stored file as a stream of bytes, with one piece of it in memory at a time."""
+    """A stored file as a stream of bytes, with one piece of up to 4 MiB in memory."""
 
     def __init__(self, read_range: Callable[[int, int], bytes], length: int) -> None:
         self._read_range = read_range

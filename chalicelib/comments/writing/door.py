@@ -259,9 +259,10 @@ class _Post:
         return {**defaults(self._site, author.id, author.name), **decided}
 
     def _address(self) -> Document:
-        """Return the field of the address key that the author's issuer vouches for.
+        """Return the `email_key` of the address that the author's issuer vouches for.
 
-        Empty for an author of no issuer: a stored key stays.
+        Without an address, the update removes a stored key. Empty for an author of no issuer: a
+        stored key stays.
         """
         author = self._author
         if not ISSUED_ID.fullmatch(author.id):

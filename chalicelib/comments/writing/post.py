@@ -46,7 +46,8 @@ from chalicelib.sites.permissions import moderated_sites
 class CommentCall(NamedTuple):
     """Facts of the call that posts a comment.
 
-    `sender`: None without a spam check. `count_call`: the `count` of `door.admit`.
+    `sender`: None without a spam check, or for an unknown address. `count_call`: the `count` of
+    `door.admit`.
     """
 
     sender: Sender | None = None
@@ -203,7 +204,7 @@ def _renumber(
 ) -> _Renumbered | None:
     """Number and place a comment again after an import renumbered its node.
 
-    None: a move holds the node, or the node is closed to the author.
+    None: a move holds the node, or the node is gone, locked, or closed to the author.
     """
     there = ask(runtime, current, lambda store, now: store.get(now, comment["id"]))
     if there is not None:

@@ -1,7 +1,8 @@
-"""Revisions: the stored drafts of a page. A person's saves within ten minutes share a revision.
+"""Revisions: the stored drafts of a page; of a person's saves within ten minutes, only the last.
 
 A page has its last 50 revisions, and every revision that was live. The transaction of a save writes
-its revision. The words of a revision never change.
+its revision. The words of a revision never change, but a later revision may replace a revision that
+was never live.
 """
 
 from collections.abc import Mapping

@@ -151,7 +151,10 @@ def _text(item: WordPressItem, losses: list[str]) -> str:
 
 
 def _absolute(page_url: str, url: str) -> str:
-    """Return a link of a page, resolved against the page's URL. Empty: no link, or malformed."""
+    """Return a link or picture address of a page, resolved against the page's URL.
+
+    Empty: there is none, or it is malformed.
+    """
     try:
         return urljoin(page_url, url) if url else ""
     except ValueError:

@@ -1,6 +1,7 @@
 """Notifications of pages: an author learns that another person published their page.
 
-Their causes are the due events of the page's webhooks.
+Their causes are the page's due events, which also go to webhooks. The write of a change stores
+them with the page.
 """
 
 from collections.abc import Mapping, Sequence

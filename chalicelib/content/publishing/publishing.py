@@ -66,7 +66,7 @@ def publish(
     def work(session: ClientSession) -> ContentNode:
         current = nodes.find(runtime.database, node["site"], node["_id"], session)
         drafts.check_version(current, given.version)
-        if arrival is not None and current["edition"]:
+        if arrival is not None and current["first_published"] is not None:
             # Another run of the import has published it.
             return current
         until, dated = _until(current, given, shown_from, now), _date(current, given, now)
@@ -79,9 +79,8 @@ def publish(
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
         begun = _begin_discussion(runtime, discussions, current, change, session, arrival)
-        if isinstance(by, Arrival):
-            return store(runtime, current, change, session, is_news=False, **begun)
-        return store(runtime, current, change, session, by=by.id, **begun)
+        who = None if isinstance(by, Arrival) else by.id
+        return store(runtime, current, change, session, is_news=arrival is None, by=who, **begun)
 
     return notify(runtime, in_transaction(runtime.database, work), is_news=arrival is None)
 
@@ -149,7 +148,7 @@ def store(  # noqa: PLR0913 - a change, and what it is for those who hear of it
 ) -> ContentNode:
     """Store a publishing change of a page in its transaction; return the changed page.
 
-    Also updates its uses of assets, numbers of tags and words, and notes a job for its discussion.
+    Also stores its uses of assets, counts of tags, words for searches and a job for its discussion.
     is_news: also note a happening and due events. by: the id of the publisher.
     """
     now = runtime.now()

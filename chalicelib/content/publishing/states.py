@@ -86,7 +86,7 @@ def make_next_live(node: ContentNode, now: datetime) -> Publishing:
 
 
 def give_date(node: ContentNode, now: datetime) -> Publishing:
-    """Return the change that sets `published` to the page's date, if its instant has passed."""
+    """Return the change that sets `published` to the page's date, once `published` has passed."""
     has_come = node["published"] is not None and node["published"] <= now
     date = date_of(node)
     return {

@@ -41,7 +41,7 @@ _CHANGES = "The cart changes at this moment"
 
 
 class _Terms(NamedTuple):
-    """The shop and the buyer of a hold: they decide its time and its share."""
+    """The shop and the buyer of a hold: they decide how long it lasts, and its most units."""
 
     shop: ShopSite
     buyer: Buyer

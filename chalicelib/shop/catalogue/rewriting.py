@@ -10,6 +10,7 @@ from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 
 from chalicelib.database import in_transaction
+from chalicelib.errors import Unavailable
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
@@ -52,8 +53,9 @@ def rewrite(runtime: Runtime, job: Rewrite) -> None:
     for changes in _batches(rows.find(others, batch_size=_AT_ONCE), shop["layout"]):
         rows.bulk_write(changes, ordered=False)
     chosen = shop.get("layout_chosen")
-    is_late = chosen is not None and chosen + outbox.OUTLIVES_ALL <= runtime.now()
-    if is_late and rows.find_one(others, {"_id": 1}) is None:
+    if chosen is not None and chosen + outbox.OUTLIVES_ALL <= runtime.now():
+        if rows.find_one(others, {"_id": 1}) is not None:
+            raise Unavailable("Another write changed a product during its rewrite")
         same = {"_id": job.site, "layout_chosen": chosen}
         change = {"$unset": {"is_rewriting": 1, "layout_chosen": 1}}
         SITES.of(runtime.database).update_one(same, change)

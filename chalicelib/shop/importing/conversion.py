@@ -96,7 +96,7 @@ def convert(shop: ShopSite, given: ShopifyProduct) -> ConvertedProduct:
 def id_of(given: ShopifyProduct) -> str:
     """Return the id of a product: its handle, or an id made from its handle or title.
 
-    Raises UnusableProduct without both.
+    Raises UnusableProduct if it has neither.
     """
     if _ID.fullmatch(given.handle):
         return given.handle

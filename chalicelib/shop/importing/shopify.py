@@ -131,7 +131,7 @@ def _add(product: ShopifyProduct, line: int, row: Row) -> None:
 
 
 def _short(row: Row, name: str) -> str:
-    """Return a value cut to 1,000 characters: a product has a hundred variants in memory."""
+    """Return a value cut to 1,000 characters: memory holds up to 101 variants of a product."""
     return row.get(name, "")[:_MAX_VALUE_CHARACTERS]
 
 

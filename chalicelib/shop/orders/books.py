@@ -1,4 +1,4 @@
-"""The audit of a stock, by a command: its counters against its movements and orders."""
+"""The audit of a stock: it compares the counters with the movements and the orders."""
 
 from typing import TypedDict
 

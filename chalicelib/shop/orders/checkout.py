@@ -128,7 +128,8 @@ def _freeze(
     """Freeze a cart for a new order; return the cart and the order's id.
 
     If an earlier call with the key froze the cart, return the id of its order. Raises
-    IdempotencyKeyReused if that call had another agreement, and CartClosed.
+    IdempotencyKeyReused if that call had another agreement, CartClosed, and the problems of
+    `carts.find_for` and `_price`.
     """
     message, keys = wanted.message(cart_id), runtime.settings.signing_keys
     digest = signing.tag(message, signing.signing_key(keys), _DIGEST_BYTES).hex()

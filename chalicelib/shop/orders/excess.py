@@ -5,6 +5,7 @@ within the share of its network. If units run out, an order of another network, 
 share, cancels the unpaid order. If the payment has succeeded by then, the order stays.
 """
 
+from chalicelib import deadlines
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -14,16 +15,21 @@ from chalicelib.shop.orders import resuming
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim, StockEntry
 
+# The most orders that a checkout tries to cancel; each may ask the provider.
+_TRIED = 3
+
 
 def call_off(runtime: Runtime, claim: StockClaim) -> bool:
-    """Cancel the largest unpaid order beyond its network's share; return whether it ended.
+    """Cancel an unpaid order beyond its network's share; return whether an order ended.
 
-    False: there is no such order, or it has not ended, as with a payment pending at the bank.
+    The largest order comes first. False: there is no such order, or none of _TRIED orders ends, as
+    with payments pending at the bank.
     """
     shop = settings.find(runtime.database, site_of(claim.stock))
     terms = claim._replace(percent=settings.hold_percent(shop))
     found = shelf.beyond_share(runtime, terms)
-    return bool(found) and _let_go(runtime, found[0])
+    has_time = deadlines.share(0.3)
+    return any(has_time() and _let_go(runtime, each) for each in found[:_TRIED])
 
 
 def _let_go(runtime: Runtime, entry: StockEntry) -> bool:

@@ -1,6 +1,7 @@
-"""Notifications of orders: a buyer with an account gets one at each event of a webhook.
+"""Notifications of orders: a buyer with an account gets one for each event of the order.
 
-Only a shop with order pages notifies its buyers.
+The events are the events of webhooks; the write that causes an event also stores it. Only a shop
+with order pages notifies its buyers.
 """
 
 from collections.abc import Mapping, Sequence

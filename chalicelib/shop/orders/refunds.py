@@ -1,4 +1,4 @@
-"""Refunds: Plaza records the refund, the provider pays it, then Plaza restocks its units.
+"""Refunds: Plaza records a refund as owed, the provider pays it, then Plaza may restock its units.
 
 If a call stops in between, the sweep finishes the refund. A refund's key makes calls idempotent.
 """
@@ -127,8 +127,9 @@ def _owe_less(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
 def refund_late_payment(runtime: Runtime, order: Order) -> None:
     """Refund, once, all that is left of the late payment of an order that is over.
 
-    Raises RefundRefused, and Unavailable if the payment changes meanwhile. For an hour after a
-    refusal each call raises RefundRefused; the next call tries again under a new key.
+    Raises RefundRefused, and Unavailable if the payment changes meanwhile. Until an hour
+    after the start of a refund that was refused or failed, each call raises RefundRefused; the next
+    call tries again under a new key.
     """
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
@@ -172,6 +173,8 @@ def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
                     # Each try moves the due time on: the age alone shows the wait.
                     asked = refund.get("asked", refund["at"])
                     log_lag(PAYMENTS.name, 1, runtime.now() - asked)
+                    # The provider may be away, and each call of it waits for seconds.
+                    return
 
 
 def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:

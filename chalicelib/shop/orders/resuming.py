@@ -1,7 +1,7 @@
 """Resuming orders: a client, a webhook or the sweep continues an order from its stored state.
 
 Each step reads the state, and ends with a write on the condition of that state. So any number of
-callers may resume an order at once: a single caller changes the state.
+callers may resume an order at once: for each step, a single caller changes the state.
 """
 
 from datetime import datetime, timedelta

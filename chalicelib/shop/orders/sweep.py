@@ -1,8 +1,9 @@
 """The sweep of all shops, each minute: entries, carts, refunds and orders that no call finishes.
 
-Steps that may call a payment provider share a time, since an answer may take seconds. When it is
-over, the worker resumes the remaining orders, and the next run continues with the longest overdue
-refunds. The delivery of events comes last.
+A provider's answer may take seconds. So the steps for carts, refunds and orders share a time, and
+the reading of the provider's books has its own. When the shared time is over, the worker
+resumes the remaining orders, and the next run continues with the longest overdue refunds. The
+delivery of events comes last.
 """
 
 from datetime import datetime, timedelta
@@ -53,7 +54,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         "refunds_made": lambda _: refunds.sweep(runtime, until()),
         "orders_reconciled": _read_books,
         "orders_resumed": lambda _: _resume_orders(runtime, until()),
-        # Each delivery uses at most half of the time that is left.
+        # Each call of `deliver` uses at most half of the time that is left.
         "events_delivered": lambda _: sum(
             due.deliver(runtime, each, notifications.notify) for each in (ORDERS, PAYMENTS)
         ),

@@ -83,7 +83,8 @@ def look(runtime: Runtime, name: Name, charge: Charge) -> Status:
 def cancel(runtime: Runtime, name: Name, charge: Charge) -> Status:
     """Cancel an order's payment, and record and return its status after the call.
 
-    `succeeded`: the buyer paid first. `failed`: the provider refused to start it.
+    `succeeded`: the buyer paid first, or the amount is 0. `failed`: the payment failed, or the
+    provider refused to start it.
     """
     if not charge.amount_micros:
         return "succeeded"

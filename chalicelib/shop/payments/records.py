@@ -19,10 +19,13 @@ RefundState = Literal["owed", "made", "done", "refused", "failed"]
 
 
 class Refund(TypedDict):
-    """A refund; `units` are its units by SKU, `again` counts its tries after the first.
+    """A refund; `units` are its units by SKU, `again` counts its repetitions.
 
-    `whole`: a refund of all that was left, adjustments included. `at`: the time of its first try.
-    `asked`: the time of its last try after that. Its states:
+    A repetition follows the state `refused` or `failed`, with a new key at the provider. Calls that
+    only continue an `owed` refund are none.
+
+    `whole`: a refund of all that was left, adjustments included. `at`: the time of its record.
+    `asked`: the time of its last repetition. Its states:
 
         owed     Plaza has recorded it; next, call the provider
         made     the provider has paid; next, restock; do not call the provider again, which may
@@ -96,7 +99,7 @@ def find(database: Database[Document], order_id: str) -> OrderPayment | None:
 
 
 def version_filter(payment: OrderPayment) -> Document:
-    """Return the filter of a payment, if its refunds and sums are still as read."""
+    """Return the filter that finds a payment only while its refunds and sums are as read."""
     return {
         "_id": payment["_id"],
         "version": payment.get("version"),
@@ -106,7 +109,7 @@ def version_filter(payment: OrderPayment) -> Document:
 
 
 def refund_name(refund: Refund) -> str:
-    """Return the key of a refund's current try at the provider; each try has a new key."""
+    """Return a refund's key at the provider: it stays until the refund is owed again."""
     again = refund.get("again", 0)
     return f"{refund['key']}.{again}" if again else refund["key"]
 

@@ -69,7 +69,10 @@ class StockOfDocuments:
         return in_transaction(database, work)
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Make this an order's entry; carts without an order give way, the earliest end first."""
+        """Make this an order's entry; return the carts without an order that lose their units.
+
+        The cart whose hold ends first loses its units first. Raises Short.
+        """
 
         def work(session: ClientSession) -> list[str]:
             stock, own = _find(database, claim.stock, session), _own(database, claim, session)
@@ -129,7 +132,7 @@ class StockOfDocuments:
             _find(database, stock_id)
 
     def expire(self, database: Database[Document], stock_id: str, now: datetime) -> int:
-        """Remove at most MAX_ENDED overdue entries of carts, and return their units."""
+        """Release at most MAX_ENDED overdue entries of carts; return the number of their units."""
         ended = {"_id.stock": stock_id, "order": None, "until": {"$lte": now}}
         this, risen = {"_id": stock_id, "store": "documents"}, {"$inc": {"version": 1}}
 

@@ -51,7 +51,7 @@ class EmbeddedStock:
         raise Unavailable("Many are buying this now; try again")
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Make this an order's entry, by one update; carts' entries give way from the first on."""
+        """Make this an order's entry, by one update; for missing units, carts' first entries go."""
         others = _and(_IN_CART, _not_of(claim.cart))
         this, change = self._may_put(claim, _units(others)), _put_first(claim)
         for _ in range(_ATTEMPTS):

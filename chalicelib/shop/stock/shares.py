@@ -13,7 +13,7 @@ from chalicelib.shop.stock.shapes import StockClaim, StockEntry
 
 
 class Shares(NamedTuple):
-    """The most units that carts hold of one SKU."""
+    """The most units of a SKU: in all carts together, in the carts of an address, in one cart."""
 
     together: int
     address: int

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from pymongo.database import Database
@@ -38,19 +39,18 @@ def share(runtime: Runtime, claim: StockClaim) -> int:
     Raises as `put`, but OutOfStock only if a checkout could not buy the claimed units either. A
     checkout may take units of other carts, and of unpaid orders beyond their network's share.
     """
-
-    def work() -> int:
-        return _claim(runtime, claim, lambda store: store.share(runtime.database, claim))
-
+    work = partial(_claim, runtime, claim, lambda store: store.share(runtime.database, claim))
     try:
         held = work()
+        if held < min(claim.qty, claim.most) and expire(runtime, claim.stock):
+            held = work()
     except OutOfStock as refusal:
         left = claim.qty - refusal.available
         if left > sum(each["qty"] for each in beyond_share(runtime, claim)):
             raise
         release(runtime, claim.stock, claim.cart)
         return 0
-    return work() if held < min(claim.qty, claim.most) and expire(runtime, claim.stock) else held
+    return held
 
 
 def beyond_share(runtime: Runtime, claim: StockClaim) -> list[StockEntry]:

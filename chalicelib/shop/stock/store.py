@@ -47,9 +47,10 @@ class StockStore(Protocol):
         ...
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Store the claim as an order's entry; remove entries of other carts if it needs them.
+        """Store the claim as an order's entry; if it needs units, remove entries of other carts.
 
-        Returns these carts. Raises Short if orders leave too few, StockFull, and HeldByOrder.
+        Entries of orders stay. Returns the carts that lost theirs. Raises Short if orders leave too
+        few, StockFull, and HeldByOrder.
         """
         ...
 

@@ -56,7 +56,7 @@ class FanOut(TypedDict):
     reason: str | None
 
 
-# The sweep sends a message for each unfinished fan-out after its lease, or first message, expired.
+# The sweep sends a message for each unfinished fan-out after its lease, or last message, expired.
 RESENDING = Resending(
     at="fan_out.resend_at",
     within="fan_out.",

@@ -78,7 +78,9 @@ def following(database: Database[Document], user_id: str, own: Follows | None = 
 def reader(
     database: Database[Document], reader_id: str | None, author_ids: Iterable[str]
 ) -> Reader:
-    """Return a reader's relations to these people, without `kept`. None: an anonymous reader.
+    """Return a reader's relations to these people, without `kept`.
+
+    `reader_id` None: an anonymous reader, without relations.
 
     Reads the reader's document once. A second read finds the edges of a promoted reader, or the
     blocks of a person without a user.

@@ -142,7 +142,8 @@ def _make_within(
     if owner is None:
         return None
     if member is None:
-        # An erasure deleted a promoted member's document while a follower added the member.
+        # Erased while `owner` began to follow: a promoted member's document names no followers, so
+        # the erasure did not wait for this one.
         none = FollowCounts(followers=0, following=0, circles=0, memberships=0)
         member = _Person(_id=change.member_id, name="", graph_store="edges", counts=none)
     store = stores(runtime.database)[owner["graph_store"]]
@@ -255,23 +256,27 @@ def recount(runtime: Runtime) -> int:
     remaining time; the next run continues.
     """
     users, has_time, wrong = USERS.of(runtime.database), deadlines.share(0.5), 0
-    rows = users.find({"graph_store": "edges"}, {"counts": 1}).sort("recounted", ASCENDING)
+    rows = users.find({"graph_store": "edges"}, {"_id": 1}).sort("recounted", ASCENDING)
     for user in list(rows.limit(_RECOUNTED_AT_ONCE)):
-        wrong += _recount(runtime, user["_id"], user["counts"])
+        wrong += _recount(runtime, user["_id"])
         if not has_time():
             break
     return wrong
 
 
-def _recount(runtime: Runtime, user_id: str, counts: FollowCounts) -> bool:
+def _recount(runtime: Runtime, user_id: str) -> bool:
     """Recount the followers of a user; return whether this call corrected the count."""
+    users = USERS.of(runtime.database)
+    before = users.find_one({"_id": user_id}, {"counts.followers": 1})
+    if before is None:
+        return False
+    had = before["counts"]["followers"]
     followers = EdgeGraph(runtime.database).count_followers(user_id)
     counted = {"counts.followers": followers, "recounted": runtime.now()}
-    # Only if no count of the user has changed since the read.
-    where = {"_id": user_id, "counts": counts}
-    users = USERS.of(runtime.database)
+    # Only if the count has not changed since the read.
+    where = {"_id": user_id, "counts.followers": had}
     if users.update_one(where, {"$set": counted}).matched_count:
-        return counts["followers"] != followers
+        return had != followers
     # The user moves behind all others, or users with busy counts would take every turn.
     users.update_one({"_id": user_id}, {"$set": {"recounted": counted["recounted"]}})
     return False

@@ -24,7 +24,8 @@ from chalicelib.social.posts.shapes import PostBody, ShownPost
 class Audience(TypedDict):
     """A part of a post's audience: `members` has the ids from `first` to `last`, in order.
 
-    `expires`: the TTL of a row without a stored post; `settle` removes this field.
+    `expires`: the time at which the server deletes a row without a stored post; `settle` removes
+    this field.
     """
 
     _id: str

@@ -251,8 +251,9 @@ def omit_blocked_comments(
 ) -> list[ShownPost | None]:
     """Return posts without the comments that blocks hide, and with counts that omit them.
 
-    Costs a round trip if the reader has blocks and a post has more comments than it shows; without
-    a user, two.
+    Counts omit the comments of `MOST_BLOCKS` blocked people at most. If the reader has blocks and
+    a post has more comments than it shows, this costs one query, or two for a reader who has no
+    document in `USERS`.
     """
     if not reader.blocks:
         return list(found)

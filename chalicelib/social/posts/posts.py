@@ -215,7 +215,7 @@ def find_visible(database: Database[Document], post_id: str, reader_id: str | No
 def find_with_reader(
     database: Database[Document], post_id: str, reader_id: str | None
 ) -> tuple[Reader, ReadPost]:
-    """Return a post, even with comments that blocks hide, and the reader's relations.
+    """Return the reader's relations and a post, including comments that blocks hide.
 
     The relations are to the authors of the post and its last comments. Raises UnknownPost if the
     reader may not see the post.

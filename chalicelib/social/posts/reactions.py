@@ -74,11 +74,10 @@ def _place(runtime: Runtime, post: ShownPost, caller: Principal, change: React) 
 def with_counts(
     database: Database[Document], reader_id: str | None, found: Sequence[ShownPost | None]
 ) -> list[ShownPost | None]:
-    """Return posts with present counts, and with the reader's own reactions.
+    """Return posts with `reacted`: the present counts of reactions, and the reader's own.
 
-    A copy without its post becomes None: a late delivery may leave such a copy after the post's
-    deletion. Costs one query for the posts of copies, and a second query for the reader's marks if
-    a post has reactions.
+    A copy whose post is deleted becomes None; a late delivery may leave such a copy. Costs one
+    query for the posts of copies, and one for the reader's own reactions if a post has reactions.
     """
     copied = [post["id"] for post in found if post and "votes" not in post]
     counters: dict[str, Any] = {post["id"]: post for post in found if post and "votes" in post}

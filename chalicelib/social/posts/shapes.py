@@ -30,16 +30,18 @@ class OlderComment(PostComment):
 
 
 class PostFanOut(FanOut):
-    """A post's fan-out; with `pull`, workers add the post to no news, and readers read the post."""
+    """A post's fan-out; with `pull`, workers add it to no news: reads find it among the posts."""
 
     pull: bool
 
 
 class SpreadState(TypedDict):
-    """The version of a post: each change for the copies raises it.
+    """The progress of a post's changes to its copies.
 
-    - `due`: from then on the sweep sends messages; missing while the copies are up to date
-    - `resends`: the number of the sweep's messages; `resent_by`: the last sweep
+    - `version`: each change that the copies must follow raises it
+    - `due`: the time of the sweep's next message; missing while the copies are up to date
+    - `resends`: the number of messages that sweeps have sent since a worker last took one
+    - `resent_by`: the last sweep that sent a message
     """
 
     version: int

@@ -9,7 +9,8 @@ def may_see(reader: Reader, post: AddressedPost) -> bool:
     """Return whether the reader may see a post.
 
     The author always may. A block between reader and author hides the post. The owner of its wall
-    sees it. Any other reader sees a public post, or has to be in its circles, now or at posting.
+    sees it. Any other reader sees a public post, or has to be in its circles: at posting or now, by
+    the post's `audience`.
     """
     author = post["by"]["id"]
     if reader.id == author:

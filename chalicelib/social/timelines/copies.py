@@ -345,7 +345,7 @@ def month_of(ts: datetime) -> str:
 
 
 def _first_of(month: str) -> datetime:
-    """Return the first instant of a month."""
+    """Return the first instant of a month (UTC), given as `YYYYMM`."""
     return datetime(int(month[:4]), int(month[4:]), 1, tzinfo=UTC)
 
 

@@ -276,8 +276,8 @@ def note_visit(runtime: Runtime, reader_id: str, beginning: Document | None) -> 
     `beginning`: the `$lookup` of the first rows of the reader's stored news. None: the design pulls
     news, and the answer has the reader's follows (`own`) instead.
 
-    The first visit of a day sends a job that trims the news. After an absence in which fan-outs
-    skipped the reader, and unless `_is_known`, the news become `stale`, and the job rebuilds them.
+    The first visit of a day sends a job that trims the news. The news become `stale`, and the job
+    rebuilds them, after an absence in which fan-outs skipped the reader, or if not `_is_known`.
     """
     reader = _read_presence(runtime, reader_id, beginning)
     if reader is None:

@@ -21,7 +21,7 @@ _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
 
 
 class NewsItem(TypedDict):
-    """A post in a reader's news; `sent`: to circles, or to the reader's wall."""
+    """A post in a reader's news; `sent`: its author sent it to circles or to the reader's wall."""
 
     _id: str
     user_id: str

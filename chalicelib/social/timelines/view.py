@@ -13,7 +13,7 @@ from chalicelib.social.posts.shapes import PostBody, ShownPost
 NewsDesign = Literal["references", "copies", "pull"]
 # The two parts of the news: by followed users, and sent to the reader.
 Part = Literal["news", "sent"]
-# The bound of a trim: this many times `keep` posts of a user, strangers' posts included.
+# A trim leaves a reader about this many times `keep` posts at most, strangers' posts included.
 KEPT_WITH_STRANGERS = 4
 
 
@@ -107,7 +107,7 @@ class StoredNews(NewsView, StoredView, Protocol):
         ...
 
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
-        """Return the instants from which a trim leaves `keep` posts of each part.
+        """Return the instants from which a trim leaves at least `keep` posts of each part.
 
         The part `news` counts posts by `followed` users; it also ends at `KEPT_WITH_STRANGERS`
         times `keep` posts by any author. EPOCH: the user has no more posts than that.
@@ -115,5 +115,5 @@ class StoredNews(NewsView, StoredView, Protocol):
         ...
 
     def discard(self, user_id: str, since: CompleteSince) -> None:
-        """Delete a user's stored posts before the instants; from now on, pages pull these posts."""
+        """Delete a user's stored posts before the instants; pages already pull these posts."""
         ...

@@ -23,7 +23,8 @@ from chalicelib.social.timelines.copies import LargeMonth, MonthCopies, month_co
 from chalicelib.social.timelines.view import StoredView, View
 
 WALLS = month_collection("social.wall")
-# Strangers may fill a wall, and a page reads all copies of a month: above, pages read the posts.
+# Strangers may fill a wall, and a page reads all copies of a month. In a month with more documents
+# than this, pages read the posts.
 _MOST_DOCUMENTS = 20
 
 
@@ -59,7 +60,7 @@ def stored_design(runtime: Runtime) -> StoredView | None:
 def _newest(
     runtime: Runtime, owner_id: str, after: ListPosition | None, count: int
 ) -> Sequence[ListEntry[ShownPost]]:
-    """Return the entries of a wall as of `View.newest`; read a large month from the posts."""
+    """Return the entries of a wall, as `View.newest` does; after a LargeMonth, read the posts."""
     of_posts = WallOfPosts(runtime.database)
     view: View = stored_design(runtime) or of_posts
     try:

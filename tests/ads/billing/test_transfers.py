@@ -6,6 +6,7 @@ import pytest
 
 from chalicelib.ads import accounts
 from chalicelib.ads.billing import transfers
+from chalicelib.ads.billing.transfers import Payment
 from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers
 from chalicelib.errors import Problem
 from chalicelib.runtime import Runtime, utc_now
@@ -76,6 +77,18 @@ def test_an_account_takes_a_bounded_number_of_transfers_at_once(
     transfers.retire(funded.database, attempt)
     move(funded, "two", ANN, BOB, 1)
     assert (balance(funded, ANN), balance(funded, BOB)) == (98, 2)
+
+
+def test_a_deposit_meets_the_banks_bound_of_transfers_and_not_its_balance(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "MAX_PENDING", 1)
+    deposit = Payment(accounts.BANK, ANN, 1)
+    first = transfers._start(funded.database, "one", deposit, funded.now())
+    transfers.prepare(funded.database, first)
+
+    with pytest.raises(TooManyTransfers):
+        move(funded, "two", accounts.BANK, BOB, 1)
 
 
 def test_a_debit_that_others_got_in_the_way_of_is_tried_again(

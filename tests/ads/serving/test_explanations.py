@@ -65,6 +65,17 @@ def strict(runtime: Runtime) -> Runtime:
 
 
 @pytest.mark.usefixtures("strict")
+def test_an_admin_may_name_a_visitor_whose_signing_key_has_gone(client: Client) -> None:
+    client.get(f"/ads/blog/banner?visitor={ANN}&keywords=boat")
+    visitor, tag = ANN.split(".")
+    by_another_key = f"{visitor}.{'B' if tag[0] != 'B' else 'C'}{tag[1:]}"
+
+    explanation = explained(client, f"visitor={by_another_key}&keywords=car")
+
+    assert verdicts(explanation)["audi:over/one"] == "capped"
+
+
+@pytest.mark.usefixtures("strict")
 def test_every_candidate_has_its_score_and_the_reason_it_was_passed_over(
     client: Client, clock: Clock
 ) -> None:

@@ -128,6 +128,18 @@ def test_reports_by_group_and_of_one_have_the_same_rows(runtime: Runtime, zone: 
             assert {row["period"] for row in whole} <= set(edges)
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_a_day_whose_only_page_was_removed_has_no_row(
+    runtime: Runtime, publisher: Client, zone: str
+) -> None:
+    site(runtime)
+    count(runtime, view(1, at("2026-02-28 12:00"), path="/gone", kind="bot"))
+    span: Any = {"start": at("2026-02-28"), "end": at("2026-03-01"), "by": "day", "tz": zone}
+    assert publisher.delete(f"/stats/{SITE}?path=/gone").status == 204
+
+    assert rows(runtime, **span) == []
+
+
 @pytest.mark.parametrize("group", ["", "&group=path", "&group=device"])
 def test_a_zone_is_known_or_not_whatever_the_group(
     runtime: Runtime, publisher: Client, group: str

@@ -1,8 +1,15 @@
 """How many replies there are, for those who may not see each of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pymongo.monitoring import (
+    CommandFailedEvent,
+    CommandListener,
+    CommandStartedEvent,
+    CommandSucceededEvent,
+)
 
 from chalicelib.comments import nodes, repair
 from chalicelib.comments.discussion import nodes as discussion_nodes
@@ -14,6 +21,7 @@ from chalicelib.runtime import Runtime
 from tests.comments.discussion.test_concurrency import in_threads, real_time
 from tests.comments.support.discussion import PUBLISHER, Discussion, Layout
 from tests.support.clock import Clock
+from tests.support.commands import listening
 
 THREADED = (Layout("documents", threaded=True), Layout("embedded", threaded=True))
 INVISIBLE: tuple[State, ...] = ("pending", "hidden")
@@ -102,6 +110,16 @@ def forget_invisible(discussion: Discussion) -> None:
     nodes.NODES.of(database).update_many({}, {"$unset": at_root})
 
 
+def spoil_counts(discussion: Discussion) -> None:
+    """Leave a root with a wrong count of replies, and without a count of invisible replies."""
+    database = discussion.runtime.database
+    database[COMMENTS.name].update_many({"parent_id": None}, {"$set": {"reply_count": 7}})
+    at_root = {"metadata.replies.0.reply_count": 7}
+    nodes.NODES.of(database).update_many(
+        {"metadata.replies": {"$type": "array"}}, {"$set": at_root}
+    )
+
+
 @pytest.mark.parametrize("store", ["documents", "embedded"])
 def test_a_move_counts_invisible_replies_again(discussion: Discussion, store: StoreName) -> None:
     root = some_replies(discussion)
@@ -133,6 +151,48 @@ def test_a_count_that_changes_during_the_repair_is_left_to_the_next(
     assert store.repair_replies(node) == 1
 
     assert replies(discussion, root) == {None: 2, "ann": 2, "bob": 2, "mo": 4}
+
+
+class AfterFirstRead(CommandListener):
+    """Acts once, after the answer to a client's first read."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self._acts = [act]
+
+    def started(self, event: CommandStartedEvent) -> None:
+        """An act follows an answer."""
+
+    def succeeded(self, event: CommandSucceededEvent) -> None:
+        if event.command_name in ("aggregate", "find") and self._acts:
+            self._acts.pop()()
+
+    def failed(self, event: CommandFailedEvent) -> None:
+        """A command that fails has no answer."""
+
+
+def test_a_reply_between_two_reads_of_the_repair_is_counted_once(discussion: Discussion) -> None:
+    root = some_replies(discussion)
+    listener = AfterFirstRead(lambda: discussion.post("meanwhile", root))
+
+    with listening(discussion.runtime, listener) as runtime:
+        store_of(runtime, discussion.node).repair_replies(discussion.node)
+
+    assert replies(discussion, root) == {None: 2, "ann": 2, "bob": 2, "mo": 4}
+
+
+def test_a_reply_that_is_hidden_during_the_repair_is_counted_as_hidden(
+    discussion: Discussion,
+) -> None:
+    root = discussion.post("root")["id"]
+    reply, _ = discussion.post("reply", root)["id"], discussion.post("another", root)
+    spoil_counts(discussion)
+    listener = AfterFirstRead(lambda: discussion.set_state(reply, "hidden"))
+
+    with listening(discussion.runtime, listener) as runtime:
+        store_of(runtime, discussion.node).repair_replies(discussion.node)
+    store_of(discussion.runtime, discussion.node).repair_replies(discussion.node)
+
+    assert replies(discussion, root) == {None: 1, "ann": 1, "bob": 1, "mo": 2}
 
 
 def test_states_that_change_at_once_are_each_counted_once(runtime: Runtime, layout: Layout) -> None:

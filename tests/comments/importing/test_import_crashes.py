@@ -4,13 +4,14 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from pymongo.collection import Collection
 
 from chalicelib.comments import jobs, nodes
+from chalicelib.comments.discussion import highlighting
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.errors import ImportRunning
 from chalicelib.comments.importing import applying, lease, running, settling, staging
@@ -26,7 +27,7 @@ from chalicelib.marks.verification import verify
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.crashes import Crash, crash
-from tests.comments.support.discussion import Discussion, Layout
+from tests.comments.support.discussion import PUBLISHER, Discussion, Layout
 from tests.comments.support.entries import NONE, difference, entries
 from tests.comments.support.importing import (
     at_url,
@@ -305,6 +306,45 @@ def test_the_schedule_may_make_the_entries_before_an_import_goes_on(
     row = entries(at_url(runtime))[first]
     assert (row["up"], row["base"], row["top"]) == (1, {"up": 1, "down": 0}, 2)
     assert verify(runtime.database, KIND).wrong == 0
+
+
+FEATURED: list[Item] = [
+    thread(),
+    comment("1", 9, own={"state": "visible", "featured": START - timedelta(minutes=5)}),
+]
+
+
+def test_a_comment_is_featured_as_its_file_says_although_the_schedule_made_its_entry(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    monkeypatch.setattr(running, "settle", crash)
+    with pytest.raises(Crash):
+        bring(runtime, FEATURED, format="plaza")
+    clock.advance(minutes=20)
+    jobs.run_due(runtime)
+
+    monkeypatch.setattr(running, "settle", settling.settle)
+    bring(runtime, FEATURED, format="plaza")
+
+    (row,) = entries(at_url(runtime)).values()
+    assert row["featured"] == START - timedelta(minutes=5)
+
+
+def test_an_import_that_goes_on_features_nothing_that_a_moderator_took_back(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(lease.Lease, "end_thread", crash)
+        with pytest.raises(Crash):
+            bring(runtime, FEATURED, format="plaza")
+    discussion = at_url(runtime)
+    (comment_id,) = entries(discussion)
+    highlighting.unfeature(runtime, discussion.node_id, comment_id, PUBLISHER)
+    clock.time += 2 * LEASE
+    bring(runtime, FEATURED, format="plaza")
+
+    (row,) = entries(at_url(runtime)).values()
+    assert "featured" not in row
 
 
 def test_an_import_waits_for_another_move(

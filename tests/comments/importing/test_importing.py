@@ -100,6 +100,7 @@ def test_a_reply_without_parent_and_a_circle_are_roots_and_told(runtime: Runtime
         comment("a", 8, parent="b"),
         comment("b", 7, parent="a"),
         comment("itself", 6, parent="itself"),
+        comment("below", 8.5, parent="a"),
     ]
 
     done = bring(runtime, [thread(), *items])
@@ -110,6 +111,7 @@ def test_a_reply_without_parent_and_a_circle_are_roots_and_told(runtime: Runtime
         "text of a": 0,
         "text of b": 1,
         "text of itself": 0,
+        "text of below": 1,
     }
     assert done["counts"]["unknown_parent"] == 1
     assert done["counts"]["circle"] == 2

@@ -1,15 +1,18 @@
 """Comparisons of a file with a site: votes and reactions, by their sums and by their people."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.importing import running, verifying
 from chalicelib.comments.importing.running import ImportOrder
+from chalicelib.comments.importing.shapes import Item
 from chalicelib.comments.importing.verifying import Comparison
 from chalicelib.runtime import Runtime
 from tests.comments.importing.support.reading import comments
-from tests.comments.support.discussion import Discussion, Layout
+from tests.comments.support.discussion import PUBLISHER, Discussion, Layout
 from tests.comments.support.importing import bring, brought, comment, everything, exported, thread
 from tests.support.http_client import Client
 
@@ -69,6 +72,25 @@ def test_reactions_differ_where_a_file_has_them(
     file = (thread(), comment("1", own={**later, "seq": 1}))
 
     assert dict(compared(runtime, *file, name="plaza").different) == different
+
+
+@pytest.mark.parametrize("end", ["moved", "deleted"])
+def test_a_node_that_leaves_during_a_comparison_ends_nothing(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    node = brought(runtime, comment("1")).node_id
+    monkeypatch.setattr(verifying, "_BATCH", 1)
+    order = ImportOrder("default", "isso", "")
+    conversion = running.conversion_of(runtime, order, "", runtime.now())
+
+    def read() -> Iterator[Item]:
+        yield from (thread(), comment("1"), comment("2", 1))
+        if end == "moved":
+            discussion_nodes.relocate_node(runtime, node, "elsewhere")
+        else:
+            discussion_nodes.delete_node(runtime, node, PUBLISHER)
+
+    assert verifying.compare(runtime, conversion, read()).same == 1
 
 
 def test_files_of_other_systems_say_nothing_of_reactions(runtime: Runtime, client: Client) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -207,6 +208,25 @@ def test_an_address_of_a_banned_person_is_kept(site: SigningIn) -> None:
 
     (person,) = PEOPLE.of(site.runtime.database).find()
     assert "email_key" in person
+
+
+def test_a_ban_without_end_gets_none_from_a_guest_of_another_address(
+    site: SigningIn, clock: Clock
+) -> None:
+    site.enter()
+    people = PEOPLE.of(site.runtime.database)
+    people.update_one({}, {"$set": {"status": "banned", "until": None}})
+    (account,) = people.find()
+    row = new_person("blog", f"g_{'a' * 22}", "Passenger")
+    (key, *_) = addressing.address_keys("bo@mail.example", site.runtime.settings.signing_keys)
+    until = clock() + timedelta(days=1)
+    people.insert_one({**row, "status": "banned", "until": until, "email_key": key})
+
+    site.enter(email="bo@mail.example")
+
+    now = people.find_one({"_id": account["_id"]})
+    assert now is not None
+    assert (now["status"], now["until"]) == ("banned", None)
 
 
 def test_who_has_signed_in_writes_where_there_are_no_guests(site: SigningIn) -> None:

@@ -1,12 +1,13 @@
 """The same text by the same person is refused, and by three people it waits."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from chalicelib.comments import nodes, repair
+from chalicelib.comments import nodes, repair, seen
 from chalicelib.comments.entries import writing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import Duplicate
@@ -213,18 +214,38 @@ def _die(*_given: Any) -> bool:
 def test_of_clicks_at_once_one_is_taken(publisher: Client, runtime: Runtime) -> None:
     assert publisher
 
-    def click(_number: int) -> str:
-        new = NewComment(text=TEXT)
-        try:
-            post.post_comment(runtime, "blog:moon", new, Principal("ann", "Ann"))
-        except Duplicate:
-            return "refused"
-        return "taken"
-
     with ThreadPoolExecutor(8) as pool:
-        clicks = list(pool.map(click, range(8)))
+        clicks = list(pool.map(lambda _: click(runtime), range(8)))
 
     assert sorted(clicks) == ["refused"] * 7 + ["taken"]
+
+
+def click(runtime: Runtime) -> str:
+    try:
+        post.post_comment(runtime, "blog:moon", NewComment(text=TEXT), Principal("ann", "Ann"))
+    except Duplicate:
+        return "refused"
+    return "taken"
+
+
+def test_of_clicks_at_once_after_a_deletion_one_is_taken(
+    ann: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comment = ann.post(MOON, text=TEXT).json["id"]
+    assert ann.delete(f"{MOON}/{comment}").status == 204
+    clock.time += RUNNING
+    check, both = seen._check_gone, threading.Barrier(2)
+
+    def check_together(*arguments: Any) -> None:
+        check(*arguments)
+        both.wait(10)
+
+    monkeypatch.setattr(seen, "_check_gone", check_together)
+
+    with ThreadPoolExecutor(2) as pool:
+        clicks = list(pool.map(lambda _: click(runtime), range(2)))
+
+    assert sorted(clicks) == ["refused", "taken"]
 
 
 def test_a_row_names_nobody_and_ends(ann: Client, runtime: Runtime, clock: Clock) -> None:

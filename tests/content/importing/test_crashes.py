@@ -3,6 +3,9 @@
 import threading
 from itertools import pairwise
 
+import pytest
+
+from chalicelib.content import personal_data
 from chalicelib.content.publishing import publishing
 from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.publishing.publishing import Arrival
@@ -10,6 +13,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.wiring.pages import DISCUSSIONS
 from tests.comments.support.crash_points import crash_everywhere
+from tests.comments.support.crashes import Crash, crash
 from tests.content.support.factories import BASE, listed
 from tests.content.support.wordpress import bring, item, nodes, numbers
 from tests.support.http_client import Client
@@ -43,6 +47,22 @@ def test_a_page_that_another_run_has_published_is_not_published_again(
     publishing.publish(runtime, DISCUSSIONS, before, Publication(version=1), arrival)
 
     assert nodes(runtime) == [before]
+    assert listed(site) == ["2024/05/post-1"]
+
+
+def test_a_page_whose_writer_changed_before_its_publication_is_published(
+    site: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "publish", crash)
+        with pytest.raises(Crash):
+            bring(runtime, item(1))
+    (draft,) = nodes(runtime)
+    assert draft["author"] is not None
+    personal_data.erase(runtime, draft["author"]["id"])
+
+    bring(runtime, item(1))
+
     assert listed(site) == ["2024/05/post-1"]
 
 

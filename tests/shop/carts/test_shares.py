@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.carts import carts, clocks, lines
@@ -13,7 +14,7 @@ from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.shop.carts.sources import Buyer
 from chalicelib.shop.errors import OutOfStock
 from chalicelib.shop.ids import key_of
-from chalicelib.shop.orders import sweep
+from chalicelib.shop.orders import resuming, sweep
 from chalicelib.shop.settings import SITES, ShopSettings
 from chalicelib.shop.stock import documents
 from chalicelib.shop.stock.shapes import STOCKS
@@ -430,6 +431,28 @@ def test_an_unpaid_order_of_all_there_is_gives_way_to_another_network(
     assert stored_order(runtime, order)["reason"] == "cancelled"
     assert stranger.get(f"/carts/{cart}").json["state"] == "open"
     assert shelf_of(runtime).on_hand == 6
+
+
+def test_where_one_order_cannot_be_called_off_the_next_one_is(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client, 12, hold_percent=25)
+    _, large = unpaid(at(client, 1), 7)
+    _, small = unpaid(at(client, 2), 5)
+    resume = resuming.resume
+
+    def resume_small(runtime: Runtime, order: str, **how: Any) -> Any:
+        if order == large:
+            raise Unavailable("the payment is pending at the bank")
+        return resume(runtime, order, **how)
+
+    monkeypatch.setattr(resuming, "resume", resume_small)
+
+    bought = buy(at(client, 3), qty=1)
+
+    assert bought["state"] == "done"
+    assert stored_order(runtime, small)["state"] == "void"
+    assert stored_order(runtime, large)["state"] == "paying"
 
 
 def test_an_order_that_was_paid_in_time_gives_way_to_none(client: Client, runtime: Runtime) -> None:

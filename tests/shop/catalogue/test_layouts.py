@@ -5,10 +5,12 @@ from typing import Any, get_args
 import pytest
 from pydantic import Field
 
+from chalicelib.errors import Unavailable
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs, settings, types
-from chalicelib.shop.catalogue import rows
+from chalicelib.shop.catalogue import rewriting, rows
+from chalicelib.shop.categories.messages import Rewrite
 from chalicelib.shop.settings import LayoutName
 from chalicelib.shop.types import ProductDetails
 from tests.shop.support.factories import SITE, book, open_shop, product, put
@@ -66,6 +68,34 @@ def test_products_are_rewritten_in_the_background(
     assert "is_rewriting" not in settings.find(runtime.database, SITE)
     again = paula.post(LAYOUT, store=to)
     assert (again.status, again.json["is_rewriting"]) == (200, False)
+
+
+def test_a_product_that_changed_during_its_rewrite_is_rewritten_by_the_next_run(
+    client: Client, runtime: Runtime, workers: Workers, clock: Clock, monkeypatch: Any
+) -> None:
+    paula = open_shop(client)
+    former = settings.find(runtime.database, SITE)["layout"]
+    (to,) = set(NAMES) - {former}
+    put(paula, "moby", book(details=DETAILS))
+    paula.post(LAYOUT, store=to)
+    update = rewriting._update
+
+    def change_meanwhile(product: Any, layout: Any) -> Any:
+        monkeypatch.setattr(rewriting, "_update", update)
+        found = update(product, layout)
+        rows.PRODUCTS.of(runtime.database).update_one({}, {"$inc": {"version": 1}})
+        return found
+
+    monkeypatch.setattr(rewriting, "_update", change_meanwhile)
+    clock.time += outbox.OUTLIVES_ALL
+    with pytest.raises(Unavailable):
+        rewriting.rewrite(runtime, Rewrite(site=SITE))
+    assert settings.find(runtime.database, SITE)["is_rewriting"]
+
+    workers.drain()
+    let_end(runtime, workers, clock)
+    assert rows.find(runtime.database, SITE, "moby")["layout"] == to
+    assert "is_rewriting" not in settings.find(runtime.database, SITE)
 
 
 def let_end(runtime: Runtime, workers: Workers, clock: Clock) -> None:

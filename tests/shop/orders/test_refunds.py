@@ -215,6 +215,29 @@ def test_a_refund_of_an_outage_is_owed_and_made_later(
     assert "owed" not in payment
 
 
+def test_a_provider_that_is_away_is_asked_once_for_each_payment(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call may wait for seconds, and other steps of the sweep follow."""
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=2)
+    calls: list[object] = []
+
+    def gone(*arguments: Any) -> None:
+        calls.append(arguments)
+        raise Unavailable
+
+    monkeypatch.setattr(FakeProvider, "refund", gone)
+    for key in ("r1", "r2"):
+        assert refund(paula, order, key, MOBY_HARD=1).status == 503
+    calls.clear()
+    clock.advance(minutes=2)
+
+    sweep.sweep(runtime)
+
+    assert len(calls) == 1
+
+
 def test_a_late_payment_that_is_not_given_back_rings_each_hour_until_it_is(
     client: Client,
     runtime: Runtime,

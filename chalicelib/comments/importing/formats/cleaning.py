@@ -25,7 +25,10 @@ _TRUE = frozenset({"true", "1", "yes"})
 
 
 def text_of(value: Any) -> str:
-    """Return a text or number as a text with plain newlines, without control characters."""
+    """Return a text or number as a text with plain newlines; other values become empty.
+
+    Removes control characters except tabs, halves of surrogate pairs, and newlines at both ends.
+    """
     if not isinstance(value, str):
         return "" if value is None or isinstance(value, Mapping | list | bool) else str(value)
     return _CONTROLS.sub("", value.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")

@@ -1,4 +1,4 @@
-"""Steps of all JSON formats: read records, report unusable ones as skipped, start threads."""
+"""Steps of all JSON formats: read records, skip and report unusable records, start threads."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping

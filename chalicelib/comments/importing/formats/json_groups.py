@@ -29,7 +29,7 @@ class JsonGroup:
     members: Spool
 
     def items(self, make: Callable[[Record], Iterator[Item]]) -> Iterator[Item]:
-        """Yield the items of each comment; a Skipped with the reason for an unusable comment."""
+        """Yield the items that `make` makes of each comment; a Skipped for an unusable comment."""
         for line, sample, is_too_large, value in self.members.take():
             found = JsonPart((), TOO_LARGE if is_too_large else value, line, sample)
             yield from items_of(found, make)

@@ -124,7 +124,7 @@ def _text(record: Record) -> str:
 
 
 def _totals(votes: tuple[tuple[str, int], ...], score: int) -> tuple[int, int]:
-    """Return the votes for and against; a score above the named votes counts older votes too."""
+    """Return the votes for and against; the rest of the score is from older, unnamed votes."""
     ups = sum(vote > 0 for _, vote in votes)
     downs = len(votes) - ups
     rest = score - (ups - downs)

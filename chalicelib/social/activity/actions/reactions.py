@@ -67,7 +67,7 @@ def withdraw(runtime: Runtime, action_id: str, caller: Principal) -> None:
 
 
 def _store(runtime: Runtime, action_id: str, by: By, kind: ReactionKind) -> None:
-    """Store a reaction, its count and, for a first reaction, the re-ranking; all or nothing."""
+    """Store a reaction, its count and, for a first reaction, the job that re-ranks; atomic."""
     database, key = runtime.database, _key(action_id, by["id"])
     new = {"type": "reaction", "by": by, "ts": runtime.now()}
     rank = Rerank(action_id=action_id, event_id=key["_id"])

@@ -104,7 +104,10 @@ def _end(
 
 
 def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found:
-    """Read places of a feed and its reader, and count risen items, in one query."""
+    """Read the next `count` positions of a feed, its reader and the reader's blocks, in one query.
+
+    On later pages, also count the items that rose since the first page.
+    """
     mine: Document = {"user_id": reader_id, "hidden": False}
     me: Document = {"$match": {"_id": reader_id}}
     most = runtime.bounds.social.blocks_read

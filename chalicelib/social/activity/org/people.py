@@ -201,10 +201,10 @@ def histories(
     refs: Some[str],
     times: Some[datetime],
 ) -> dict[str, PersonOverTime]:
-    """Return people with their places from the first to the last of `times`, at least one time.
+    """Return people, by id, with their places from the first to the last of `times`.
 
-    A place's `assigned` has only ids in `refs`: a call may read thousands of people, each
-    with many places and up to `MAX_ASSIGNED` refs.
+    `times` is not empty. A place's `assigned` has only ids in `refs`: a call may read thousands
+    of people, each with many places and up to `MAX_ASSIGNED` refs.
     """
     where: Document = {
         "user_id": {"$in": list(user_ids)},

@@ -189,7 +189,7 @@ class EdgeGraph:
     def former_name_holders(
         self, person: GraphPerson, side: End, ids: IdRange
     ) -> list[GraphPerson]:
-        """Return the users at the other end of a person's edges that still have a former name.
+        """Return the users at the other end of a person's edges with a former name of the person.
 
         `side` is the person's end of the edge.
         """
