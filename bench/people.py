@@ -6,7 +6,7 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import users
 from chalicelib.social.graph.store import StoreName
-from chalicelib.social.graph.stores.edges import EDGES, edge_id
+from chalicelib.social.graph.stores.edges import EDGES, edge_filter
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.forms import new_post_model
 from chalicelib.social.posts.shapes import ReadPost
@@ -31,7 +31,7 @@ def seed_followers(runtime: Runtime, size: int, store: StoreName = "edges") -> l
     same = {"names": {"owner": "Reader", "member": "Author"}, "since": runtime.now()}
     people.insert_many([{**pattern, "_id": name} for name in names], ordered=False)
     if store == "edges":
-        edges = [{**edge_id(name, AUTHOR), "circles": [_CIRCLE], **same} for name in names]
+        edges = [{**edge_filter(name, AUTHOR), "circles": [_CIRCLE], **same} for name in names]
         runtime.database[EDGES.name].insert_many(edges, ordered=False)
     return names
 

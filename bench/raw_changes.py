@@ -15,7 +15,7 @@ from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.jobs.outbox import JOBS
 from chalicelib.runtime import Runtime
-from chalicelib.social.graph.stores.edges import EDGES, edge_id
+from chalicelib.social.graph.stores.edges import EDGES, edge_filter
 from chalicelib.social.graph.users import USERS
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.posts import POSTS
@@ -77,7 +77,7 @@ def circle(runtime: Runtime, circle_id: str, store: str) -> Work:
             names = {"owner": "Reader", "member": "Author"}
             set_, since = {"circles": [circle_id], "names": names}, {"since": runtime.now()}
             update = {"$set": set_, "$setOnInsert": since}
-            edges.update_one(edge_id(READER, AUTHOR), update, upsert=True, session=session)
+            edges.update_one(edge_filter(READER, AUTHOR), update, upsert=True, session=session)
         else:
             follower = {f"followers.{READER}": {"name": "Reader", "circles": [circle_id]}}
             people.update_one({"_id": AUTHOR}, {"$set": follower}, session=session)

@@ -23,7 +23,10 @@ _USER_ASSIGNED = frozenset({"XK"})
 
 
 def _normalise(found: Any) -> Any:
-    """Return a text in NFKC without outer blanks, and any other value unchanged."""
+    """Return a text in NFKC without outer blanks, and any other value unchanged.
+
+    People type full-width forms, and paste texts with blanks.
+    """
     return unicodedata.normalize("NFKC", found).strip() if isinstance(found, str) else found
 
 
@@ -107,10 +110,11 @@ def needs_city(country: str) -> bool:
 
 
 def postal_code_of(code: str, country: str) -> str:
-    """Return a postal code with its country's blanks and dashes; "" if the country needs none.
+    """Return a postal code with its country's blanks and dashes.
 
-    Without rules for the country, return the code unchanged. Raises ValueError for a missing code
-    that the country requires, and for a code of another form.
+    Without rules for the country, return the code unchanged. An empty code stays empty if the
+    country requires none. Raises ValueError for an empty code that the country requires, and for a
+    code of another form.
     """
     rules = _rules(country)
     if rules is None:

@@ -110,7 +110,7 @@ class SocialBounds:
     comments_moved_at_once: int = 20
     # Documents that a page examines before it ends early, with a cursor.
     page_examined: int = 2_000
-    # Documents of a query that refills a page, at least: so a short page needs no further query.
+    # The fewest documents that a query for the rest of a page requests; fewer mean more queries.
     page_refill: int = 100
     # An author's newest posts that a new follower gets.
     back_fill_posts: int = 200

@@ -15,7 +15,7 @@ import pymongo
 from pymongo import MongoClient
 
 # The reserve after a call out of the process, to store its outcome and answer.
-KEPT_SECONDS = 2.0
+RESERVE_SECONDS = 2.0
 # API Gateway stops waiting after 29 s, and a cold start may use some of them; an election usually
 # ends within 12 s.
 REQUEST_SECONDS = 20.0
@@ -52,8 +52,8 @@ def remaining() -> float:
 
 
 def patience(seconds: float) -> float:
-    """Return a time-out: `seconds`, or less to end `KEPT_SECONDS` before the invocation ends."""
-    return max(0.0, min(seconds, remaining() - KEPT_SECONDS))
+    """Return a time-out: `seconds`, or less to end `RESERVE_SECONDS` before the invocation ends."""
+    return max(0.0, min(seconds, remaining() - RESERVE_SECONDS))
 
 
 def share(part: float) -> Callable[[], bool]:

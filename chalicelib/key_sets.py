@@ -21,7 +21,7 @@ FRESH = timedelta(minutes=5)
 KEPT = timedelta(hours=1)
 COOL_DOWN = timedelta(seconds=10)
 TIMEOUT_SECONDS = 2.0
-# The wait of a caller with a key in the old set.
+# The longest wait of the caller that begins a fetch, if the old set has its key.
 REFRESH_SECONDS = 1.0
 MOST_BYTES = 65_536
 _OK = 200

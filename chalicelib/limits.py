@@ -161,7 +161,7 @@ class Allowance(NamedTuple):
         return now + (self.burst - 1) * self.every
 
     def furthest(self, now: datetime) -> datetime:
-        """Return the furthest `tat` that this setting reaches; a stricter setting goes further."""
+        """Return the furthest `tat` of this setting; a further `tat` is of a stricter setting."""
         return now + self.burst * self.every
 
 

@@ -23,9 +23,9 @@ class Runtime:
     """The database, the queues, the clock and the randomness of an app.
 
     `now` returns aware UTC with BSON's millisecond precision. No other code in Plaza reads the wall
-    clock or draws a random number, so a test that pins both is deterministic. In a late repeat of a
-    call, `now` returns the time of the first attempt and `clock` the present time; other calls have
-    no `clock`. `memory` lasts as long as the container.
+    clock or draws a random number, so a test that pins both is deterministic. In each attempt of a
+    call with an Idempotency-Key, `now` returns the time of the first attempt and `clock` the
+    present time; other calls have no `clock`. `memory` lasts as long as the container.
     """
 
     database: Database[Document]

@@ -44,7 +44,7 @@ def _keyed_state(key: SecretStr) -> hmac.HMAC:
     return hmac.new(key.get_secret_value().encode(), digestmod=hashlib.sha256)
 
 
-def signer(
+def verifying_key(
     given: bytes, message: bytes, keys: Sequence[SecretStr], size_bytes: int = TAG_BYTES
 ) -> SecretStr | None:
     """Return the key that signed a message with the tag `given`. None: no key did."""
@@ -67,7 +67,7 @@ def claims_of(
     """Return the claims of a token, with `exp` as a time; None: it is forged or has expired."""
     payload, _, given = token.removeprefix(prefix).partition(".")
     signature = decode(given)
-    if signature is None or signer(signature, purpose + payload.encode(), keys) is None:
+    if signature is None or verifying_key(signature, purpose + payload.encode(), keys) is None:
         return None
     claims = json.loads(decode(payload) or b"{}")
     expires_at = datetime.fromtimestamp(claims["exp"], now.tzinfo)

@@ -31,7 +31,7 @@ _UNSPACED = (
     *("THAI ", "LAO ", "KHMER ", "MYANMAR ", "AHOM "),
     *("TAI LE ", "NEW TAI LUE ", "TAI THAM ", "TAI VIET "),
 )
-# Letters without a Unicode decomposition, by their plain letters.
+# Letters without a Unicode decomposition, with the letters that people without such keys type.
 _PLAIN = str.maketrans(
     {
         "ł": "l",

@@ -179,7 +179,7 @@ def test_a_call_to_a_provider_ends_in_the_time_that_is_left(
         WAYS[way](provider.url)
 
     began = time.monotonic()
-    with deadlines.bound(deadlines.KEPT_SECONDS + LEFT_SECONDS), pytest.raises(Unavailable):
+    with deadlines.bound(deadlines.RESERVE_SECONDS + LEFT_SECONDS), pytest.raises(Unavailable):
         WAYS[way](provider.url)
 
     assert time.monotonic() - began < LEFT_SECONDS + BUSY_SECONDS
@@ -189,7 +189,7 @@ def test_a_call_to_a_provider_ends_in_the_time_that_is_left(
 # Keys are fetched for whoever calls next, in a thread of its own.
 @pytest.mark.parametrize("way", [way for way in WAYS if WAYS[way] not in FETCHES_OF_KEYS])
 def test_a_provider_is_not_asked_when_no_time_is_left(provider: FailingServer, way: str) -> None:
-    with deadlines.bound(deadlines.KEPT_SECONDS), pytest.raises(Unavailable):
+    with deadlines.bound(deadlines.RESERVE_SECONDS), pytest.raises(Unavailable):
         WAYS[way](provider.url)
 
     assert provider.connections == 0

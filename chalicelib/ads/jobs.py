@@ -82,10 +82,10 @@ def trim_profiles(runtime: Runtime) -> dict[str, int]:
 
 
 def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
-    """Return `{differences, ledger}` of a campaign, between two instants in ISO form.
+    """Return `{differences, ledger}` of a campaign; `start` and `end`: UTC midnights in ISO form.
 
-    `differences`: its reports against its events; empty if they agree. `ledger`: each balance
-    minus its sum in the ledger; 0 if they agree.
+    `differences`: its reports against its events between them; empty if they agree. `ledger`: each
+    balance now, minus its sum in the ledger; 0 if they agree.
     """
     span = datetime.fromisoformat(start), datetime.fromisoformat(end)
     differences = reconciliation.reconcile(runtime.database, campaign_id, *span)

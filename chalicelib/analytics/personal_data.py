@@ -8,7 +8,7 @@ from chalicelib.analytics.hits import StoredHit
 from chalicelib.analytics.logs.choosing import every_log
 from chalicelib.analytics.sessions.periods import PERIODS, SESSIONS, StoredSession
 from chalicelib.database import Document
-from chalicelib.people.follows import ExportEntry, KeptText, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, KeptText, Step, Trace, entry
 from chalicelib.runtime import Runtime
 
 KEPT: tuple[KeptText, ...] = (

@@ -20,7 +20,7 @@ from chalicelib.assets.shapes import (
 )
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
 

@@ -77,7 +77,7 @@ def _declare_uploads(route: Route) -> None:
 
     @route("POST", "/users/me/uploads/{upload}/finish", limit=ASSETS, raises=views.OF_OWN_FINISH)
     def finish_my_upload(request: Request, upload: UploadId, caller: Principal) -> Ok[AssetAnswer]:
-        """Make the parts the current version of your asset; a repeated call changes nothing."""
+        """Make the sent parts the current version of your asset; a repeat changes nothing."""
         return views.finish(request, owner_of_person(caller.id), upload)
 
 

@@ -165,7 +165,7 @@ def _under_way(library: Library) -> Document:
 
 
 def _goes_on(runtime: Runtime, library: Library) -> bool:
-    """Return whether a move goes on, and note no progress: so the pauses between its runs grow."""
+    """Return whether a move goes on. Notes no progress, so the pauses between its runs grow."""
     mine = _under_way(library)
     return LIBRARIES.of(runtime.database).find_one(mine, {"_id": 1}) is not None
 

@@ -14,8 +14,8 @@ from chalicelib.http import Binary, Found, NotModified, Request, conditional
 from chalicelib.runtime import Runtime
 
 # The longest time for which a cache may show a removed version; its bytes never change.
-KEPT_SECONDS = 3_600
-_KEPT = f"public, max-age={KEPT_SECONDS}"
+MAX_AGE_SECONDS = 3_600
+_KEPT = f"public, max-age={MAX_AGE_SECONDS}"
 _SHORTLY = "public, max-age=60"
 # Browsers run no script of an asset, and any page may show it.
 _SAFE = {

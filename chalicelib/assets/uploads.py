@@ -117,7 +117,7 @@ def _picture(blobs: Blobs, upload: Upload) -> Content:
 def publish_version(
     runtime: Runtime, session: ClientSession, upload: Upload, content: Content
 ) -> Asset:
-    """Make the content the current version, once for repeated calls, too; return the asset.
+    """Make the content the current version; return the asset. A repeated call adds no version.
 
     Raises UnknownUpload, UnknownAsset, TooManyVersions, OtherKind and StorageFull.
     """

@@ -301,7 +301,10 @@ class NameTaken(Problem):
 
 
 class ImportRunning(Problem):
-    """Another worker holds the lease of the site's import; `facts` may have its end, `until`."""
+    """The site has another import, which is open or whose lease a worker holds.
+
+    `facts` may have the id of the open `import`, or `until`, the end of the lease.
+    """
 
     status = 409
     code = "import_running"

@@ -9,10 +9,10 @@ from chalicelib.comments.people.links import Confirmation
 from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node, State
 from chalicelib.comments.spam_check.origins import Origin
-from chalicelib.comments.store import told_state
+from chalicelib.comments.store import state_for_author
 from chalicelib.comments.stores.embedded_tree import every_comment
 from chalicelib.comments.watches import Watch
-from chalicelib.people.follows import ExportEntry, entry
+from chalicelib.people.features import ExportEntry, entry
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class OfAuthor:
 
 
 def _exported_state(comment: Comment) -> State:
-    """Return the state that the author may see: spam appears as hidden."""
-    state = told_state(comment)
+    """Return the state that the author may see: spam as hidden, since only staff may know."""
+    state = state_for_author(comment)
     return "hidden" if state == "spam" else state
 
 

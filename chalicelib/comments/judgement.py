@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from chalicelib.comments.errors import TextRefused
 from chalicelib.comments.shapes import Comment, CommentFields, CommentSite, Reason
-from chalicelib.comments.store import is_shadow, told_state
+from chalicelib.comments.store import is_shadow, state_for_author
 from chalicelib.texts import without_all_blanks
 
 # Texts and phrases compare as words: compatibility forms, case, invisible characters and separators
@@ -172,7 +172,7 @@ def _reasons_after(comment: Comment, verdict: Judgement) -> list[Reason]:
     reasons: it gets no passing reason either, since only a moderator may end its wait.
     """
     former, new = comment.get("reasons", []), verdict.reasons
-    if told_state(comment) == "pending" and not former:
+    if state_for_author(comment) == "pending" and not former:
         new = [each for each in new if each not in PASSING]
     return list(dict.fromkeys([*new, *(each for each in former if each not in PASSING)]))
 

@@ -56,13 +56,13 @@ def agree(runtime: Runtime, node: Node, comment: Comment, read_at: datetime) -> 
         event = _event(runtime, node, comment)
         events.agree(runtime, event, read_at)
         if event.by and _is_shown(runtime, node, comment):
-            _tell_watchers(runtime, node, comment, event, read_at)
+            _notify_watchers(runtime, node, comment, event, read_at)
         elif not event.is_new:
             events.withdraw(runtime, _watch_key(comment["id"]))
-        decisions.tell_author(runtime, node, comment, event.thing, read_at)
+        decisions.notify_author(runtime, node, comment, event.thing, read_at)
 
 
-def _tell_watchers(
+def _notify_watchers(
     runtime: Runtime, node: Node, comment: Comment, told: NotificationEvent, read_at: datetime
 ) -> None:
     """Notify a comment's watchers.

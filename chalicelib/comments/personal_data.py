@@ -32,7 +32,7 @@ from chalicelib.comments.writing.edit import change_comment
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.marks.shapes import FLAGGED, MARKS, marks_on
-from chalicelib.people.follows import KeptText, Step, Trace
+from chalicelib.people.features import KeptText, Step, Trace
 from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 

@@ -81,7 +81,7 @@ class Viewer:
         """
         if self.moderator:
             return comment
-        state = told_state(comment)
+        state = state_for_author(comment)
         replies = comment["reply_count"] - comment.get("invisible_replies", 0)
         replies += self.replies.get(comment["id"], 0)
         if (state, replies) == (comment["state"], comment["reply_count"]):
@@ -102,7 +102,7 @@ class Viewer:
         return {"$or": [seen, {"$and": [waits, own]}]}
 
 
-def told_state(comment: Comment) -> State:
+def state_for_author(comment: Comment) -> State:
     """Return the state of a comment as its author sees it."""
     return (comment.get("shadow") if is_shadow(comment) else None) or comment["state"]
 

@@ -106,9 +106,10 @@ def _declare_of_node(route: Route) -> None:
 
     @route("DELETE", "/nodes/{node}/watch", raises=(UnknownNode,))
     def delete_watch(request: Request, node: NodeId, caller: Principal) -> NoContent:
-        """Remove your watch of a discussion: only replies and mentions notify you again.
+        """Remove your watch of a discussion; your watches of its threads stay.
 
-        Without a watch, nothing changes.
+        Outside these threads, only replies and mentions notify you then. Without a watch, nothing
+        changes.
         """
         found = nodes.find(request.runtime.database, node)
         watches.remove(request.runtime.database, found, WHOLE, caller.id)

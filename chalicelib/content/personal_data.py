@@ -12,7 +12,7 @@ from chalicelib.content.editing.revisions import REVISIONS
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.shapes import Writer
 from chalicelib.database import Document
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.people.ids import IMPORTED
 from chalicelib.runtime import Runtime
 

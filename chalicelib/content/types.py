@@ -25,7 +25,7 @@ MAX_TEXT_CHARACTERS = 200_000
 MAX_CAPTION_CHARACTERS = 2_000
 
 
-def _as_browsers_count(text: str) -> str:
+def _check_utf16_length(text: str) -> str:
     """Refuse a text that is too long in UTF-16, where an emoji has the length 2.
 
     The bound limits answers: a UTF-16 unit takes at most six bytes, and an answer has a page's text
@@ -40,7 +40,7 @@ MAX_TEXT_SENT_BYTES = 6 * MAX_TEXT_CHARACTERS + len('\\"\\"')
 Text = Annotated[
     Paragraphs,
     at_most(MAX_TEXT_CHARACTERS),
-    AfterValidator(_as_browsers_count),
+    AfterValidator(_check_utf16_length),
     Field(
         description='Markdown, with tables; `![alt](asset:<id> "caption")` is a figure. Characters '
         "beyond U+FFFF, such as emoji, count twice.",

@@ -292,7 +292,7 @@ def _decide(found: re.Match[str]) -> str:
     """Return the last character of a text, escaped as the character after it requires."""
     if found[0][0] == _UNDECIDED["_"]:
         return "\\_&#40;" if found[1] else "\\_"
-    # Before a letter, Markdown shows one backslash as one, and two as two.
+    # Before a letter or digit, Plaza's Markdown shows one backslash as one, and two as two.
     return "\\" if found[2].isalnum() else "\\\\"
 
 

@@ -23,7 +23,7 @@ def moment_of(value: Any, offset: timedelta = timedelta()) -> datetime | None:
     """Return the UTC time of a number of seconds or milliseconds, or of a text.
 
     None: no time, or not from `FIRST_YEAR` to `LAST_YEAR`. offset: the offset from UTC of a text
-    in numbers that names none.
+    such as `2020-01-31 12:00`, without its own; a mail date without an offset is in UTC.
     """
     value = unwrapped(value)
     if isinstance(value, bool) or value is None:

@@ -39,7 +39,7 @@ def decode_cursor(cursor: str, scope: str, keys: Sequence[SecretStr]) -> list[An
     """
     signed = signing.decode(cursor) or b""
     tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]
-    if signing.signer(tag, _message(payload, scope), keys, _TAG_BYTES) is None:
+    if signing.verifying_key(tag, _message(payload, scope), keys, _TAG_BYTES) is None:
         raise InvalidCursor
     if payload[0] > VERSION:
         raise Unavailable("This cursor is from a newer release of Plaza; try again")

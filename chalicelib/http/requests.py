@@ -212,7 +212,7 @@ class RouteRules(NamedTuple):
 
 
 def accepts_html(raw: ChaliceRequest) -> bool:
-    """Return whether the call accepts HTML, as a browser does that opens a page."""
+    """Return whether the call accepts HTML, as a browser does when it opens a page."""
     return "text/html" in (raw.headers.get("accept") or "")
 
 
@@ -332,7 +332,7 @@ class Request:
 
     @property
     def accepts_html(self) -> bool:
-        """Whether the call accepts HTML, as a browser does that opens a page."""
+        """Whether the call accepts HTML, as a browser does when it opens a page."""
         return "text/html" in (self.raw.headers.get("accept") or "")
 
     def location(self, path: str) -> dict[str, str]:

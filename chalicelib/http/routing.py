@@ -108,8 +108,8 @@ def signature_of(view: Callable[..., Any], path: str) -> Signature:
 def _opened(returned: Any) -> Opened:
     """Return when browsers open an address with these answers.
 
-    Never if each is a 200 with data for programs. Otherwise, if any is JSON, only a call that
-    accepts HTML counts as a browser's.
+    Only answers with a status in `_FOR_BROWSERS` matter. Never if each of them is a 200 with data
+    for programs. Otherwise, if any is JSON, only a call that accepts HTML counts as a browser's.
     """
     found = [each for each in responses.outcomes_of(returned) if each.status in _FOR_BROWSERS]
     if all(each.media_type in _FOR_PROGRAMS and each.status == HTTPStatus.OK for each in found):

@@ -50,7 +50,7 @@ class MailEvent(_Part):
     complaint: _Complaint | None = None
 
 
-def heed(runtime: Runtime, event: MailEvent) -> None:
+def apply(runtime: Runtime, event: MailEvent) -> None:
     """Log an event; turn mail off for the address if the event is a refusal (`is_refusal`)."""
     is_complaint = event.event == "Complaint"
     refuses = is_refusal(event)

@@ -14,13 +14,13 @@ _RECEIVED: TypeAdapter[SendLetter | MailEvent] = TypeAdapter(SendLetter | MailEv
 
 
 def send_letters(runtime: Runtime, event: dict[str, Any]) -> dict[str, Any]:
-    """Send letters, and heed the events of the provider."""
+    """Send letters, and apply the events of the provider."""
 
     def handle(received: SendLetter | MailEvent) -> None:
         match received:
             case SendLetter():
                 letters.send(runtime, received.letter)
             case MailEvent():
-                events.heed(runtime, received)
+                events.apply(runtime, received)
 
     return consume(event, _RECEIVED, handle)

@@ -127,7 +127,7 @@ def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
 
 
 def _settle(database: Database[Document], marks: Iterable[Mark], session: ClientSession) -> None:
-    """Remove `counted` and `due` from marks, and delete empty marks."""
+    """Remove the fields `_OWED` from counted marks, and delete empty marks."""
     rows = MARKS.of(database)
     said = [mark for mark in marks if wanted_of(mark) != NOTHING]
     empty = [mark["_id"] for mark in marks if wanted_of(mark) == NOTHING]

@@ -9,7 +9,7 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.marks import removal
 from chalicelib.marks.shapes import MARKS, Kinds, Mark, thing_of
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 
 

@@ -66,14 +66,14 @@ def find_reactions(
 def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
     """Return the stage that appends a person's marks on things to the rows of an aggregation.
 
-    `state_in` reads these rows.
+    `state_of_row` reads these rows.
     """
     ids = [mark_id(kind, each, user_id) for each in thing_ids]
     pipeline = [{"$match": {"_id": {"$in": ids}}}, {"$project": _SAID}]
     return {"$unionWith": {"coll": MARKS.name, "pipeline": pipeline}}
 
 
-def state_in(row: Any) -> ThingState | None:
+def state_of_row(row: Any) -> ThingState | None:
     """Return the state in a row of `with_mine`; None for a row of another collection."""
     if "@" not in row["_id"]:
         return None

@@ -73,7 +73,8 @@ class Mark(Opinion):
 class Marking(TypedDict):
     """The pace of a thing's marks and the design that counts them, on its counter.
 
-    marks: the marks counted in the minute that begins at `minute`, the last minute with marks.
+    minute: the start of the minute of the last counted change, a withdrawal included.
+    marks: the marks counted in that minute.
     design: `folded`: a worker counts marks in batches; missing: each mark counts at once.
     """
 

@@ -23,7 +23,8 @@ MOST_TOPICS = 20
 MAX_VERSION_CHARACTERS = 64
 _INBOX, _NEWS, _NODE = "inbox", "news", "node:"
 _VERSION_BYTES = 9
-# A shared cache may serve an answer without a reader for 2 s: a page sees a change within 10 s.
+# A shared cache may serve the answer to an unidentified caller for 2 s: a page sees a change within
+# 10 s.
 _SHARED, _OWN = "public, max-age=2", "private, no-cache"
 
 Topic = Annotated[

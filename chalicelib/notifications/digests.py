@@ -64,7 +64,10 @@ def _take_due(
 
 
 def send(runtime: Runtime, show: Show, leased: MailSetting) -> bool:
-    """Queue the letter of a leased row, and end its span; return False if no item is unread."""
+    """Queue the letter of a leased row, and end its span.
+
+    Return False, without a letter, if the person sees no unread item of the span.
+    """
     marks = INBOXES.of(runtime.database).find_one({"_id": leased["_id"]})
     since = max(leased["since"], marks["seen"]) if marks else leased["since"]
     own = preferences.of_row(marks)

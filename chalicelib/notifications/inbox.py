@@ -14,7 +14,7 @@ from chalicelib.runtime import Runtime
 
 # The most characters of a text that a notification shows, and that a letter shows.
 EXCERPT_CHARACTERS, TEXT_CHARACTERS = 140, 1_000
-# An item has `risen` from just before its write; the write ends within this time.
+# The `risen` of an item is a time just before its write; the write ends within this time.
 _SETTLED = timedelta(seconds=2)
 
 

@@ -56,6 +56,6 @@ def stopped_by(runtime: Runtime, token: str) -> str:
     user_id, tag = signing.decode(named), signing.decode(given)
     if user_id is None or tag is None:
         raise UnknownMailLink
-    if signing.signer(tag, _STOP_PURPOSE + user_id, runtime.settings.signing_keys) is None:
+    if signing.verifying_key(tag, _STOP_PURPOSE + user_id, runtime.settings.signing_keys) is None:
         raise UnknownMailLink
     return user_id.decode()

@@ -22,7 +22,7 @@ from chalicelib.notifications.errors import NoMailAddress, UnknownMailLink
 from chalicelib.notifications.mail_links import TOKEN_PATTERN
 from chalicelib.notifications.mailing import NEVER, Every, MailSetting, Rhythm, rhythm_of
 from chalicelib.notifications.words import MAIL_WORDS
-from chalicelib.people.follows import CheckToken
+from chalicelib.people.features import CheckToken
 from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownLine
 from chalicelib.time_zones import Zone

@@ -103,9 +103,9 @@ def find(runtime: Runtime, user_id: str) -> MailSetting | None:
 
 
 def find_by_link(runtime: Runtime, user_id: str) -> MailSetting | None:
-    """Return the setting for the person in a link: the person's own, or else the account's.
+    """Return the setting of the person in a link, or of the account that took it over.
 
-    That account took the person's setting over. None: no setting.
+    None: neither exists.
     """
     own = find(runtime, user_id)
     return own or MAILINGS.of(runtime.database).find_one({"former": user_id})

@@ -1,4 +1,4 @@
-"""Notifications as personal data, by the protocol in `chalicelib.people.follows`."""
+"""Notifications as personal data, by the protocol in `chalicelib.people.features`."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from chalicelib.database import Document, upsert
 from chalicelib.notifications.mailing import MAILINGS
 from chalicelib.notifications.push_rows import SUBSCRIPTIONS
 from chalicelib.notifications.rows import INBOXES, ITEMS
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 
 

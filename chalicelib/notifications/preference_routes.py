@@ -11,7 +11,7 @@ from chalicelib.notifications import preferences
 from chalicelib.notifications.errors import KindAlwaysOn
 from chalicelib.notifications.preferences import ALWAYS_ON, KINDS, Channel, Preferences
 from chalicelib.notifications.rows import Kind
-from chalicelib.people.follows import CheckToken
+from chalicelib.people.features import CheckToken
 from chalicelib.runtime import Runtime
 
 Hour = Annotated[int, Field(ge=0, le=23)]

@@ -14,7 +14,7 @@ from chalicelib.notifications import subscriptions
 from chalicelib.notifications.mailing import NEVER
 from chalicelib.notifications.push_rows import PushSubscription
 from chalicelib.notifications.subscriptions import MAX_BROWSERS
-from chalicelib.people.follows import CheckToken
+from chalicelib.people.features import CheckToken
 from chalicelib.push import browsers
 from chalicelib.push.browsers import MAX_ENDPOINT_CHARACTERS, Browser
 from chalicelib.push.errors import PushOff, UnknownPushService

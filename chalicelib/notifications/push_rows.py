@@ -18,7 +18,7 @@ from chalicelib.push import browsers
 from chalicelib.runtime import Runtime
 
 # Long enough for a present reader to see an item on the page first, and for the write of an item,
-# which follows its `risen`: a push message covers items older than this alone.
+# which follows its `risen`: a push message covers only items that are at least this old.
 AFTER = timedelta(minutes=1)
 
 

@@ -23,7 +23,7 @@ from chalicelib.notifications.inbox import (
 )
 from chalicelib.notifications.mail_routes import VerifiedKeys
 from chalicelib.notifications.rows import Kind
-from chalicelib.people.follows import CheckToken
+from chalicelib.people.features import CheckToken
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId

@@ -118,7 +118,8 @@ class Quiet(TypedDict):
 class Inbox(TypedDict):
     """The marks and the choices of a person's inbox; `_id` is the person's id.
 
-    - `seen`: the person has seen the items up to this time in the list; `read` is of each item.
+    - `seen`: in the list, the person has seen the items up to this time; each item has its own
+      `read`.
     - `off`: kinds that are off, each as `{channel}/{kind}`; missing: none.
     - `changed`: the time of the last choice; missing: no choice yet.
     """

@@ -19,7 +19,7 @@ from chalicelib.bounds import BOUNDS
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import TooManyBlocked
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 
@@ -164,7 +164,7 @@ def take_in(runtime: Runtime, session: ClientSession, user_id: str, blocked: Seq
     rows.update_one({"_id": user_id}, [{"$set": fields}], upsert=True, session=session)
 
 
-# Blocks as personal data: `chalicelib.people.follows`.
+# Blocks as personal data: `chalicelib.people.features`.
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:

@@ -14,7 +14,7 @@ from chalicelib.database import Document
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import MAX_PAGE, PageQuery
 from chalicelib.http.paging import Cursors, Next, page_of
-from chalicelib.people.follows import ExportEntry, KeptText, People, Trace
+from chalicelib.people.features import ExportEntry, KeptText, People, Trace
 from chalicelib.people.jobs import traces_of
 from chalicelib.runtime import Runtime
 

@@ -13,7 +13,7 @@ from chalicelib.jobs import outbox
 from chalicelib.jobs.outbox import Job
 from chalicelib.jobs.schedules import Result, run_all
 from chalicelib.observability.logs import log
-from chalicelib.people.follows import People, PersonFeature, Step, Trace, job_entries
+from chalicelib.people.features import People, PersonFeature, Step, Trace, job_entries
 from chalicelib.runtime import Runtime
 
 
@@ -35,7 +35,7 @@ class Erase(Job):
 
 
 class EraseLate(Job):
-    """Erase documents that requests from before an erasure's end wrote after it, up to `until`."""
+    """Erase the documents up to `until` that requests from before an erasure's end wrote late."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["erase-late"] = "erase-late"

@@ -8,7 +8,7 @@ from chalicelib.limits import EXPORTS
 from chalicelib.people import blocks, export, jobs
 from chalicelib.people.blocks import BlockedAnswer
 from chalicelib.people.export import ErasureAnswer, ExportAnswer
-from chalicelib.people.follows import People
+from chalicelib.people.features import People
 from chalicelib.runtime import Runtime
 
 

@@ -105,7 +105,7 @@ def _wait(answer: HttpAnswer, now: datetime) -> timedelta | None:
     """Return the wait of `Retry-After`, in seconds or until a time; None: missing or invalid."""
     text = answer.headers.get("Retry-After", "")
     if text.isascii() and text.isdigit():
-        # More digits would overflow a timedelta.
+        # A much longer number would overflow a timedelta; nine digits can exceed MOST_WAIT.
         return min(timedelta(seconds=int(text[:9])), MOST_WAIT)
     try:
         until = parsedate_to_datetime(text)

@@ -110,7 +110,7 @@ def handle(runtime: Runtime, message: SocialMessage) -> None:
 
 
 def _back_fill(runtime: Runtime, job: BackFill) -> None:
-    # First: the job stays in the outbox until both steps end, so neither gets lost.
+    # The job stays in the outbox until both steps end, so neither gets lost.
     if job.tells:
         notifications.agree_follow(runtime, job.reader_id, job.author_id)
     repair.back_fill(runtime, job.reader_id, job.author_id)

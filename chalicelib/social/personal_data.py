@@ -11,7 +11,7 @@ from pymongo.database import Database
 from chalicelib import deadlines
 from chalicelib.database import Document, in_transaction
 from chalicelib.jobs import outbox
-from chalicelib.people.follows import Step, Trace, job_entries
+from chalicelib.people.features import Step, Trace, job_entries
 from chalicelib.runtime import Runtime
 from chalicelib.social import personal_export
 from chalicelib.social.graph import circles, following, memberships, users, watches

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.people.follows import ExportEntry, entry
+from chalicelib.people.features import ExportEntry, entry
 from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.stores.edges import Edge
 from chalicelib.social.graph.users import User

@@ -4,7 +4,7 @@ import html
 from collections.abc import Sequence
 
 EXCERPT_CHARACTERS = 280
-# The most characters of an excerpt before the first searched word.
+# The most characters of an excerpt before the first searched word, unless the text ends soon after.
 _BEFORE = 60
 _CUT = "…"
 

@@ -180,9 +180,9 @@ def _wait_of(runtime: Runtime, hook: Hook, row: Delivery) -> timedelta:
 
 
 def _wait_behind_others(runtime: Runtime, row: Delivery) -> timedelta:
-    """Return the further wait of a delivery of a busy site, an eighth of its age.
+    """Return the further wait of a delivery of a busy site: an eighth of the delivery's age.
 
-    It has a bound, `LONGEST_WAIT`; a trial has no further wait.
+    So an old delivery takes rarer turns. The wait is at most `LONGEST_WAIT`; a trial has none.
     """
     if row["kind"] == TRIAL:
         return timedelta()

@@ -93,7 +93,7 @@ def register(runtime: Runtime, site: str, url: str, kinds: list[Kind], by: str) 
 
 
 def check_address(runtime: Runtime, url: str) -> None:
-    """Raise AddressRefused for an address that is not public, without a look at the DNS."""
+    """Raise AddressRefused unless `outgoing.split_destination` accepts the URL; no DNS query."""
     try:
         outgoing.split_destination(url, is_near=runtime.settings.is_local)
     except ValueError:
@@ -131,7 +131,7 @@ def _failures_after(fields: Mapping[str, Any]) -> Document:
 
 
 def rotate(runtime: Runtime, site: str, hook_id: str) -> tuple[Hook, str]:
-    """Store a new secret of a hook, and return both; the former secret also signs for a day.
+    """Store a new secret; return the hook and the secret. The former secret also signs for a day.
 
     Raises UnknownHook, Misconfigured, and Unavailable if other calls replace it at each attempt.
     """
@@ -158,7 +158,7 @@ def remove(runtime: Runtime, site: str, hook_id: str) -> None:
     listening.forget(runtime, site)
 
 
-def is_hooked(runtime: Runtime, site: str) -> bool:
+def has_hooks(runtime: Runtime, site: str) -> bool:
     """Return whether a site has hooks, in whatever state."""
     return HOOKS.of(runtime.database).find_one({"site": site}, {"_id": 1}) is not None
 
@@ -178,7 +178,10 @@ def may_try(runtime: Runtime, hook: Hook, quiet: timedelta) -> bool:
 
 
 def busy_until(hook: Hook, now: datetime) -> datetime | None:
-    """Return the end of the slow calls of a hook's site; None: a worker may call now."""
+    """Return the end of the slow calls of a hook's site; None: a worker may call now.
+
+    A worker may call if at most MOST_BUSY is left of the slow calls.
+    """
     until = hook.get("busy_until")
     return until if until is not None and until > now + MOST_BUSY else None
 

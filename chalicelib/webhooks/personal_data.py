@@ -7,7 +7,7 @@ from typing import Any
 from pymongo.database import Database
 
 from chalicelib.database import Document
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks.rows import HOOKS
 

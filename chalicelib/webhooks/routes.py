@@ -99,9 +99,9 @@ def _declare_hooks(route: Route, note: NoteHooks) -> None:
         """Remove a webhook with all that is on its way to it."""
         check_publisher(publisher, site)
         hooks.remove(request.runtime, site, webhook)
-        if not hooks.is_hooked(request.runtime, site):
+        if not hooks.has_hooks(request.runtime, site):
             note(request.runtime, site, are_there=False)
-            if hooks.is_hooked(request.runtime, site):
+            if hooks.has_hooks(request.runtime, site):
                 # A concurrent call has registered a hook.
                 note(request.runtime, site, are_there=True)
         return NoContent()

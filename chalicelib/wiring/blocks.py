@@ -1,4 +1,4 @@
-"""The command that joins the blocks of comments and of the social feed into one list a person."""
+"""The command that joins each person's blocks of comments and of the social feed into one list."""
 
 from typing import Any
 

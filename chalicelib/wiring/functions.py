@@ -118,7 +118,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def declare_one(app: Chalice, runtime: Runtime, name: str) -> None:
-    """Declare the function of this name, and import its features; an unknown name does nothing."""
+    """Declare the function of this name, and import its features; skip an unknown name."""
     for worker in WORKERS:
         if worker.name == name:
             declare_worker(app, runtime, worker)

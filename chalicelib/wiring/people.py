@@ -13,7 +13,7 @@ from chalicelib.content import personal_data as content_personal_data
 from chalicelib.content.shapes import Writer
 from chalicelib.notifications import personal_data as notifications
 from chalicelib.people import blocks
-from chalicelib.people.follows import People, Step
+from chalicelib.people.features import People, Step
 from chalicelib.people.ids import IMPORTED_ID
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import personal_data as shop_personal_data

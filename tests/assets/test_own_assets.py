@@ -9,7 +9,7 @@ from chalicelib.assets import own
 from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.assets.shapes import ASSETS, CHUNKS, UPLOADS
 from chalicelib.assets.upkeep import sweep_waste
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from tests.assets.support.files import png
 from tests.assets.support.uploading import Uploader, digest

@@ -11,7 +11,7 @@ from chalicelib.assets.forms import NewAsset
 from chalicelib.assets.shapes import ASSETS, LIBRARIES, UPLOADS
 from chalicelib.assets.uploads import begin, find, finish, put_part
 from chalicelib.errors import Problem
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.assets.support.crashes import Crash, crash_at_write

@@ -10,7 +10,7 @@ from chalicelib.comments import nodes, personal_data
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import everything, remaining, talk
 from tests.comments.support.discussion import LAYOUTS, PUBLISHER, Discussion, Layout

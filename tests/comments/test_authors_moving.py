@@ -7,7 +7,7 @@ import pytest
 from chalicelib.comments import personal_data
 from chalicelib.comments.store import WIPED
 from chalicelib.comments.stores import promotion, store_of
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import TARGETS, everything, remaining
 from tests.comments.support.discussion import Discussion, Layout

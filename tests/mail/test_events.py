@@ -31,7 +31,7 @@ def test_an_address_that_refuses_gets_no_more_letters(
     runtime: Runtime, event: dict[str, Any], why: str
 ) -> None:
     for _ in range(2):
-        events.heed(runtime, event_of(**event))
+        events.apply(runtime, event_of(**event))
 
     assert not events.takes_mail(runtime, ["another-key", "a-key"])
     assert [each["why"] for each in REFUSALS.of(runtime.database).find()] == [why]
@@ -51,14 +51,14 @@ def test_an_address_that_refuses_gets_no_more_letters(
 def test_what_says_nothing_of_later_letters_turns_nothing_off(
     runtime: Runtime, event: dict[str, Any]
 ) -> None:
-    events.heed(runtime, event_of(**event))
+    events.apply(runtime, event_of(**event))
 
     assert events.takes_mail(runtime, ["a-key"])
     assert REFUSALS.of(runtime.database).count_documents({}) == 0
 
 
 def test_an_address_may_be_allowed_again(runtime: Runtime) -> None:
-    events.heed(runtime, event_of(**PERMANENT))
+    events.apply(runtime, event_of(**PERMANENT))
     events.allow(runtime, ["a-key", "another-key"])
 
     assert events.takes_mail(runtime, ["a-key"])

@@ -188,7 +188,7 @@ def test_nothing_is_sent_to_an_address_that_refuses(
             "mail": {"tags": {"address": row_of(runtime)["address_keys"]}},
         }
     )
-    events.heed(runtime, refused)
+    events.apply(runtime, refused)
     letters.queue(runtime, draft(2, "ANN@plaza.example"))
     letters.queue(runtime, draft(3, "bob@plaza.example"))
     workers.drain()

@@ -24,7 +24,7 @@ def refuse(runtime: Runtime, key: str) -> None:
         "bounce": {"bounceType": "Permanent"},
         "mail": {"tags": {"address": [key]}},
     }
-    events.heed(runtime, MailEvent.model_validate(told))
+    events.apply(runtime, MailEvent.model_validate(told))
 
 
 def test_a_trial_is_a_letter(client: Client, workers: Workers, courier: StandIn) -> None:

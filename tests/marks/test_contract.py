@@ -13,7 +13,7 @@ from chalicelib.marks.errors import TooManyReactions
 from chalicelib.marks.personal_data import PersonalData
 from chalicelib.marks.shapes import MARKS, State
 from chalicelib.marks.verification import verify
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from tests.marks.conftest import Folder
 from tests.marks.support.things import KIND, KINDS, THINGS, GoneThing, counts, make, read

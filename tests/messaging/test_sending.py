@@ -152,7 +152,7 @@ def test_nothing_is_sent_and_nothing_suspected_when_no_time_is_left() -> None:
     sqs = Sqs(TAKEN)
     queues = sqs.queues()
 
-    with deadlines.bound(deadlines.KEPT_SECONDS):
+    with deadlines.bound(deadlines.RESERVE_SECONDS):
         assert not greet(queues, "ann")
     assert greet(queues, "bob")
 

@@ -180,7 +180,7 @@ def test_an_address_that_refuses_letters_says_so_to_its_reader_alone(
         "bounce": {"bounceType": "Permanent"},
         "mail": {"tags": {"address": address_keys(ANN, runtime.settings.signing_keys)[:1]}},
     }
-    mail_events.heed(runtime, mail_events.MailEvent.model_validate(returned))
+    mail_events.apply(runtime, mail_events.MailEvent.model_validate(returned))
     office.clock.advance(seconds=1)
     tell(runtime)
     office.clock.advance(minutes=5)

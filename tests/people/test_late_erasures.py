@@ -7,7 +7,7 @@ import pytest
 from chalicelib.comments import personal_data as comments
 from chalicelib.jobs import outbox
 from chalicelib.people import jobs
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.people.jobs import EraseLate
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.people import PEOPLE

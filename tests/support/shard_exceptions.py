@@ -208,7 +208,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.people.guests.begin: find comments.person",
     ),
     "guests of a confirmed address, when a link of a letter is pressed: by an index": (
-        "comments.sign_in.confirming.find_held: find comments.person",
+        "comments.sign_in.confirming.find_sanctioned: find comments.person",
         "comments.sign_in.letters.find_guest: find comments.person",
     ),
     "a setting that a link names by a person of before, when it is pressed: by an index": (

@@ -43,7 +43,7 @@ TRANSFERS = Collection(
         IndexModel([("source", ASCENDING), ("_id", ASCENDING)]),
     ),
 )
-# Longer than a function may run: after it, an attempt's caller has rarely survived.
+# Longer than a function may run: by then, an abandoned attempt rarely has a caller at work.
 PREPARE_TIMEOUT = timedelta(seconds=60)
 # Tries of a debit while others change the same account.
 _DEBITS = 5

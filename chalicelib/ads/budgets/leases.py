@@ -1,8 +1,8 @@
 """Leases: parts of a campaign's budget that containers may promise from memory.
 
 A lease reserves money before a container promises it to a decision. Acquiring, settling and ending
-each run in one transaction (settling in the event worker's). Each checks the lease's state, so a
-repeat does no harm.
+each run in one transaction (settling in the event worker's). A repeat does no harm: a second lease
+expires, the worker settles no event twice, and only an open lease can end.
 
 Only counted impressions spend a lease's money; a promise alone does not. When a campaign has no
 money left to lease, containers promise the unspent money of its open leases again

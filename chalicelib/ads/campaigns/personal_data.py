@@ -1,4 +1,4 @@
-"""Campaigns as personal data: the id of each campaign's maker (`chalicelib.people.follows`)."""
+"""Campaigns as personal data: the id of each campaign's maker (`chalicelib.people.features`)."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,7 +8,7 @@ from pymongo.database import Database
 
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.database import Document
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 
 

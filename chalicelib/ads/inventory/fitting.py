@@ -74,7 +74,7 @@ def fit(
     tail: Sequence[ZoneRow],
     total: int,
 ) -> Fitted:
-    """Fit one advertiser's newcomers into a zone within the share and the zone's bound.
+    """Fit one advertiser's newcomers into a zone, within the advertiser's and the zone's bounds.
 
     mine: all other rows of the advertiser in the zone.
     tail: the weakest rows of the zone; may overlap with `mine`.

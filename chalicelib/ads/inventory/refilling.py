@@ -60,7 +60,10 @@ def refill(database: Database[Document], rng: random.Random) -> int:
 
 
 def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
-    """Return the campaigns to place in a zone: by fitting rows, then by rows with a stale reason.
+    """Return the campaigns to place in a zone.
+
+    First come the campaigns of fitting rows, the best-paying first; then the campaigns of rows
+    with a stale reason.
 
     If the zone is gone, set the reason of its waiting rows and return [].
     """

@@ -13,7 +13,8 @@ MOST_AGAIN = 10_000
 class PlaceInDay(TypedDict):
     """A schedule's position in a day: the last campaign and site that it has read.
 
-    changed: the day has changed meanwhile, so the schedule reads the whole day once more.
+    changed: the day has changed meanwhile; after the last campaign, the schedule reads the
+    whole day once more.
     """
 
     day: datetime

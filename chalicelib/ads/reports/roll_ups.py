@@ -30,7 +30,8 @@ from chalicelib.jobs.schedules import run_all
 
 # The time that each run reads again: longer than any batch and any run.
 OVERLAP = timedelta(minutes=10)
-# The ids of the schedule's progress. Releases before 0.4.0 use the former, and store no parts.
+# The ids of the schedule's progress. Releases before 0.4.0 use the
+# id `_FORMER_STATE`, and store no parts.
 _STATE, _FORMER_STATE = "parts", "days"
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
@@ -137,7 +138,7 @@ def _progress(database: Database[Document]) -> _Progress:
 def _roll_day_up(
     database: Database[Document], day: datetime, since: datetime, now: datetime
 ) -> None:
-    """Put a day's counts into its week, month and year, for each place that changed since."""
+    """Put a day's counts into its week, month and year, for places that changed from `since` on."""
     part, month = _Period(DAYS, day), _Period(MONTHS, month_of(day))
     _put(database, part, since, _Period(WEEKS, week_of(day)), now)
     _put(database, part, since, month, now)

@@ -19,7 +19,7 @@ from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.inventory.rows import AdRow
 from chalicelib.ads.inventory.zones import ServedZone, ZoneSize
 
-# By keyword: the position of its first ad, and the set of its ads, shifted right by that much.
+# By keyword: the position of its first ad, and the bit set of its ads, shifted right by that much.
 Index = dict[str, tuple[int, int]]
 # The old position of an ad that has none.
 NEW = -1

@@ -54,7 +54,7 @@ def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, d
     """
     signed = signing.decode(token) or b""
     tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
-    if signing.signer(tag, b"frame\0" + payload, keys) is None:
+    if signing.verifying_key(tag, b"frame\0" + payload, keys) is None:
         raise InvalidToken
     creative_id, expiry = orjson.loads(payload)
     expires_at = datetime.fromtimestamp(expiry, UTC)

@@ -105,7 +105,7 @@ ReadProfile = Callable[[Collection[str]], VisitorProfile]
 class Context:
     """The input of a choice; keywords are normalised and without repeats.
 
-    `is_anonymous`: the request has no visitor, so the choice reads no profile.
+    `is_anonymous`: the request has no visitor, so the choice needs no profile and no look-ahead.
     """
 
     now: datetime
@@ -236,7 +236,8 @@ def _draw(ads: int, size: int, rng: random.Random) -> int:
     width = ads.bit_length()
     if 2 * size < width:
         return _nth(ads, rng.randrange(size))
-    # The set has at least every second position, so a try hits with a chance of half or more.
+    # At least half of the positions are in the set, as with most ads of one price: a try hits
+    # with a chance of half or more.
     while True:
         place = rng.randrange(width)
         if ads >> place & 1:

@@ -1,4 +1,4 @@
-"""Conversions: a visitor's orders at an advertiser, credited to the ad that led to them."""
+"""Conversions: orders and the like at an advertiser, credited to an earlier click or impression."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

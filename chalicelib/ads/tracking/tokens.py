@@ -65,7 +65,7 @@ def read(token: str, purpose: Purpose, keys: Sequence[SecretStr]) -> Offer:
     """
     signed = signing.decode(token) or b""
     tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
-    signer = signing.signer(tag, _message(payload, purpose), keys)
+    signer = signing.verifying_key(tag, _message(payload, purpose), keys)
     if signer is None:
         raise InvalidToken
     *fields, sealed, price_micros, lease_id, expiry = orjson.loads(payload)

@@ -49,7 +49,7 @@ def verify(value: str | None, keys: Sequence[SecretStr]) -> str | None:
     """Return the id in a value that one of the keys signed; None for any other value."""
     visitor, _, text = (value or "").partition(".")
     tag = signing.decode(text) or b""
-    if signing.signer(tag, _message(visitor), keys, _BYTES):
+    if signing.verifying_key(tag, _message(visitor), keys, _BYTES):
         return visitor
     return None
 

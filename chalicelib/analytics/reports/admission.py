@@ -26,7 +26,7 @@ class Room:
 
     names: the limit of known names; other names have a second limit of the same size.
     by_one: the limit of other names with a single vote.
-    of_network: the votes of one network.
+    of_network: the limit of the names that one network votes for.
     """
 
     names: int

@@ -59,7 +59,7 @@ class NetworkVotes(TypedDict):
     votes: Annotated[list[int], AtMost(_MOST_VOTES)]
 
 
-# A count expires after the last hits of its day can come.
+# A count expires only when no further hits of its day can come.
 NAME_COUNTS = Collection(
     "hit.names",
     NameCount,

@@ -51,7 +51,7 @@ class Report:
 
     @cached_property
     def edges(self) -> list[datetime]:
-        """Return the starts of the periods in UTC; a report by minute has no edges."""
+        """Return the starts of the periods in UTC; only for periods of hours or longer."""
         return time_zones.edges(self.by, self.start, self.end, self.tz)
 
     @property

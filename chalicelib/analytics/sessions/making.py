@@ -191,9 +191,9 @@ def _find_changes(database: Database[Document], since: datetime) -> Iterator[_Da
 
 
 def _make(runtime: Runtime, due: Due) -> bool:
-    """Make a due day that no other run holds; return whether its state has changed.
+    """Make a due day that no other run holds; return whether this call noted it as made.
 
-    A day beyond the time-out waits for _LARGE_PAUSE.
+    Raises the error of a time-out; the day then waits for _LARGE_PAUSE.
     """
     database, now = runtime.database, runtime.now()
     site, day = due["site"], due["day"]

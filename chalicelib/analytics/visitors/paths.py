@@ -62,7 +62,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _check_name(name: str) -> str:
-    """Return the stored form of a report's path: in NFC, and but for `/` without a last slash.
+    """Return the stored form of a report's path: in NFC, and without slashes at its end except `/`.
 
     Raises ValueError for a path without a first slash.
     """

@@ -33,7 +33,7 @@ def undo(runtime: Runtime, act_id: str, moderator: Principal) -> ActAnswer:
     take_back(runtime, act, Actor(moderator, undoes=act["_id"]))
     # A second undoing raises ChangedSince, so the latest row is this one's.
     found = LOG.of(runtime.database).find(
-        {**thing_now(runtime, act), "undoes": act["_id"], "open": None}
+        {**filter_at_present_node(runtime, act), "undoes": act["_id"], "open": None}
     )
     (made,) = found.sort("at", -1).limit(1)
     return act_answer(made)
@@ -47,7 +47,7 @@ def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
     undo_kind(runtime, act, actor)
 
 
-def thing_now(runtime: Runtime, act: Act) -> Document:
+def filter_at_present_node(runtime: Runtime, act: Act) -> Document:
     """Return the filter of acts on the act's comment or person, at the present id of the node.
 
     Raises UnknownNode.

@@ -3,7 +3,7 @@
 import contextlib
 
 from chalicelib.comments import nodes
-from chalicelib.comments.acts.undoing import thing_now
+from chalicelib.comments.acts.undoing import filter_at_present_node
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.log.rows import LOG, OPEN, Act, key_of, thing_of
 from chalicelib.comments.people import changing
@@ -61,7 +61,7 @@ def _has_happened(runtime: Runtime, act: Act) -> bool:
         return True
     things = [thing_of(act)]
     with contextlib.suppress(UnknownNode):
-        things.append(thing_now(runtime, act))
+        things.append(filter_at_present_node(runtime, act))
     for thing in things:
         follower = {**thing, "follows": act["_id"]}
         if LOG.of(runtime.database).find_one(follower, {"_id": 1}) is not None:

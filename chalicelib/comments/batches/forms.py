@@ -29,7 +29,7 @@ class BatchComment(Input):
     """A comment of a batch.
 
     With `as_shown`, the batch decides it only in the shown state and with the shown text; with
-    `edited_at`, only with the text of that edit.
+    `edited_at`, only with the text of that edit; null: only with the first text.
     """
 
     node_id: NodeId

@@ -32,7 +32,7 @@ def read(
     counts: dict[str, Any] = {}
     mine: dict[str, State] = {}
     for row in _rows(database, node, keys, user_id, dict.fromkeys(fields, 1)):
-        said = reading.state_in(row)
+        said = reading.state_of_row(row)
         if said is None:
             counts[_comment_id(row["_id"])] = row
         else:

@@ -157,7 +157,7 @@ class RootsPage(NamedTuple):
 
 
 class OwnRoots(NamedTuple):
-    """A shadowed person and their votes by comment id; roots and votes count for them alone."""
+    """A shadowed person; `votes` (by comment id) and concealed roots count for them alone."""
 
     user_id: str
     votes: Mapping[str, int]

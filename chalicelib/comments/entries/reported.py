@@ -1,4 +1,4 @@
-"""Flags on visible comments: they queue a comment, and hold it back above a weight.
+"""Flags on visible comments: they queue a comment, and hold it back from a weight on.
 
 An entry has the number of undecided flags (`reports`) and their weight (`flags`). A moderator who
 shows a comment clears its text: flags on this text then need twice the weight. Each further

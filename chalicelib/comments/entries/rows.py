@@ -68,7 +68,8 @@ class CommentEntry(TypedDict):
     featured: the time when a moderator featured the comment.
     flags: the weight of undecided flags, in hundredths.
     reports: the number of undecided flags for moderators.
-    root: the id of the thread's root; missing: release 0.3.0 wrote the entry.
+    root: the id of the thread's root; missing: release 0.3.0 wrote the entry, and no later
+        release has changed it.
     hold_at: since when flags demand to hold back or queue the comment; removed after that.
     revision: the time of the last edit, in milliseconds; missing: never edited.
     queued_at, excerpt, author_name, edited, reasons, claimed: present in a `queue` only.
@@ -124,7 +125,7 @@ _NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
 CONCEALED_PART: Document = {"shadow": {"$type": "string", "$eq": "visible"}}
 # The fields that an entry has in a queue only.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
-# The fields from the comment that an entry may lack; settling removes the ones that do not apply.
+# The fields that an entry may lack: settling removes a field if the comment has no value for it.
 OPTIONAL = (*WHILE_QUEUED, "shadow", "parent_id", "author_key", "mentioned", "revision")
 # The update that removes the author from an entry.
 UNNAMED: Document = {

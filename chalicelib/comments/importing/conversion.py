@@ -168,7 +168,7 @@ class FileConversion(NamedTuple):
         return checked
 
     def _time(self, time: datetime, lost: list[str]) -> datetime:
-        """Return a time in milliseconds, no later than `at`; raises UnusablePart before 1970."""
+        """Return a time cut to the millisecond, at most `at`; raises UnusablePart before 1970."""
         if time < _EARLIEST:
             raise UnusablePart("bad_time")
         if time > self.at:
@@ -210,7 +210,10 @@ def _order(comment: ImportedComment, own: Mapping[str, Any]) -> str:
 
 
 def _text(text: str, lost: list[str]) -> str:
-    """Return a text without control characters, cut to the bound; raises UnusablePart."""
+    """Return a text without controls but tabs and line ends, cut to the bound.
+
+    A cut adds "cut" to `lost`. Raises UnusablePart.
+    """
     whole = _CONTROLS_BUT_LINES.sub("", text)
     if len(whole) > MAX_TEXT_CHARACTERS:
         lost.append("cut")

@@ -150,7 +150,7 @@ def _cut(votes: list[Any], reactions: list[Any]) -> tuple[list[Any], list[Any]]:
 def entries_of(
     runtime: Runtime, node: Node, batch: Sequence[Comment]
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the votes, reactions and featuring in the entries of comments, by comment id."""
+    """Return the counts of votes and reactions, and `featured`, of entries, by comment id."""
     keys = [key_of(node, comment["id"])["_id"] for comment in batch]
     where = {"site": node["site"], "_id": {"$in": keys}}
     found: Any = ENTRIES.of(runtime.database).find(where, _MARKED)
@@ -162,7 +162,7 @@ def marks_of(
 ) -> tuple[list[list[Any]], list[list[Any]]]:
     """Return the votes and the reactions on a comment, as pairs with the person's id.
 
-    It leaves out the marks of shadowed people.
+    It leaves out shadowed marks, which count for their person alone.
     """
     if not (entry.get("up") or entry.get("down") or entry.get("reactions")):
         return [], []

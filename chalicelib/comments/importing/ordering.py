@@ -36,7 +36,7 @@ class ThreadOutcome:
         self.samples: list[ImportSample] = []
 
     def note(self, reason: str, where: str) -> None:
-        """Count an outcome, and store its place as a sample below MAX_SAMPLES_OF_THREAD."""
+        """Count an outcome; store the places of the first MAX_SAMPLES_OF_THREAD as samples."""
         self.counts[reason] += 1
         if len(self.samples) < MAX_SAMPLES_OF_THREAD:
             self.samples.append({"reason": reason, "where": where})
@@ -134,7 +134,7 @@ class Merge:
                 yield MergedComment(staged=row, parent=self._parent(row, known))
 
     def _known_parents(self, rows: Sequence[StagedComment]) -> set[str]:
-        """Return the ids of the rows' parents and roots that the file or the node has."""
+        """Return the ids of the rows' parents and roots, beyond `_came`, in the file or node."""
         ids = sorted({each for row in rows for each in _above(row)} - self._came)
         known = self._rows.stored_ids(ids)
         return known | self._present([each for each in ids if each not in known])

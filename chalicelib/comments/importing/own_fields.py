@@ -114,7 +114,7 @@ def mentioned_in(own: Mapping[str, Any]) -> list[NamedPerson]:
 
 
 def reactions_in(own: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return pairs of an account and its valid reaction keys, each key once."""
+    """Return pairs of an account and its first MAX_REACTIONS valid keys, each key once."""
     found: list[tuple[str, list[str]]] = []
     for pair in _members(own.get("reactions")):
         if not (isinstance(pair, list | tuple) and len(pair) == _PAIR):

@@ -18,7 +18,8 @@ MAX_SAMPLES = 200
 # The TTL removes an import's rows so long after its beginning, if it has not ended.
 ROWS_KEPT = timedelta(days=7)
 MAX_SAMPLES_OF_THREAD = 20
-# The named voters of a comment; further votes count without their voters.
+# The most people of a comment whose votes and reactions an import stores by person. Further votes
+# count without their voters; further reactions do not count.
 MAX_BALLOTS = 1_000
 
 # `staging`: reads the file into rows. `applying`: moves each thread into its node. `ending`: has

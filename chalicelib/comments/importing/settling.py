@@ -41,7 +41,9 @@ _ENTRY = ("id", "base", "seq", "thread", "state", "featured")
 
 
 def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
-    """Settle all comments of a node, also the older ones; yield the size of each batch.
+    """Make all data beside a node's comments, also the older ones; yield the size of each batch.
+
+    These are entries, authors, the moderators' queue, search terms, marks, and claims.
 
     Raises Moved if a read of the comments meets another move of the node.
     """

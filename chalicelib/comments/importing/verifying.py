@@ -18,7 +18,7 @@ from chalicelib.comments.stores import ask
 from chalicelib.runtime import Runtime
 
 _BATCH = 500
-# The fields that a stored comment and its row must have equal, besides the state and the parent.
+# The fields with equal values in a stored comment and its row, besides the state and the parent.
 _COMPARED = ("posted", "edited", "text")
 _OF_AUTHOR = ("name", "badges", "role")
 

@@ -141,7 +141,10 @@ def erase_late(runtime: Runtime, joined: Document) -> None:
 
 
 def _carry_comments(database: Database[Document], by: ClaimedPast) -> None:
-    """Set the new author of the comments in all stores, in nodes of this site alone."""
+    """Set the new author of the comments in all stores, in nodes of this site alone.
+
+    An imported person's id may have comments on other sites, too.
+    """
     for found in _nodes_of(database, by):
         rows = {"node_id": {"$in": found}}
         COMMENTS.of(database).update_many({**rows, "author.id": by.person}, {"$set": by.author})

@@ -142,7 +142,7 @@ def stop_forwarding(runtime: Runtime, node_id: str) -> None:
         {"_id": node_id, "vacant.moved_to": {"$type": "string"}},
         {
             "$unset": {"vacant.moved_to": ""},
-            "$set": {"vacant.due": promotion.quiet_at(runtime)},
+            "$set": {"vacant.due": promotion.sweep_due_at(runtime)},
         },
     )
 
@@ -175,7 +175,7 @@ def empty_fields(runtime: Runtime) -> EmptyFields:
         "wanted_store": None,
         "written": None,
         "counts": {"visible": 0, "pending": 0},
-        "vacant": {"since": runtime.now(), "due": promotion.quiet_at(runtime)},
+        "vacant": {"since": runtime.now(), "due": promotion.sweep_due_at(runtime)},
     }
 
 

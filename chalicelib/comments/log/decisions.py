@@ -9,7 +9,7 @@ from typing import cast
 
 from chalicelib.comments.log.rows import LOG, Act, key_of
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.comments.store import told_state
+from chalicelib.comments.store import state_for_author
 from chalicelib.notifications import events
 from chalicelib.notifications.events import NotificationEvent
 from chalicelib.notifications.rows import Kind
@@ -20,7 +20,7 @@ DECIDED: frozenset[Kind] = frozenset({"comment.approved", "comment.rejected"})
 
 def kind_of(before: Comment, after: Comment) -> Kind | None:
     """Return the kind of a decision by the states that the author sees; None: no news."""
-    was, now = told_state(before), told_state(after)
+    was, now = state_for_author(before), state_for_author(after)
     if now == "visible" and was in {"pending", "hidden"}:
         return "comment.approved"
     if now == "hidden" and was in {"pending", "visible"}:
@@ -30,10 +30,10 @@ def kind_of(before: Comment, after: Comment) -> Kind | None:
 
 def is_true(comment: Comment, kind: Kind) -> bool:
     """Return whether a notification of a decision agrees with the comment as it is now."""
-    return told_state(comment) == ("visible" if kind == "comment.approved" else "hidden")
+    return state_for_author(comment) == ("visible" if kind == "comment.approved" else "hidden")
 
 
-def tell_author(
+def notify_author(
     runtime: Runtime, node: Node, comment: Comment, thing: str, read_at: datetime
 ) -> None:
     """Notify the author of a comment of the last decision on it; a repeat changes nothing.

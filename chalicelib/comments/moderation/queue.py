@@ -215,7 +215,7 @@ _MOST_COUNTED = 10_000
 def measure(runtime: Runtime) -> int:
     """Log as metrics the number of waiting comments and the longest wait, for each queue.
 
-    Each number is at most 10,000. Returns their sum.
+    Each count ends at 10,000. Returns the sum of the counts.
     """
     waiting = 0
     for queue in get_args(WaitingQueue):

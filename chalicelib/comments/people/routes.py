@@ -45,7 +45,7 @@ from chalicelib.sites.permissions import moderates
 from chalicelib.texts import Line, Paragraphs, ShownName, at_most
 
 # A person's own view of their status; a shadowed person sees `ok`.
-ToldStatus = Literal["ok", "suspended", "banned"]
+OwnStatus = Literal["ok", "suspended", "banned"]
 
 
 class OwnSitePersonAnswer(TypedDict):
@@ -54,7 +54,7 @@ class OwnSitePersonAnswer(TypedDict):
     id: UserId
     site: SiteId
     name: ShownName
-    status: ToldStatus
+    status: OwnStatus
     until: Annotated[datetime | None, Field(description="The end of a suspension.")]
     badges: Annotated[list[ShownBadge], Field(max_length=MAX_BADGES)]
     first_at: Annotated[datetime | None, Field(description="When they first posted.")]

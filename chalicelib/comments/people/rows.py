@@ -250,7 +250,8 @@ def harshness_of(person: Mapping[str, Any], now: datetime) -> tuple[float, ...]:
     """Return a sort key of a person's standing now: a greater key is harsher.
 
     The order is ok, a suspension with an end (a later end is harsher), shadowed, a suspension
-    without an end, banned.
+    without an end, banned. A suspension with an end is milder than a shadow: in place of the
+    shadow, it would let the shadow end, too.
     """
     status = status_of(person, now)
     if status != "suspended":

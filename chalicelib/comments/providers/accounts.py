@@ -36,7 +36,7 @@ def enter(runtime: Runtime, site: str, profile: Profile) -> str:
     if email is not None:
         keys = addressing.address_keys(email, settings.signing_keys)
         said |= {"email_key": keys[0], "email_keys": keys}
-        former = confirming.find_held(runtime, site, keys)
+        former = confirming.find_sanctioned(runtime, site, keys)
         if former is not None:
             # Only at the first sign-in: from then on, moderators decide on this account.
             is_new = {"$eq": [{"$type": "$status"}, "missing"]}

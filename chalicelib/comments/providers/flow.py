@@ -181,7 +181,7 @@ def _end_cookie(runtime: Runtime) -> str:
 
 
 def _find_begun(runtime: Runtime, cookies: str) -> Begun | None:
-    """Return the sign-in of a `Cookie` header; None: it has none, or an expired one."""
+    """Return the sign-in of a `Cookie` header; None: it is missing, forged or expired."""
     name, _ = _name_and_rules(runtime)
     for each in cookies.split(";"):
         key, _, sealed = each.strip().partition("=")

@@ -64,13 +64,13 @@ def _valid(site: str, token: str, now: datetime) -> Document:
 
 
 def _note(runtime: Runtime, found: Confirmation) -> None:
-    """Upsert a guest with a confirmed address, and with its former standing if that is harsher."""
+    """Upsert a guest with a confirmed address, and the standing of `find_held` if it is harsher."""
     site, name = found["site"], found["name"]
     said = {"email_key": found["email_key"], "taken_key": lookalike_key(name)}
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
     fields["release"] = runtime.now()
     fields["confirmed_at"] = {"$ifNull": ["$confirmed_at", runtime.now()]}
-    former = find_held(runtime, site, found.get("email_keys", [found["email_key"]]))
+    former = find_sanctioned(runtime, site, found.get("email_keys", [found["email_key"]]))
     made = defaults(site, found["person"], name)
     key = {"_id": person_id(site, found["person"])}
     if former is not None:
@@ -87,7 +87,7 @@ def _unless_changed(own: Mapping[str, Any], former: Mapping[str, Any]) -> Docume
     return {each: {"$cond": [is_same, {"$literal": former[each]}, f"${each}"]} for each in fields}
 
 
-def find_held(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person | None:
+def find_sanctioned(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person | None:
     """Return the person of an address with the harshest sanction; None: no person has one.
 
     So a new name ends no ban, nor does a rotation: `email_keys` are hashes by all keys. In place of

@@ -1,4 +1,4 @@
-"""Routes of new guests, of the links in their letters, and of their sign-ins."""
+"""Routes of new guests, of the links in guests' letters, and of sign-ins of earlier guests."""
 
 from datetime import datetime
 from typing import Annotated

@@ -6,7 +6,8 @@ from typing import TypedDict
 class Words(TypedDict):
     """The words of a letter and of its link's page; `yes` is the label of the page's button.
 
-    Placeholders: `{link}` in the letter, `{name}` in the question, `{site}` in all but `yes`.
+    Placeholders: `{link}` in the letter, `{name}` in the question; `{site}` may be in all texts but
+    `yes`.
     """
 
     subject: str

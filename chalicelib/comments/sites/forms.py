@@ -97,7 +97,8 @@ class LimitSettings(Input):
     flags_per_hour: int = Field(FLAGS.burst, ge=1, le=MOST_AT_ONCE)
 
 
-# An origin and whole segments of a path; none is `.` or `..`. No user and no query.
+# An origin and whole segments of a path, without user and query. No segment begins with a dot:
+# browsers resolve `.` and `..`.
 Prefix = Annotated[
     str,
     StringConstraints(

@@ -18,7 +18,7 @@ from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.spam_check.origins import WORK, Origin
 from chalicelib.comments.spam_check.services import Answer, Facts, SpamCheck, service_of
-from chalicelib.comments.store import GONE, WIPED, told_state
+from chalicelib.comments.store import GONE, WIPED, state_for_author
 from chalicelib.comments.stores import ask
 from chalicelib.comments.writing import edit, filing
 from chalicelib.comments.writing.edit import change_comment
@@ -62,7 +62,7 @@ def _find(runtime: Runtime, node_id: str, comment_id: str) -> PlacedComment | No
 
 
 def _waits(comment: Comment) -> bool:
-    return told_state(comment) == "pending" and "checking" in comment.get("reasons", [])
+    return state_for_author(comment) == "pending" and "checking" in comment.get("reasons", [])
 
 
 def _check(

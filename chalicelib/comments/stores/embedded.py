@@ -262,7 +262,10 @@ class EmbeddedStore:
         return {"$expr": {"$and": [{"$lte": [number, MAX_EMBEDDED_COMMENTS]}, fits]}}
 
     def _check(self, node: NodeLayout, room: Document | None = None) -> None:
-        """Raise Moved if the node has changed since its read; with `room`, raise Full instead."""
+        """Raise Moved if the node has changed since its read.
+
+        With `room`, raise Full instead, also if the node lacks this room.
+        """
         if not self._nodes.count_documents({**_of(node), **(room or {})}, limit=1):
             raise Full if room else Moved
 

@@ -95,7 +95,10 @@ def with_replies(comment: Comment) -> EmbeddedComment:
 
 
 def lay_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
-    """Return the metadata of a node with these comments, by number; count their replies anew."""
+    """Return the metadata of a node with these comments; count their replies anew.
+
+    `comments` come in the order of their numbers, so a parent comes before its replies.
+    """
     stored: dict[str, EmbeddedComment] = {}
     roots: list[EmbeddedComment] = []
     for comment in comments:

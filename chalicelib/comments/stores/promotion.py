@@ -179,7 +179,7 @@ def has_waste(runtime: Runtime, node_id: str) -> bool:
     return GENERATIONS.of(runtime.database).find_one(noted, {"_id": 1}) is not None
 
 
-def quiet_at(runtime: Runtime) -> datetime:
+def sweep_due_at(runtime: Runtime) -> datetime:
     """Return the time when every present reader of a node has ended."""
     return runtime.now() + _lease(runtime) + LONGEST_RUN
 
@@ -238,7 +238,7 @@ def _forget_want(runtime: Runtime, node: Node) -> Node:
 
 def mark_for_sweep(runtime: Runtime, *generations: NodeGeneration) -> None:
     """Note generations for the sweep, before any of them can become waste."""
-    due = quiet_at(runtime)
+    due = sweep_due_at(runtime)
     for node in generations:
         row: Generation = {
             "_id": f"{node['_id']}/{node['generation']}",

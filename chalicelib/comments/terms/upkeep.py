@@ -157,7 +157,7 @@ class _Step:
             self._note(batch)
             if self.is_over:
                 return total
-        # After a move has removed the generation, the last batches were empty: raise Moved.
+        # If a move has removed the generation, the last batches were empty: then raise Moved.
         _check_generation(self._runtime, node)
         return total
 

@@ -43,7 +43,7 @@ _FORMER_KEPT = timedelta(hours=1)
 
 
 class _TooLarge(Exception):
-    """A file exceeds the disk or the store, or the export exceeds the time of a run."""
+    """A file exceeds the disk or the store, or the export exceeds MAX_FILES or a run's time."""
 
 
 class _TakenOver(Exception):

@@ -40,7 +40,7 @@ from chalicelib.limits import ASSETS
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 
-# GridFS takes parts here; a bucket takes its parts directly, by presigned addresses.
+# GridFS takes parts of 4 MiB here; a bucket takes its parts directly, by presigned addresses.
 PartNumber = Annotated[int, Field(ge=1, le=MAX_PARTS, description="The first part is 1.")]
 FileNumber = Annotated[int, Field(ge=1, le=MAX_FILES, description="The first file is 1.")]
 PieceNumber = Annotated[int, Field(ge=1, le=MAX_PIECES, description="The first piece is 1.")]

@@ -19,7 +19,7 @@ MAX_FILES = 50
 MAX_MOVED = 1_000
 # 128 parts of 8 MiB make a GiB.
 MAX_PARTS = 128
-# The lifetime of a file before its start; the lifetime of a tried file, and of an export's files.
+# The lifetime of a file before its import starts; of a tried file, and of an export's files.
 UPLOAD_KEPT = timedelta(days=1)
 FILE_KEPT = timedelta(days=7)
 _ROW_KEPT_SECONDS = 90 * 86_400

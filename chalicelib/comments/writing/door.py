@@ -73,7 +73,9 @@ class AuthorStanding(NamedTuple):
 def admit(
     runtime: Runtime, node_id: str, author: Principal, count: Callable[[], None] | None = None
 ) -> Admitted | None:
-    """Count a post against its author's limits; None: the site has no document of the author yet.
+    """Count a post against its author's limits; return the admitted author.
+
+    None: the id names no site, or the site has no document of the author yet.
 
     Staff of the site skip the check of status, and have the limit of the highest trust; an admin
     has no limit. `count` then counts the post for the author's address, so a refused author uses up

@@ -35,7 +35,7 @@ from chalicelib.comments.store import (
     counts_change,
     is_shadow,
     matches,
-    told_state,
+    state_for_author,
 )
 from chalicelib.comments.stores import ask, store_of, turns
 from chalicelib.comments.stores.promotion import make_room
@@ -145,7 +145,7 @@ def _judge_edit(
     standing = door.standing_in(runtime, node, author)
     others = door.note_text(runtime, node, comment["id"], written.text, standing)
     # No service checks a comment that stays in its state whatever the new text is.
-    is_open = comment["state"] != "spam" and told_state(comment) in {"visible", "pending"}
+    is_open = comment["state"] != "spam" and state_for_author(comment) in {"visible", "pending"}
     is_checked = is_open and origins.check_again(runtime, node, comment["id"])
     written = written._replace(others=others, is_checked=is_checked)
     verdict = judge(written, writer_of(standing), standing.rules)

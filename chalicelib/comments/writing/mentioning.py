@@ -18,7 +18,7 @@ from chalicelib.comments.stores import ask
 from chalicelib.comments.writing.edit import change_comment
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 3
@@ -104,9 +104,10 @@ def _change(runtime: Runtime, node: Node, comment_id: str, new_fields: NewFields
 def _given_fields(
     runtime: Runtime, node: Node, comment: Comment, giver: str, to: str
 ) -> CommentFields:
-    """Return the fields of a comment with the mention of `giver` pointed to `to`; empty if none.
+    """Return the fields of a comment with the mention of `giver` pointed to `to`.
 
-    If the comment mentions both, their mentions become one; the text has the name of `to` twice.
+    Empty without such a mention, or if the new HTML would be too large. If the comment mentions
+    both, their mentions become one; the text has the name of `to` twice.
     """
     before, text, site = comment.get("mentions", []), comment["text"], node["site"]
     old = next((each["name"] for each in before if each["id"] == giver), None)

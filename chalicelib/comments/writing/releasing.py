@@ -13,7 +13,7 @@ from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.people.rows import PEOPLE, Person, person_id, status_of
 from chalicelib.comments.shapes import Comment, PlacedComment
-from chalicelib.comments.store import told_state
+from chalicelib.comments.store import state_for_author
 from chalicelib.comments.stores import ask
 from chalicelib.comments.writing import edit, filing
 from chalicelib.database import Document
@@ -96,5 +96,5 @@ def _release(
 
 
 def _waits(comment: Comment) -> bool:
-    is_held = comment["state"] in {"pending", "hidden"} and told_state(comment) == "pending"
+    is_held = comment["state"] in {"pending", "hidden"} and state_for_author(comment) == "pending"
     return is_held and "unconfirmed" in comment.get("reasons", [])

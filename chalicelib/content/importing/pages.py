@@ -79,7 +79,7 @@ class _PageImport:
         self.outcome = ImportReport()
 
     def take(self, item: WordPressItem) -> None:
-        """Import an item, or count it and report the reason for leaving it out."""
+        """Count an item, and import it if it is a page; report the reason for an omitted page."""
         where = f"line {item.line}, {item.kind} {item.id}"
         counts = self.outcome.counts
         if item.kind not in KINDS:

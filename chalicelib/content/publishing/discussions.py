@@ -34,7 +34,7 @@ class Discussed(NamedTuple):
 
 
 class Discussions(Protocol):
-    """The port to the discussions of pages; the id of a discussion is its comments' node."""
+    """The port to the discussions of pages; a discussion has the id of its comments' node."""
 
     def begin(
         self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
@@ -45,7 +45,7 @@ class Discussions(Protocol):
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
-        """Set a discussion's title, URL and public time.
+        """Set a discussion's public time; for a named page, also its title and URL.
 
         close: True closes the discussion, False opens it, None changes neither.
         """
@@ -165,7 +165,8 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
         return {"discussion": None}
     now = runtime.now()
     close = node["published"] is None or is_over(node, now)
-    # The edition that readers see; without an edition the draft, but `is_named` is then False.
+    # The next edition after its instant, or the live edition. A page without a live edition has
+    # the draft's words here, but `is_named` is then False.
     words = coming(node, now) or node["live"] or node["draft"]
     assert words is not None  # noqa: S101 - only a deleted page has none
     site = settings.get(runtime.database, node["site"])

@@ -26,7 +26,7 @@ _WITHOUT_TEXTS = {f"{part}.{name}": 0 for part in ("draft", "live", "next") for 
 
 
 def move(runtime: Runtime, site: str, given: AddressMove) -> int:
-    """Move the pages and drafts of a site under a prefix; return their number.
+    """Change the prefix of the addresses of pages and drafts; return the number of pages.
 
     Sends messages for the first `told_at_once` discussions; the schedule sends the others. Raises
     TooManyToMove, AddressTaken, and InvalidRequest for too long an address.

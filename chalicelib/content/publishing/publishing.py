@@ -77,7 +77,7 @@ def publish(
         change = states.apply_edition(current, edition, until, now, dated)
         _claim(runtime.database, current, edition, now, session, take=given.take)
         release(runtime.database, current, change, now, session)
-        revisions.keep_for_good(runtime.database, current, session)
+        revisions.mark_published(runtime.database, current, session)
         begun = _begin_discussion(runtime, discussions, current, change, session, arrival)
         who = None if isinstance(by, Arrival) else by.id
         return store(runtime, current, change, session, is_news=arrival is None, by=who, **begun)
@@ -277,7 +277,8 @@ def _until(
 
     Without a given end, the former end stays if it is later than the publication; otherwise the
     page has no end. Raises InvalidRequest for a given end that is not later, and, without a given
-    end, if a shown page ends before its next edition.
+    end, if a shown page ends before its next edition: it is unclear whether readers see the page
+    in between.
     """
     if "until" not in given.model_fields_set:
         until = node["until"]

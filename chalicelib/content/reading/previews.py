@@ -35,7 +35,7 @@ def find(runtime: Runtime, token: str) -> ContentNode:
     """Return the page of a preview; raises UnknownPreview for an invalid or ended token."""
     signed = signing.decode(token) or b""
     tag, payload = signed[: signing.TAG_BYTES], signed[signing.TAG_BYTES :]
-    if signing.signer(tag, _message(payload), runtime.settings.signing_keys) is None:
+    if signing.verifying_key(tag, _message(payload), runtime.settings.signing_keys) is None:
         raise UnknownPreview
     site, node_id, key, ends = orjson.loads(payload)
     if runtime.now() >= datetime.fromtimestamp(ends, UTC):

@@ -120,7 +120,7 @@ def freeze(runtime: Runtime, cart: Cart, priced: PricedCart, attempt: CheckoutAt
     return CARTS.of(runtime.database).update_one(this, change).matched_count > 0
 
 
-def let_go(runtime: Runtime, cart_id: str, order_id: str) -> None:
+def reopen(runtime: Runtime, cart_id: str, order_id: str) -> None:
     """Reopen a frozen cart after its order has released its units; the holds of its lines end."""
     now = runtime.now()
     lapsed = {"k": "$$line.k", "v": {"$mergeObjects": ["$$line.v", {"until": now}]}}
@@ -158,7 +158,7 @@ def close(runtime: Runtime, cart_id: str, order_id: str) -> None:
     CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), change)
 
 
-def stay_frozen(runtime: Runtime, cart_id: str, order_id: str) -> None:
+def touch_frozen(runtime: Runtime, cart_id: str, order_id: str) -> None:
     """Touch a frozen cart, so that `frozen_before` returns it only after its `age` again."""
     change = {"$set": {"touched": runtime.now()}}
     CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), change)

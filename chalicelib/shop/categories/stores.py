@@ -179,7 +179,7 @@ class ParentsStore:
 
 
 def _parents(rows: Rows, keys: Names[str]) -> dict[str, str | None]:
-    """Return the parent of each known category and of its ancestors, by key."""
+    """Return the parent of each existing category of `keys` and of its ancestors, by key."""
     parents: dict[str, str | None] = {}
     wanted = set(keys)
     for _ in range(MAX_DEPTH):

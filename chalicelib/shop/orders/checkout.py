@@ -138,7 +138,7 @@ def _freeze(
         before = next((each for each in cart["attempts"] if each["key"] == attempt_key), None)
         if before is not None:
             given = bytes.fromhex(before["digest"])
-            if signing.signer(given, message, keys, _DIGEST_BYTES) is None:
+            if signing.verifying_key(given, message, keys, _DIGEST_BYTES) is None:
                 raise IdempotencyKeyReused
             return cart, before["order"]
         if cart["state"] != "open":
@@ -268,7 +268,7 @@ def _put_first(runtime: Runtime, claim: StockClaim) -> None:
 
 
 def _hold_first(runtime: Runtime, claim: StockClaim, orders: int) -> list[str]:
-    """Hold a line with the units of carts; return these carts.
+    """Hold a line, if needed with units of other carts; return the carts that lost theirs.
 
     On a shortage call off at most `orders` unpaid orders, too. Raises OutOfStock.
     """

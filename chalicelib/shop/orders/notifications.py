@@ -48,9 +48,9 @@ def _notification(event: DueEvent, buyer: str) -> NotificationEvent:
 def show(
     runtime: Runtime, reader: Principal, items: Sequence[NotificationItem]
 ) -> Mapping[str, ShownThing]:
-    """Return a notification's order as its buyer sees it now, by the id of the item.
+    """Return the orders of notifications as their buyer sees them now, by the ids of the items.
 
-    The answer omits the items of other users' orders.
+    The answer omits the items of missing orders and of other users' orders.
     """
     orders = _find(runtime, {each["thing"] for each in items})
     shown: dict[str, ShownThing] = {}

@@ -13,7 +13,7 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.jobs.sweeping import Sweep
-from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS, Cart

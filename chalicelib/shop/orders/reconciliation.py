@@ -27,7 +27,7 @@ from chalicelib.shop.payments.records import (
     Dispute,
     OrderPayment,
     Refund,
-    refund_name,
+    provider_key,
 )
 from chalicelib.webhooks import due
 from chalicelib.webhooks.rows import DueEvent
@@ -195,7 +195,7 @@ def _sums_in(payment: OrderPayment, statement: Statement) -> _Sums:
     came_back = sum(
         each["amount_micros"] for each in payment["refunds"] if _is_failure(each, failed)
     )
-    ours = {refund_name(each) for each in refunds if each["state"] in _OURS}
+    ours = {provider_key(each) for each in refunds if each["state"] in _OURS}
     disputes = sorted(statement.disputes, key=lambda each: (each.at, each.id))
     return {
         "refunds": refunds,
@@ -222,7 +222,7 @@ def _to_dispute(stated: StatedDispute) -> Dispute:
 
 
 def _is_failure(refund: Refund, failed: set[str | None]) -> bool:
-    return refund["state"] in _MADE and refund_name(refund) in failed
+    return refund["state"] in _MADE and provider_key(refund) in failed
 
 
 def _events_of(

@@ -28,7 +28,7 @@ from chalicelib.shop.payments.records import (
     OrderPayment,
     Refund,
     left_micros,
-    refund_name,
+    provider_key,
 )
 from chalicelib.shop.stock import movements
 from chalicelib.shop.stock.movements import NewMovement
@@ -205,7 +205,7 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
             # A refund of free units calls no provider: providers refuse an amount of 0.
             if amount:
                 provider = providers.provider_of(runtime, payment["provider"])
-                provider.refund(charge_of(order), payment["intent"], amount, refund_name(refund))
+                provider.refund(charge_of(order), payment["intent"], amount, provider_key(refund))
         except PaymentRefused:
             _note(runtime, payment, refund, "refused")
             return

@@ -137,7 +137,7 @@ def _settle(runtime: Runtime, order: Order) -> None:
     if is_paid:
         carts.close(runtime, order["cart"], order["_id"])
     else:
-        carts.let_go(runtime, order["cart"], order["_id"])
+        carts.reopen(runtime, order["cart"], order["_id"])
     _end(runtime, order, "done" if is_paid else "void")
 
 

@@ -109,7 +109,7 @@ def _resume_carts(runtime: Runtime, until: datetime) -> int:
         resumed += 1
         order_id = str(cart["order"])
         order = find(runtime.database, order_id) or _refuse(runtime, cart, order_id)
-        carts.stay_frozen(runtime, cart["_id"], order_id)
+        carts.touch_frozen(runtime, cart["_id"], order_id)
         if order["state"] != "paying":
             _resume(runtime, order_id)
     return resumed

@@ -108,7 +108,7 @@ def version_filter(payment: OrderPayment) -> Document:
     }
 
 
-def refund_name(refund: Refund) -> str:
+def provider_key(refund: Refund) -> str:
     """Return a refund's key at the provider: it stays until the refund is owed again."""
     again = refund.get("again", 0)
     return f"{refund['key']}.{again}" if again else refund["key"]

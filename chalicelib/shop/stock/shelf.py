@@ -63,7 +63,7 @@ def beyond_share(runtime: Runtime, claim: StockClaim) -> list[StockEntry]:
 
 
 def put_first(runtime: Runtime, claim: StockClaim) -> list[str]:
-    """Hold units for an order, if needed from other carts; return the carts that lost theirs.
+    """Hold units for an order; return the carts without orders that lose units to it.
 
     Raises as `put`.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from chalicelib.people.follows import ExportEntry, entry
+from chalicelib.people.features import ExportEntry, entry
 from chalicelib.social.activity.actions.shapes import StoredAction, StoredActionEvent
 from chalicelib.social.activity.feed.items import FeedItem
 from chalicelib.social.activity.org.people import StoredPerson, StoredPlace, place_of

@@ -7,7 +7,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.jobs import outbox
-from chalicelib.people.follows import Step, Trace, job_entries
+from chalicelib.people.features import Step, Trace, job_entries
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity import exports, renaming
 from chalicelib.social.activity.actions import actions, events, reactions, types

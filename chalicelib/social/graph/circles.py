@@ -29,7 +29,7 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
     path, key = f"circles.{circle_id}", new_key(circle_id, runtime.now(), runtime.random)
     has_room = {"counts.circles": {"$lt": runtime.bounds.social.circles}}
     users = USERS.of(database)
-    # Two tries: another call may make or delete the circle between the two updates of one try.
+    # Two tries: another call may make the circle between the two updates of the first try.
     for _ in range(2):
         renamed = users.find_one_and_update(
             {"_id": owner_id, path: {"$exists": True}},

@@ -7,7 +7,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph.circle_keys import by_key
 from chalicelib.social.graph.store import GraphPerson, Pair
-from chalicelib.social.graph.stores.edges import EDGES, edge_id, edge_update
+from chalicelib.social.graph.stores.edges import EDGES, edge_filter, edge_update
 from chalicelib.social.graph.users import USERS, User
 
 
@@ -53,4 +53,4 @@ def _pairs(user: User, runtime: Runtime) -> list[Pair]:
 
 
 def _edge(pair: Pair) -> UpdateOne:
-    return UpdateOne(edge_id(pair.owner.id, pair.member.id), edge_update(pair), upsert=True)
+    return UpdateOne(edge_filter(pair.owner.id, pair.member.id), edge_update(pair), upsert=True)

@@ -16,7 +16,7 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError, WriteError
 
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
-from chalicelib.people.follows import ExportEntry, Trace, entry
+from chalicelib.people.features import ExportEntry, Trace, entry
 from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.graph.users import EPOCH, By
 from chalicelib.social.paging import ListEntry, ListPosition, older_than

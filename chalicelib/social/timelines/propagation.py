@@ -78,7 +78,7 @@ def _end_of_lease(runtime: Runtime, post: Post) -> datetime | None:
 
 
 def stored_views(database: Database[Document]) -> tuple[StoredView, ...]:
-    """Return the view of every stored design, in use or not.
+    """Return the view of every design that stores documents, in use or not.
 
     A deployment may return to a former design, and then readers read its documents again.
     """
@@ -100,7 +100,7 @@ def remove(runtime: Runtime, post_id: str) -> None:
 def repair(runtime: Runtime, written: Sequence[PostBody]) -> None:
     """Propagate each post that changed between its read and the write of its copies.
 
-    `written`: the posts as read for the copies.
+    If a post was deleted meanwhile, remove its copies. `written`: the posts as read for the copies.
     """
     ids = [post["_id"] for post in written]
     fields = {"deleted": 1, "spread.version": 1}

@@ -8,7 +8,7 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, insert_missing
-from chalicelib.people.follows import ExportEntry, Trace, entry
+from chalicelib.people.features import ExportEntry, Trace, entry
 from chalicelib.social.graph.audience import PUBLIC, CompleteSince
 from chalicelib.social.graph.users import EPOCH
 from chalicelib.social.paging import ListEntry, ListPosition, older_than

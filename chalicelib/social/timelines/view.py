@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from chalicelib.database import Document
-from chalicelib.people.follows import Trace
+from chalicelib.people.features import Trace
 from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.paging import ListEntry, ListPosition
 from chalicelib.social.posts.shapes import PostBody, ShownPost

@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from chalicelib.comments import personal_data
 from chalicelib.comments.shapes import StoreName
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
 from tests.support.http_client import Client

@@ -15,7 +15,7 @@ from chalicelib.comments.mentions import NOBODY
 from chalicelib.comments.repair import render_again
 from chalicelib.comments.writing import mentioning
 from chalicelib.comments.writing.edit import change_comment
-from chalicelib.people.follows import Step
+from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import everything
 from tests.comments.support.discussion import Layout

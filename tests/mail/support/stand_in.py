@@ -41,7 +41,7 @@ def send_to_a_refusal(runtime: Runtime) -> None:
         "bounce": {"bounceType": "Permanent"},
         "mail": {"tags": {"address": letter["address_keys"]}},
     }
-    events.heed(runtime, MailEvent.model_validate(told))
+    events.apply(runtime, MailEvent.model_validate(told))
     letters.send(runtime, "letter-1")
 
 

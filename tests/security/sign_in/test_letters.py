@@ -99,7 +99,7 @@ def refuse_mail(site: GuestSite, email: str) -> None:
         "bounce": {"bounceType": "Permanent"},
         "mail": {"tags": {"address": letter["address_keys"]}},
     }
-    events.heed(site.runtime, MailEvent.model_validate(bounce))
+    events.apply(site.runtime, MailEvent.model_validate(bounce))
 
 
 def fill(site: GuestSite, email: str) -> None:

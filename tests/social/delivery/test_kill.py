@@ -12,7 +12,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import promotion
-from chalicelib.social.graph.stores.edges import edge_id
+from chalicelib.social.graph.stores.edges import edge_filter
 from tests.social.support.drivers import publish, settle
 from tests.support.http_client import Client
 
@@ -56,7 +56,7 @@ def seed_followers(client: Client, runtime: Runtime) -> list[str]:
     assert pattern is not None
     users.insert_many([{**pattern, "_id": name} for name in names])
     same = {"names": {"owner": "Reader", "member": "Ann"}, "since": runtime.now()}
-    edges = [{**edge_id(name, "ann"), "circles": ["read"], **same} for name in names]
+    edges = [{**edge_filter(name, "ann"), "circles": ["read"], **same} for name in names]
     runtime.database["social.edge"].insert_many(edges)
     users.update_one({"_id": "ann"}, {"$set": {"counts.followers": FOLLOWERS}})
     return names

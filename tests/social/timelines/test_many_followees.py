@@ -14,7 +14,7 @@ from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.social.graph import users
-from chalicelib.social.graph.stores.edges import edge_id
+from chalicelib.social.graph.stores.edges import edge_filter
 from chalicelib.social.timelines import copies as month_copies
 from chalicelib.social.timelines import references, repair
 from tests.social.support.designs import Design
@@ -76,7 +76,7 @@ def posts(client: Client, runtime: Runtime, clock: Clock, workers: Workers) -> l
     names = {"owner": "Bob", "member": "Author"}
     same = {"circles": ["read"], "names": names, "since": runtime.now()}
     runtime.database["social.edge"].insert_many(
-        [{**edge_id("bob", name), **same} for name in FOLLOWED]
+        [{**edge_filter("bob", name), **same} for name in FOLLOWED]
     )
     return deliver_a_year(client, runtime, clock, workers)
 
@@ -209,7 +209,7 @@ def test_what_was_sent_to_somebody_is_found_without_asking_for_their_followers(
         pytest.skip("pulled news ask every follower for posts: 0040 leaves them to small sites")
     names = {"owner": "Fan", "member": "Bob"}
     same = {"circles": ["read"], "names": names, "since": runtime.now()}
-    fans = [{**edge_id(f"fan-{number}", "bob"), **same} for number in range(2_000)]
+    fans = [{**edge_filter(f"fan-{number}", "bob"), **same} for number in range(2_000)]
     runtime.database["social.edge"].insert_many(fans)
     circle(client, "star", "club", "bob")
     sent = publish(client, "star", ["club"])

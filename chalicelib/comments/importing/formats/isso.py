@@ -102,7 +102,7 @@ def _bytes_of(head: bytes) -> int:
 
 
 def _guard(database: sqlite3.Connection) -> None:
-    """Guard against a hostile database: bound its values, and refuse views for tables."""
+    """Guard against a hostile file: distrust its computed columns, bound values, refuse views."""
     database.execute("PRAGMA trusted_schema = OFF")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     kinds = dict(database.execute(_TABLES))

@@ -1,4 +1,4 @@
-"""Bodies and queries of requests about actions; its import registers Plaza's own types."""
+"""Bodies and queries of requests about actions; this module registers Plaza's own types."""
 
 from typing import Annotated, Any, Self
 

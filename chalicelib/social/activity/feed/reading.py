@@ -1,8 +1,10 @@
 """Pages of a feed: two or three queries a page, whatever its size.
 
-The first query reads the reader, and items in the feed's order. The second query reads the actions
-of these items. If the reader may no longer see some of them, a third query reads the actions of the
-spare items. docs/decisions/0053 defines a page under changes.
+The first query reads the reader, the reader's blocks, and items in the feed's order. The second
+query reads the actions of these items. If the reader may no longer see some of them, a third query
+reads the actions of the spare items. For a reader with more than `blocks_read` blocks, each query
+of actions needs another query: for the blocks with the actors. docs/decisions/0053 defines a page
+under changes.
 """
 
 from datetime import datetime, timedelta

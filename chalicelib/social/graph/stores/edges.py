@@ -64,14 +64,16 @@ class EdgeGraph:
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
         """Return the keys of the owner's circles with a member."""
-        edge = self._edges.find_one(edge_id(owner_id, member_id), {"circles": 1}, session=session)
+        edge = self._edges.find_one(
+            edge_filter(owner_id, member_id), {"circles": 1}, session=session
+        )
         return frozenset(edge["circles"] if edge else ())
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
         """Write or delete the edge of a pair, if this store has one of the two users."""
         if not (owner or member):
             return
-        where = edge_id(pair.owner.id, pair.member.id)
+        where = edge_filter(pair.owner.id, pair.member.id)
         if not pair.after:
             self._edges.delete_one(where, session=session)
             return
@@ -163,8 +165,8 @@ class EdgeGraph:
     def relations(self, own: Document, others: Ids[str]) -> Relations:
         """Return a user's ties to others, from the edges."""
         me = own["_id"]
-        wanted = [edge_id(other, me)["_id"] for other in others]
-        wanted += [edge_id(me, other)["_id"] for other in others]
+        wanted = [edge_filter(other, me)["_id"] for other in others]
+        wanted += [edge_filter(me, other)["_id"] for other in others]
         circled_by: dict[str, frozenset[str]] = defaultdict(frozenset)
         following = set()
         # The ids alone match, but only the shard key `_id.owner` selects the shards.
@@ -197,7 +199,7 @@ class EdgeGraph:
         return self._people("member" if side == "owner" else "owner", where, ids, None)
 
 
-def edge_id(owner_id: str, member_id: str) -> Document:
+def edge_filter(owner_id: str, member_id: str) -> Document:
     """Return the filter of one edge; the order of the two fields is part of the id."""
     return {"_id": {"owner": owner_id, "member": member_id}}
 
