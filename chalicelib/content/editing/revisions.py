@@ -48,7 +48,7 @@ def add(runtime: Runtime, node: ContentNode, session: ClientSession) -> None:
     _remove_old(runtime, node, session)
 
 
-def mark_published(database: Database[Document], node: ContentNode, session: ClientSession) -> None:
+def mark_live(database: Database[Document], node: ContentNode, session: ClientSession) -> None:
     """Mark the draft's revision as published: later saves neither replace nor remove it."""
     REVISIONS.of(database).update_one(
         {"_id": _revision(node, _draft(node))["_id"]},

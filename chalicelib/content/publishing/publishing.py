@@ -77,7 +77,7 @@ def publish(
         change = states.apply_edition(current, edition, until, now, dated)
         _claim(runtime.database, current, edition, now, session, take=given.take)
         release(runtime.database, current, change, now, session)
-        revisions.mark_published(runtime.database, current, session)
+        revisions.mark_live(runtime.database, current, session)
         begun = _begin_discussion(runtime, discussions, current, change, session, arrival)
         who = None if isinstance(by, Arrival) else by.id
         return store(runtime, current, change, session, is_news=arrival is None, by=who, **begun)
