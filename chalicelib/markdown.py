@@ -340,7 +340,7 @@ def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _outside_alts(rule: InlineRule) -> InlineRule:
-    """Return a rule that skips the alternative text of a picture, which stays plain text."""
+    """Return `rule` without effect in the alternative text of a picture, which stays plain text."""
     return lambda state, silent: (silent or not state.env[_ALTS]) and rule(state, silent)
 
 

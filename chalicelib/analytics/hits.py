@@ -69,14 +69,15 @@ class PageHit(BaseModel):
     campaign: str | None = None
     node: str | None = None
     title: str | None = None
-    # A digest of its network with the day's salt. It limits new names, and no row stores it.
+    # A digest of the sender's network with the day's salt. It limits new names; no row stores it.
     network: str | None = None
 
 
 class Dropped(BaseModel):
     """The faults of a beacon, each with its number.
 
-    `id` is the beacon's, so that its faults count once.
+    `id` is the first valid id among the beacon's hits, so that a repeat counts once; else a new
+    id.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -87,7 +88,7 @@ class Dropped(BaseModel):
 
 
 class Hits(Message):
-    """One beacon of one visitor, without address and user agent.
+    """One beacon of one visitor, without IP address and user agent.
 
     `taken_at` is the time of the request; None: a message of an earlier release.
     """

@@ -136,6 +136,19 @@ def waste(asset_id: str, version: Version, due: datetime) -> Waste:
     return {"_id": version["blob"], "store": version["store"], "asset": asset_id, "due": due}
 
 
+def waste_upload(
+    database: Database[Document],
+    upload: Upload,
+    due: datetime,
+    session: ClientSession | None = None,
+) -> None:
+    """Make the blobs of an upload waste, for removal at `due`."""
+    rows, row = WASTE.of(database), {"store": upload["store"], "asset": upload["asset"], "due": due}
+    for blob in (upload["_id"], upload["clean"]):
+        if blob is not None:
+            rows.update_one({"_id": blob}, {"$set": row}, upsert=True, session=session)
+
+
 def wastes(asset: Asset, due: datetime) -> list[Waste]:
     """Return the rows for all blobs of an asset; a removed version has its row already."""
     return [waste(asset["_id"], each, due) for each in asset["versions"] if "gone" not in each]
@@ -143,11 +156,8 @@ def wastes(asset: Asset, due: datetime) -> list[Waste]:
 
 def delete_upload(database: Database[Document], upload: Upload, due: datetime) -> None:
     """Delete an upload; the blobs of an unfinished upload become waste, for removal at `due`."""
-    blobs = [upload["_id"], upload["clean"]] if upload["finished"] is None else []
-    for blob in blobs:
-        if blob is not None:
-            row = {"store": upload["store"], "asset": upload["asset"], "due": due}
-            WASTE.of(database).update_one({"_id": blob}, {"$set": row}, upsert=True)
+    if upload["finished"] is None:
+        waste_upload(database, upload, due)
     UPLOADS.of(database).delete_one({"_id": upload["_id"]})
 
 

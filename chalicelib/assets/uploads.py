@@ -46,7 +46,6 @@ from chalicelib.assets.shapes import (
     Refusal,
     Upload,
     Version,
-    Waste,
 )
 from chalicelib.database import in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, Problem
@@ -320,11 +319,6 @@ def _refuse(runtime: Runtime, upload: Upload, problem: Problem) -> None:
     """Store the refusal of an upload, and make its blobs waste, unless a call has ended it."""
     refusal: Refusal = {"code": problem.code, "detail": problem.detail}
     due = runtime.now() + LONGEST_RUN
-    blobs = [each for each in (upload["_id"], upload["clean"]) if each is not None]
-    rows: list[Waste] = [
-        {"_id": blob, "store": upload["store"], "asset": upload["asset"], "due": due}
-        for blob in blobs
-    ]
 
     def note(session: ClientSession) -> None:
         still = {"_id": upload["_id"], "finished": None, "refused": None}
@@ -332,6 +326,6 @@ def _refuse(runtime: Runtime, upload: Upload, problem: Problem) -> None:
             still, {"$set": {"refused": refusal}}, session=session
         )
         if noted.modified_count:
-            WASTE.of(runtime.database).insert_many(rows, session=session)
+            catalogue.waste_upload(runtime.database, upload, due, session)
 
     in_transaction(runtime.database, note)

@@ -42,7 +42,7 @@ from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Cursor, Next
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import manages
+from chalicelib.sites.permissions import moderates
 from chalicelib.texts import ShownLine, ShownName, ShownUrl, html_of
 
 CommentHtml = Annotated[str, html_of(BOUNDS.comments.html_bytes)]
@@ -272,7 +272,7 @@ def node_answer(node: Node, settings: CommentSite, *, staff: bool) -> NodeAnswer
 def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
     """Return a page's node with its settings in force, as the caller of these rights sees it."""
     caller, settings = rights.caller, rights.settings
-    staff = caller is not None and manages(caller, node["site"])
+    staff = caller is not None and moderates(caller, node["site"])
     counts = _counts(node, staff=staff)
     return {
         "id": node["_id"],

@@ -21,7 +21,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
-from chalicelib.sites.permissions import manages
+from chalicelib.sites.permissions import moderates
 
 NODES = Collection(
     "comments.node",
@@ -92,7 +92,7 @@ def shown_to(runtime: Runtime, node: Node | None, caller: Principal | None) -> N
 
 def is_visible(node: Node, caller: Principal | None, now: datetime) -> bool:
     """Return whether a node exists for a caller at a time."""
-    return is_public(node, now) or (caller is not None and manages(caller, node["site"]))
+    return is_public(node, now) or (caller is not None and moderates(caller, node["site"]))
 
 
 def find_moved(database: Database[Document], node_id: str) -> Node:

@@ -15,7 +15,7 @@ from chalicelib.comments.shapes import Comment, CommentSite, Node, Shadow
 from chalicelib.comments.store import GONE, Viewer
 from chalicelib.database import Document
 from chalicelib.identity import Principal
-from chalicelib.sites.permissions import manages, moderates
+from chalicelib.sites.permissions import moderates
 
 NodeAct = Literal["post", "moderate"]
 CommentAct = Literal["reply", "edit", "delete", "moderate"]
@@ -90,7 +90,7 @@ class Rights:
         """Return all facts of the caller that change their view of a page; None for anonymous."""
         if self.caller is None:
             return None
-        staff = manages(self.caller, self._site)
+        staff = moderates(self.caller, self._site)
         who: list[str | bool | int | list[str]] = [self.caller.id, self.caller.name]
         return [*who, self._moderates, staff, self._shadows, sorted(self.blocked)]
 

@@ -81,7 +81,7 @@ from chalicelib.identity import Principal
 from chalicelib.limits import EDITS, NODE_COMMENTS, NODES, PREVIEWS
 from chalicelib.people.blocks import Apart
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import manages
+from chalicelib.sites.permissions import moderates
 
 
 def routes(runtime: Runtime, apart: Apart) -> Blueprint:
@@ -189,7 +189,7 @@ def _answer_to(
     `staff`: whether to include fields for staff; None: the caller's rights decide.
     """
     if staff is None:
-        staff = caller is not None and manages(caller, node["site"])
+        staff = caller is not None and moderates(caller, node["site"])
     answer = _answer(request, node, staff=staff)
     own = reading.own_in(request.runtime, node, caller)
     answer["counts"]["visible"] += own.shadows.get("visible", 0)

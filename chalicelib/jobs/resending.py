@@ -1,4 +1,8 @@
-"""Sending messages again for overdue documents: each lease, or rarer while no worker takes them."""
+"""Sending messages again for overdue documents.
+
+The first pause is one lease; it doubles with each message, up to 32 leases, until a
+worker takes one.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

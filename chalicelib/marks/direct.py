@@ -9,10 +9,8 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
 from chalicelib.marks.changes import Change, Delta, Flag, apply, delta, stage
 from chalicelib.marks.design import Marked
-from chalicelib.marks.shapes import MARKS, NOTHING, Mark, State, Thing, counted_of, wanted_of
+from chalicelib.marks.shapes import MARKS, NOTHING, OWED, Mark, State, Thing, counted_of, wanted_of
 from chalicelib.runtime import Runtime
-
-_OWED = ["counted", "due", "resends", "resent_by"]
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
@@ -22,7 +20,7 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
 
     def work(session: ClientSession) -> Marked:
         made = _of_text(runtime, thing, change, session)
-        update: list[Document] = [stage(made, user_id, runtime.now()), {"$unset": _OWED}]
+        update: list[Document] = [stage(made, user_id, runtime.now()), {"$unset": list(OWED)}]
         before: Mark | None = rows.find_one_and_update(
             key,
             update,

@@ -23,6 +23,7 @@ from chalicelib.marks.shapes import (
     MARKS,
     NO_OPINION,
     NOTHING,
+    OWED,
     Kind,
     Kinds,
     Mark,
@@ -33,8 +34,6 @@ from chalicelib.marks.shapes import (
 )
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
-
-_OWED = {"counted": "", "due": "", "resends": "", "resent_by": ""}
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
@@ -127,13 +126,15 @@ def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
 
 
 def _settle(database: Database[Document], marks: Iterable[Mark], session: ClientSession) -> None:
-    """Remove the fields `_OWED` from counted marks, and delete empty marks."""
+    """Remove the fields `OWED` from counted marks, and delete empty marks."""
     rows = MARKS.of(database)
     said = [mark for mark in marks if wanted_of(mark) != NOTHING]
     empty = [mark["_id"] for mark in marks if wanted_of(mark) == NOTHING]
     owed = [mark["_id"] for mark in said if "counted" in mark]
     if owed:
-        rows.update_many({"_id": {"$in": owed}}, {"$unset": _OWED}, session=session)
+        rows.update_many(
+            {"_id": {"$in": owed}}, {"$unset": dict.fromkeys(OWED, "")}, session=session
+        )
     if empty:
         rows.delete_many({"_id": {"$in": empty}}, session=session)
 

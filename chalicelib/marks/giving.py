@@ -11,6 +11,7 @@ from chalicelib.marks.shapes import (
     MARKS,
     MAX_REACTIONS,
     NOTHING,
+    OWED,
     Kind,
     Mark,
     State,
@@ -20,8 +21,6 @@ from chalicelib.marks.shapes import (
     wanted_of,
 )
 from chalicelib.runtime import Runtime
-
-_OWED = ("counted", "due", "resends", "resent_by")
 
 
 def give(runtime: Runtime, kind: Kind, prefix: str, giver: str, to: str) -> None:
@@ -103,7 +102,7 @@ def _join(given: Mark, own: Mark | None) -> Mark:
 
 def _settle(mark: Mark) -> Mark:
     """Return a mark without the fields of an uncounted change; the caller counts the change."""
-    return cast("Mark", {name: value for name, value in mark.items() if name not in _OWED})
+    return cast("Mark", {name: value for name, value in mark.items() if name not in OWED})
 
 
 def _store(runtime: Runtime, mark: Mark, session: ClientSession) -> None:

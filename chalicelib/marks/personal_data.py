@@ -1,4 +1,4 @@
-"""The erasure of a person's marks, with their counts, and their export."""
+"""Erasure and export of a person's marks; the erasure also subtracts them from the counts."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -15,6 +15,8 @@ from chalicelib.errors import Problem
 
 # The largest number of different reactions of a person to a thing.
 MAX_REACTIONS = 5
+# The fields of a mark that no counter has counted yet.
+OWED = ("counted", "due", "resends", "resent_by")
 # A key is a field's name in counters: a dot would make it a path, a dollar an operator.
 REACTION_KEY = r"^[a-z0-9_]{1,20}$"
 # The moderators' verdict on a flag.

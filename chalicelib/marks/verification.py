@@ -39,8 +39,8 @@ class Verdict(NamedTuple):
 def verify(database: Database[Document], kind: Kind, after: str = "", most: int = 1_000) -> Verdict:
     """Recount at most `most` things of a kind, each on its own snapshot.
 
-    The calls pass first the things with marks, then the things with counts and no marks. `after` is
-    the `next` of the last call, or "" to begin. Raises ValueError if it names neither walk.
+    Successive calls recount first the things with marks, then the things with counts but no marks.
+    `after` is the `next` of the last call, or "" to begin; raises ValueError for any other.
     """
     walk, _, place = (after or f"{_MARKS} ").partition(" ")
     if walk not in _WALKS:

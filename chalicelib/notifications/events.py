@@ -31,7 +31,7 @@ class NotificationEvent(NamedTuple):
     - `key`: the event's name, which stays when the thing moves.
     - `by`: the person who caused it; empty: no person.
     - `recipients`: the kind of each present recipient's notification, by the recipient's id.
-    - `is_new`: the thing has not changed since the event, so no item has to go.
+    - `is_new`: `agree` only adds items; existing items stay as they are.
     - `group`: as in items.
     - `among`: the only people whose items can change; None: all people.
     """

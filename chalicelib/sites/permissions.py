@@ -40,15 +40,16 @@ def moderated_sites(caller: Principal) -> frozenset[str] | None:
     return frozenset()
 
 
-def manages(caller: Principal, site: str) -> bool:
-    """Return whether the caller is a publisher or a moderator of the site."""
-    return owns(caller, site) or moderates(caller, site)
-
-
 def check_publisher(caller: Principal, site: str) -> None:
     """Raise Forbidden unless the caller owns this site; an admin owns every site."""
     if not owns(caller, site):
         raise Forbidden("This site belongs to another publisher")
+
+
+def check_moderator(caller: Principal, site: str) -> None:
+    """Raise Forbidden unless the caller moderates the site: as its moderator, or its publisher."""
+    if not moderates(caller, site):
+        raise Forbidden(f"You do not moderate the site {site}")
 
 
 def check_editor(caller: Principal, site: str) -> None:

@@ -51,9 +51,9 @@ def notify(runtime: Runtime, job: NotifyWatchers) -> None:
 def _notify_some(
     runtime: Runtime, post: ReadPost, after: str, read_at: datetime
 ) -> tuple[str, bool]:
-    """Notify a page of readers after an id.
+    """Notify the watchers in a page of readers, ordered by id, after the id `after`.
 
-    Returns the last id of the page, and whether no reader follows.
+    Returns the last id of the page, and whether this page is the last.
     """
     database, author = runtime.database, post["by"]["id"]
     ids = IdRange(after, limit=runtime.bounds.social.watchers_at_once)

@@ -7,7 +7,7 @@ from chalicelib.ads.accounts import AccountId
 from chalicelib.comments.node_ids import site_of
 from chalicelib.identity import Principal, Role
 from chalicelib.sites.ids import SiteId, is_site_id
-from chalicelib.sites.permissions import manages, moderated_sites, moderates, owns
+from chalicelib.sites.permissions import moderated_sites, moderates, owns
 
 SITE_ID: TypeAdapter[str] = TypeAdapter(SiteId)
 ACCOUNT: TypeAdapter[str] = TypeAdapter(AccountId)
@@ -26,7 +26,6 @@ def test_a_publisher_owns_the_sites_of_the_token() -> None:
     publisher = somebody("publisher", "blog")
 
     assert owns(publisher, "blog")
-    assert manages(publisher, "blog")
     assert moderates(publisher, "blog")
     assert not owns(publisher, "default")
     assert not moderates(publisher, "default")
@@ -70,3 +69,15 @@ def test_no_new_site_has_another_name(site: str) -> None:
     for adapter, text in ((SITE_ID, site), (ACCOUNT, f"site:{site}")):
         with pytest.raises(ValidationError):
             adapter.validate_python(text)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("roles", [{"publisher"}, {"moderator"}, {"publisher", "moderator"}])
+def test_who_owns_a_site_moderates_it(roles: set[Role], *, named: bool) -> None:
+    sites = frozenset({"blog"}) if named else None
+    caller = Principal("ann", "Ann", frozenset(roles), sites=sites)
+
+    owned = [site for site in ("default", "blog", "shop") if owns(caller, site)]
+
+    assert all(moderates(caller, site) for site in owned)
+    assert bool(owned) == ("publisher" in roles)

@@ -6,7 +6,7 @@ from typing import Annotated, NotRequired, TypedDict
 from chalicelib.database import Collection
 from chalicelib.database.validators import AtMost
 
-# The days of 27 years.
+# The most days in `again`: 27 years of days.
 MOST_AGAIN = 10_000
 
 
@@ -24,10 +24,11 @@ class PlaceInDay(TypedDict):
 
 
 class Progress(TypedDict):
-    """The progress of a schedule: it has found all changed days up to `until`.
+    """The progress of a schedule: it has found every day that changed before `until`.
 
-    again: found days that the schedule has yet to finish, with their changes from `again_since` on.
-    at: its position within the day in progress.
+    again: the found days that the schedule has yet to finish.
+    again_since: for the days in `again`, the schedule reads the changes from this time on.
+    at: the schedule's position within the day in progress.
     """
 
     _id: str

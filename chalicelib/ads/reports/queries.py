@@ -83,7 +83,7 @@ class ReportScope:
 
     @cached_property
     def starts(self) -> list[datetime]:
-        """The UTC starts of the report's periods, from its own start on; not for minutes."""
+        """The UTC starts of the periods that begin in the report's span; not for minutes."""
         edges = time_zones.edges(self.by, self.start, self.end, self.tz)
         return [edge for edge in edges if edge >= self.start]
 
@@ -99,7 +99,7 @@ class ReportScope:
 
     @property
     def group_fields(self) -> tuple[str, ...]:
-        """The fields of a row beside its period."""
+        """The fields of a row that identify its group."""
         return _GROUP_FIELDS[self.group]
 
     @property
@@ -120,7 +120,7 @@ def read(
     A position is [period, group value, ...], with the period in ISO form. Periods without an
     event have no row.
     """
-    # A cursor may come from an earlier report: the report's own start bounds the read.
+    # A cursor may come from a report with an earlier start: this report's start bounds the read.
     start = max(datetime.fromisoformat(after[0]), report.start) if after else report.start
     if not report.is_utc and not any(edge >= start for edge in report.starts):
         return [], None
@@ -152,7 +152,7 @@ def _whole_periods(report: ReportScope, start: datetime) -> list[Document]:
 
 
 def _parts(report: ReportScope, start: datetime) -> list[Document]:
-    """Return the stages that sort the parts of UTC days or hours into a time zone's periods."""
+    """Return the stages that assign the parts of UTC days or hours to a time zone's periods."""
     starts = [edge for edge in report.starts if edge >= start]
     end = report.last_end
     split = MINUTES if _finer(report) is HOURS else OF_DAY
@@ -164,7 +164,7 @@ def _parts(report: ReportScope, start: datetime) -> list[Document]:
 
 
 def _finer(report: ReportScope) -> Collection[StoredReport]:
-    """Return the documents to split: hours, into minutes, for an edge within an hour; else days."""
+    """Return the reports to split: hours if a period starts or ends within an hour, else days."""
     # Where clocks change by half an hour, the last period alone may end within an hour.
     return HOURS if any(edge.minute for edge in (*report.starts, report.last_end)) else DAYS
 

@@ -124,7 +124,8 @@ def _note_progress(
 def _progress(database: Database[Document]) -> _Progress:
     """Return the progress of earlier runs.
 
-    If a former release has run since, its reports have no parts, so all days count as new.
+    If a former release has run after this release, its reports have no parts: all days count as
+    new.
     """
     ids = [_STATE, _FORMER_STATE]
     states = {row["_id"]: row for row in PROGRESS.of(database).find({"_id": {"$in": ids}})}

@@ -58,8 +58,8 @@ class ReportQuery(PageQuery):
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:
-        # Without `tz`, the zone is unknown here: `check` leaves a slack of up to 14 hours, and the
-        # view, which knows the campaign's zone, checks again.
+        # Without `tz`, the time zone is unknown here: `check` leaves a slack of up to 14 hours.
+        # With the time zone, `_scope` checks that the report starts before its end.
         spans.check(self.start, self.end, self.by, self.tz)
         return self
 

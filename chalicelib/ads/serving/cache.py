@@ -89,10 +89,10 @@ class ZoneCache:
         held.asked, held.epoch = now, epoch
 
     def _latest(self, key: tuple[str, str], held: _Held, now: datetime) -> CompiledZone | None:
-        """Return the latest zone; None: the zone in memory serves until its lifetime ends.
+        """Return the latest zone; None: use the zone in memory until its lifetime ends.
 
-        None if a change needs a whole compilation before that end. Otherwise a caller with many
-        changes could cause a compilation at every decision.
+        None means: a change needs a whole compilation, but the zone in memory is still young. An
+        immediate compilation would let frequent changes cause a compilation at every decision.
         """
         if held.zone is not None:
             document, campaigns = zones.since(self._database, *key, held.zone.version)

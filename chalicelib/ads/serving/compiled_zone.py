@@ -45,8 +45,8 @@ class FrequencyCap(NamedTuple):
 class Ad:
     """An ad of a zone, with all fields for its choice, display and billing.
 
-    `pricing` is {type, bid_micros}. `creative` holds a small creative. A large creative has its
-    own document by `creative_id`. The other of the two fields is None.
+    `pricing` is {type, bid_micros}. A small creative is in `creative`, and `creative_id` is None.
+    A large creative has its own document by `creative_id`, and `creative` is None.
     """
 
     campaign_id: str
@@ -105,7 +105,7 @@ class CompiledZone:
         campaigns: Collection[str] | None,
         max_moves: int = MAX_MOVES,
     ) -> "CompiledZone | None":
-        """Return the zone with these campaigns' rows from the document; the same if up to date.
+        """Return the zone with these campaigns' rows from the document; `self` if it is up to date.
 
         None: the zone needs a whole compilation. Either the document is another zone of the same
         name, or `campaigns` is None (unknown), or too many ads would move.
@@ -248,7 +248,7 @@ def _moves(places: Iterable[int]) -> list[_Move]:
 
 
 def _move(index: Index, moves: list[_Move]) -> Index:
-    """Return a new index with the moved ads, without the ads in no move."""
+    """Return a new index with the moved ads at their new positions; omit all other ads."""
     moved: Index = {}
     for keyword, (first, ads) in index.items():
         found = 0

@@ -79,7 +79,7 @@ class Decision(NamedTuple):
 
 
 def decide(runtime: Runtime, warm: ZoneCache, asked: AdRequest) -> Decision:
-    """Choose ads for a zone. If the zone counts decisions, record them as impressions.
+    """Choose ads for a zone. If the zone counts decisions, record the ads as impressions.
 
     Raises UnknownZone.
     """
@@ -140,7 +140,7 @@ def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: Profile
 
 
 def seed_rng(decision_id: str) -> random.Random:
-    """Return a random generator with the decision's id as its seed: each call draws the same."""
+    """Return a random generator with the decision's id as its seed: one id, the same draws."""
     return random.Random(decision_id)  # noqa: S311 - a choice among ads is no secret
 
 

@@ -93,8 +93,8 @@ AHEAD = 8
 _GROWTH = 8
 _WEIGHTS = [math.log(1.1 + matches) for matches in range(MAX_KEYWORDS + 1)]
 
-# An entry of the heap: minus the score of a level's best-paying ads, its matches, these ads, the
-# rest of the level.
+# An entry of the heap, for a level (`by_score`): the negative score of its best-paying ads, its
+# number of matches, the set of its best-paying ads, the set of its other ads.
 _Head = tuple[float, int, int, int]
 
 # Returns a visitor's profile, for at least these advertisers.

@@ -32,8 +32,10 @@ class Conversion:
 def record(runtime: Runtime, conversion: Conversion) -> bool:
     """Credit a conversion to the visitor's last click, else last impression.
 
-    Return whether the conversion counts. An order counts once. Each ad of a decision gets at most
-    `profiles.MAX_CONVERSIONS`, with or without orders; a repeat of a counted order is not one more.
+    Return whether an ad gets the credit. An ad of a decision gets the credit of at most
+    `profiles.MAX_CONVERSIONS` conversions, with or without orders. A repeat of a counted order gets
+    no credit. The worker counts each order once; without an order, it counts one conversion for
+    each ad of a decision.
     """
     now = runtime.now()
     advertiser = conversion.advertiser
@@ -62,7 +64,10 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
 
 
 def _find_credit(history: History, now: datetime) -> Entry | None:
-    """Return the event that gets the credit of a conversion; lists are in the order of time."""
+    """Return the event that gets the credit of a conversion; None: no event is recent enough.
+
+    Lists are in the order of time.
+    """
     for kind, window in CREDITED.items():
         events = history.get(LISTS[kind], ())
         if events and now - window < events[-1]["ts"] <= now:

@@ -114,7 +114,7 @@ def _bill(
     events: Sequence[AdEvent],
     now: datetime,
 ) -> set[str]:
-    """Return the ids of the paid events: leases pay impressions, campaigns pay clicks."""
+    """Charge leases for impressions and campaigns for clicks; return the ids of the paid events."""
     by_lease: dict[LeaseKey, list[AdEvent]] = defaultdict(list)
     by_campaign: dict[str, list[AdEvent]] = defaultdict(list)
     for event in events:

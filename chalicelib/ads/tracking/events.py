@@ -92,8 +92,8 @@ class AdEvent(Message):
     def id(self) -> str:
         """The id of the event and of its repeats.
 
-        A bot's event has another id, so that a preview of a page does not replace its reader's
-        view.
+        A bot's event has another id, so that a bot's preview of a page does not replace a person's
+        impression.
         """
         if self.order is not None:
             return f"{advertiser_of(self.campaign_id)}:order:{self.order}:{self.type}"

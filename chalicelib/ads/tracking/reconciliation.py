@@ -24,8 +24,8 @@ def reconcile(
     """Return the differences between a campaign's reports and its events.
 
     `start` and `end` are UTC midnights. Each difference is {report, period, place, events,
-    reported}. Of events older than 90 days, only conversions with an order exist. Run it once
-    the workers have counted all events of the time.
+    reported}. Of events older than 90 days, only conversions with an order exist. Run it after
+    the workers have counted all events before `end`.
     """
     wanted = {"campaign_id": campaign_id}
     differences = []

@@ -28,7 +28,7 @@ Token = Annotated[
 ]
 
 
-# `sendBeacon` sends a text as text/plain, a form as one of the other types.
+# `sendBeacon` sends a text as text/plain, URLSearchParams as a form, a Blob as its own type.
 BEACON_TYPES = (
     "text/plain",
     "application/json",
@@ -40,7 +40,7 @@ BEACON_TYPES = (
 def declare(route: Route) -> None:
     """Declare the routes of beacons and clicks; a call needs nothing but its token."""
 
-    # A WAF limits the address: a count here would cost more than the beacon.
+    # A WAF limits the calls of an IP address: a counter here would cost more than the beacon.
     @route(
         "POST",
         "/ads/events/{token}",

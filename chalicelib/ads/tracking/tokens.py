@@ -59,7 +59,7 @@ def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetim
 
 
 def read(token: str, purpose: Purpose, keys: Sequence[SecretStr]) -> Offer:
-    """Return the offer of a token for this purpose, however old; every key verifies.
+    """Return the offer of a token for this purpose, however old, signed by any of the keys.
 
     Raises InvalidToken for an altered or cut token, or another purpose.
     """
@@ -88,7 +88,7 @@ def _seal(visitor: str, decision: str, key: SecretStr) -> str:
 
 
 def _unseal(visitor: str | None, decision: str, key: SecretStr) -> str | None:
-    """Return the id of a sealed visitor."""
+    """Return the id of a sealed visitor; None: the token names no visitor."""
     if visitor is None:
         return None
     sealed = base64.urlsafe_b64decode(visitor.removeprefix(_SEALED))

@@ -91,7 +91,7 @@ class VisitorProfile(NamedTuple):
     """One visitor's histories of some advertisers; a new visitor has no revision.
 
     The histories may be raw BSON documents: read-only mappings of this shape.
-    `advertiser_count`: the advertisers of the whole profile.
+    `advertiser_count`: the number of advertisers in the whole profile.
     """
 
     revision: str | None = None

@@ -149,7 +149,7 @@ def add(
     try:
         profiles.update_one({"_id": visitor, "revision": None}, update, upsert=True)
     except DuplicateKeyError:
-        # The profile exists: with this event, or made in between by another event.
+        # The profile exists: it takes no such event, or another event has just made it.
         profiles.update_one(takes, update)
 
 

@@ -1,4 +1,4 @@
-"""The interface to visitors: a site names its members, and a visitor erases their data."""
+"""The interface to visitors: a site names its members; visitors erase their own data."""
 
 from typing import Annotated
 

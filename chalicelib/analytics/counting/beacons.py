@@ -1,4 +1,4 @@
-"""Beacons and pixels: a page's report becomes one message without an address."""
+"""Beacons and pixels: a page's report becomes one message without an IP address."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,14 +90,17 @@ class Beacons:
         return agents.country_of(request.raw.headers, self._runtime.settings.cdn_proof)
 
     def _collect_faults(self, found: Read, now: datetime) -> Dropped:
-        """Return a beacon's faults under the id of its first hit: a repeat counts once."""
+        """Return a beacon's faults under its first hit id, so that a repeat counts once.
+
+        Without a valid id, each repeat counts.
+        """
         known = next((hit.id for hit in found.hits if hit.id), None)
         name = known or new_id(now, self._runtime.random)
         return Dropped(id=name, at=now, faults=dict(found.faults))
 
     def _hit(self, reported: Reported, hit: ReadHit, now: datetime, kind: Kind) -> PageHit:
         is_view = kind == "view"
-        # A bot that reads the page first does not take the place of its reader's hit.
+        # A bot's hit has a new id, so that it does not replace a person's hit of the same page.
         known = None if kind == "bot" else hit.id
         ts = now - timedelta(milliseconds=hit.ago_ms)
         own_host = sources.host_of(reported.origin)

@@ -264,7 +264,7 @@ def _counted_at(place: Place, group: Group, names: Names, causes: Causes) -> Pla
 def _strip(
     hits: Sequence[StoredHit], sites: Sites, unnamed: AbstractSet[str], now: datetime
 ) -> list[StoredHit]:
-    """Return hits without outdated users and visitors, and without users on sites without reports.
+    """Return hits without outdated users and visitors; no users on sites without reports by user.
 
     `unnamed`: the hits whose user is outdated.
     """

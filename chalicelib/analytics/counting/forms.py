@@ -20,7 +20,7 @@ from chalicelib.sites.ids import SiteId
 BODY_BYTES = 16_384
 # No browser sends a beacon of more hits.
 MAX_SENT_HITS = 200
-# Of a path with its query, in an image's address.
+# The most characters of a path with its query, in a pixel's address.
 MAX_SENT_CHARACTERS = 4_096
 _JSON_INVALID = "json_invalid"
 
@@ -94,7 +94,7 @@ class NewHits(Input):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Parse JSON; if it is invalid, mend half characters and NaN, and parse it again."""
+        """Parse JSON; if it is invalid, replace lone surrogates and NaN, and parse it again."""
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
@@ -104,7 +104,10 @@ class NewHits(Input):
 
 
 def _mend(text: str | bytes | bytearray) -> str | bytes | bytearray:
-    """Return JSON with half characters replaced, null for NaN and Infinity; other faults stay."""
+    """Return JSON with U+FFFD for invalid UTF-8 and lone surrogates, and null for NaN and Infinity.
+
+    Other faults stay.
+    """
     try:
         known = text if isinstance(text, str) else text.decode(errors="replace")
         value = json.loads(known, parse_constant=lambda _: None)

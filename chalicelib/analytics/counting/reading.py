@@ -14,8 +14,8 @@ from chalicelib.analytics.visitors import paths
 from chalicelib.ids import ID_PATTERN
 from chalicelib.texts import drop_controls
 
-# A fault of the `path` costs the hit, and so does a `number` over the limit. Other faults cost a
-# detail.
+# `path`: the beacon loses the hit. `number`: it loses each hit beyond HITS_AT_ONCE. Other faults:
+# the hit loses the faulty detail.
 Fault = Literal["path", "number", "id", "referrer", "title", "node", "ago_ms"]
 MAX_TITLE_CHARACTERS = 200
 DAY_MS = 86_400_000
@@ -25,7 +25,7 @@ Detail = TypeVar("Detail")
 
 
 class ReadHit(NamedTuple):
-    """A hit with valid details; `address` is the path of the beacon, with its query."""
+    """A hit with valid details; `address` is the path as the page sent it, with its query."""
 
     path: str
     address: str

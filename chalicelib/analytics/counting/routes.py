@@ -45,7 +45,7 @@ def declare(route: Route, beacons: Beacons) -> None:
 
 
 def _declare_beacons(route: Route, beacons: Beacons) -> None:
-    # A WAF limits the address: a count here would cost more than the beacon.
+    # A WAF limits the calls of an IP address: a counter here would cost more than the beacon.
     @route(
         "POST",
         "/hits",
@@ -59,8 +59,8 @@ def _declare_beacons(route: Route, beacons: Beacons) -> None:
         """Report up to 20 opened pages, as `sendBeacon` sends them.
 
         A hit counts once, however often a page reports it. On sites with reports by user, a token
-        names the reader. A hit needs a valid path: Plaza drops a hit without it, but of other
-        faulty details only the detail. `GET /stats/{site}/losses` counts both.
+        names the user. Plaza drops a hit without a valid path. For any other faulty detail, it
+        drops the detail alone. `GET /stats/{site}/losses` counts both.
         """
         user, origin = caller.id if caller else None, request.raw.headers.get("origin")
         taken = beacons.take(Reported(request, body.site, body.hits, user, origin))

@@ -108,7 +108,7 @@ class Log(Protocol):
         ...
 
     def trim(self, now: datetime) -> int:
-        """Delete hits past their site's days; return the number of dropped parts."""
+        """Delete hits older than their site's `keep_days`; return the number of dropped parts."""
         ...
 
     def size(self, site: str) -> LogUsage:

@@ -5,7 +5,7 @@
    generation, and new hits go to the new log. Each batch reads the generation in its transaction.
    A hit in the old log does not count again in the new log.
 3. After the end of all transactions of the old generation, the sweep *copies* the old hits day by
-   day, each under its own id. Readers read both logs until then.
+   day, each under its own id. Reports read both logs until step 4.
 4. The sweep deletes the old log's hits and the mark of the move. Receipts identify new hits for as
    long as an earlier message may come again.
 """
@@ -25,7 +25,7 @@ from chalicelib.analytics.settings import SITES, LogName, Position, SiteAnalytic
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
-# Longer than a worker's transaction, its retries and the time between two clocks.
+# Longer than a worker's transaction, its retries and the difference of two clocks together.
 GRACE = timedelta(seconds=90)
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -94,8 +94,8 @@ def _copy(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
     """Copy hits until the end of the move, or until the room or half of the time is used up.
 
     Return the number of copied hits. A day may have more hits than a run can copy, so each page
-    notes its position. `held_since` passes a day that the old log has partly lost: no run makes
-    the day's sessions again.
+    notes its position. `held_since` moves past a day that the old log has partly lost, so that no
+    run makes the day's sessions again.
     """
     database, now, moving = runtime.database, runtime.now(), site["moving"]
     sites, name, rows = {site["_id"]: site}, site["_id"], SITES.of(database)
@@ -142,8 +142,9 @@ def _keep(
 ) -> None:
     """Copy a page of hits into the new log.
 
-    All rows of a transactional log have counted: first their receipts record it, or a repeat
-    could count again. Uncounted rows of other logs stay behind: their message comes again.
+    All rows of a transactional log have counted. Before the copy, receipts record these hits as
+    counted: otherwise a repeat could count again. Uncounted rows of other logs stay behind, since
+    their message comes again.
     """
     recent = [hit for hit in page if hit["ts"] >= now - OLDEST]
     if old.is_transactional:

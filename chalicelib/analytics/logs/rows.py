@@ -110,7 +110,7 @@ def find_known(
 def stats(database: Database[Document], name: str) -> Document:
     """Return the storage statistics of a collection, on all shards; 0 if it does not exist."""
     found = database.command("collStats", name)
-    # A time series has buckets for documents.
+    # A time series stores buckets instead of documents.
     count = found.get("count", found.get("timeseries", {}).get("bucketCount", 0))
     sizes = {field: int(found.get(field, 0)) for field in _SIZES}
     return {"count": int(count), **sizes}

@@ -118,6 +118,25 @@ class Subject(NamedTuple):
     value: str
 
 
+class DayKey(NamedTuple):
+    """The key of a day's documents: of a site's paths (no dimension), or of a dimension."""
+
+    site: str
+    dimension: Dimension | None
+    day: datetime
+
+    @property
+    def id(self) -> str:
+        """Return the id of the day's `NameCount`."""
+        return f"{self.site}/{self.day:%Y%m%d}/{self.dimension or 'path'}"
+
+    @property
+    def filter(self) -> Document:
+        """Return the filter of the day's documents, in `DAYS` or in `SOURCES`."""
+        dimension = {} if self.dimension is None else {"dimension": self.dimension}
+        return {"site": self.site, **dimension, "day": self.day}
+
+
 class Place(NamedTuple):
     """A subject on a day."""
 

@@ -26,6 +26,7 @@ from chalicelib.analytics.reports.days import (
     QUARTER_MINUTES,
     SOURCES,
     CountedField,
+    DayKey,
     Minutes,
     Place,
     Subject,
@@ -68,12 +69,6 @@ LATE = Collection(
     indexes=(IndexModel([("at", ASCENDING)]),),
     shard_key={"site": 1, "day": 1},
 )
-
-
-class _Of(NamedTuple):
-    site: str
-    dimension: Dimension | None
-    day: datetime
 
 
 def note_late(
@@ -119,23 +114,23 @@ def follow(runtime: Runtime) -> int:
     return followed
 
 
-def _find_due(runtime: Runtime, now: datetime) -> dict[_Of, dict[str, int]]:
+def _find_due(runtime: Runtime, now: datetime) -> dict[DayKey, dict[str, int]]:
     """Return due names by day, each with the last minute that may have hits in `*other*`.
 
     A worker counts a hit after the hit's time, so all hits of later minutes count for the name.
     A busy name gets such hits all the time; they do not disturb the move.
     """
     due: Any = LATE.of(runtime.database).find({"at": {"$lte": now - GRACE}}).sort("at", ASCENDING)
-    groups: dict[_Of, dict[str, int]] = {}
+    groups: dict[DayKey, dict[str, int]] = {}
     for row in due.limit(runtime.bounds.analytics.late_in_a_run):
-        of = _Of(row["site"], row.get("dimension"), row["day"])
+        of = DayKey(row["site"], row.get("dimension"), row["day"])
         last = (row["at"] + GRACE - row["day"]) // timedelta(minutes=1)
         groups.setdefault(of, {})[row["value"]] = last
     return groups
 
 
 def _follow(
-    runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Mapping[str, int]
+    runtime: Runtime, site: SiteAnalytics, log: Log, of: DayKey, names: Mapping[str, int]
 ) -> int:
     """Move hits of a day's names, each up to its last minute; return the number of moved names."""
     database = runtime.database
@@ -172,7 +167,7 @@ class _Late(NamedTuple):
 
 
 def _counts(
-    database: Database[Document], log: Log, of: _Of, names: Mapping[str, int]
+    database: Database[Document], log: Log, of: DayKey, names: Mapping[str, int]
 ) -> dict[str, Cells]:
     """Return the log's counted hits of each name up to its last minute, by field and minute.
 
@@ -194,7 +189,7 @@ def _counts(
 
 
 def _first_visits(
-    database: Database[Document], log: Log, of: _Of, name: str, last: int
+    database: Database[Document], log: Log, of: DayKey, name: str, last: int
 ) -> dict[str, datetime]:
     """Return the first time of each visitor of a name, up to its last minute."""
     first: dict[str, datetime] = {}
@@ -204,12 +199,12 @@ def _first_visits(
     return first
 
 
-def _span(of: _Of, end: int) -> Span:
+def _span(of: DayKey, end: int) -> Span:
     """Return the span of a day before a minute."""
     return Span(of.site, of.day, of.day + min(DAY, timedelta(minutes=end)))
 
 
-def _stages(of: _Of, names: Sequence[str]) -> list[Document]:
+def _stages(of: DayKey, names: Sequence[str]) -> list[Document]:
     """Return the stages that find the hits of names, each with its name and minute."""
     field = "path" if of.dimension is None else FIELD_OF[of.dimension]
     # Reports of sources count views alone.
@@ -317,14 +312,17 @@ def _cells(row: Any) -> Iterator[tuple[CountedField, int, int, tuple[str, ...]]]
 
 
 def _forget(
-    database: Database[Document], of: _Of, names: Iterable[str], since: datetime | None = None
+    database: Database[Document],
+    of: DayKey,
+    names: Iterable[str],
+    since: datetime | None = None,
 ) -> None:
     """Delete late names; with `since`, not names that a worker has noted again after it."""
     noted: Document = {} if since is None else {"at": {"$lte": since}}
     LATE.of(database).delete_many({**_ids(of, names), **noted})
 
 
-def _ids(of: _Of, names: Iterable[str]) -> Document:
+def _ids(of: DayKey, names: Iterable[str]) -> Document:
     """Return the filter of late names."""
     ids = [name_of(Place(Subject(of.site, of.dimension, name), of.day), 0) for name in names]
     return {"site": of.site, "day": of.day, "_id": {"$in": ids}}

@@ -20,7 +20,8 @@ class Layout(Protocol):
     def cells(self, *, by_minute: bool) -> Document:
         """Return the expression of a document's hits: an array of {at, hits}.
 
-        `at` is a minute of the day: the exact one, or any of its hour.
+        `at` is a minute of the day: with `by_minute`, the minute of the hits; without, any minute
+        of their hour.
         """
         ...
 

@@ -15,7 +15,7 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE, Dimension, StoredHit, day_of
 from chalicelib.analytics.reports import top
 from chalicelib.analytics.reports.admission import Candidate, Cause, Room, Tally, Via, decide
-from chalicelib.analytics.reports.days import DAYS, SOURCES, Group, Place, Subject
+from chalicelib.analytics.reports.days import DAYS, SOURCES, DayKey, Group, Place, Subject
 from chalicelib.analytics.reports.late import note_late
 from chalicelib.analytics.reports.people import digest
 from chalicelib.bounds import AnalyticsBounds
@@ -81,19 +81,6 @@ VOTES = Collection(
 )
 
 
-class Day(NamedTuple):
-    """A day of a site's paths, or of a dimension's values."""
-
-    site: str
-    dimension: Dimension | None
-    day: datetime
-
-    @property
-    def id(self) -> str:
-        """Return the id of the day's `NameCount`."""
-        return f"{self.site}/{self.day:%Y%m%d}/{self.dimension or 'path'}"
-
-
 class Pages(Protocol):
     """Other features' knowledge of pages."""
 
@@ -156,7 +143,7 @@ class NameBook:
         if len(counted) < len(asked):
             counted |= _look_up(self._database, session, asked - counted)
         found = Names(counted, {}, {})
-        by_day: dict[Day, dict[str, Candidate]] = {}
+        by_day: dict[DayKey, dict[str, Candidate]] = {}
         for group in groups if len(counted) < len(asked) else ():
             for place in group.places:
                 if place not in counted:
@@ -168,7 +155,10 @@ class NameBook:
         return found
 
     def _admit(
-        self, session: ClientSession, by_day: Mapping[Day, dict[str, Candidate]], found: Names
+        self,
+        session: ClientSession,
+        by_day: Mapping[DayKey, dict[str, Candidate]],
+        found: Names,
     ) -> None:
         ids = [day.id for day in by_day]
         rows: Any = NAME_COUNTS.of(self._database).find({"_id": {"$in": ids}}, session=session)
@@ -208,7 +198,7 @@ class NameBook:
         is_closed = subject.dimension in _CLOSED
         return is_closed or subject.value in _ALWAYS or place in self._counted
 
-    def _room(self, day: Day) -> Room:
+    def _room(self, day: DayKey) -> Room:
         bounds = self._bounds
         if day.dimension is None:
             return Room(bounds.paths, bounds.paths_of_one, bounds.paths_of_network)
@@ -242,13 +232,13 @@ def _look_up(
     database: Database[Document], session: ClientSession, places: Iterable[Place]
 ) -> set[Place]:
     """Return the places with a document in the reports; reads the indexes alone."""
-    by_day: dict[Day, list[str]] = {}
+    by_day: dict[DayKey, list[str]] = {}
     for place in places:
         by_day.setdefault(_day(place), []).append(place.subject.value)
     found: set[Place] = set()
     for collection, field in ((DAYS, "path"), (SOURCES, "value")):
         branches = [
-            {**_filter(day), field: {"$in": values}}
+            {**day.filter, field: {"$in": values}}
             for day, values in by_day.items()
             if (day.dimension is None) == (collection is DAYS)
         ]
@@ -258,13 +248,15 @@ def _look_up(
             fields |= {"dimension": 1} if collection is SOURCES else {}
             # In one batch: a cursor's first batch has only 101 rows by default.
             for row in rows.find({"$or": branches}, fields, session=session).batch_size(100_000):
-                found.add(_place(Day(row["site"], row.get("dimension"), row["day"]), row[field]))
+                found.add(_place(DayKey(row["site"], row.get("dimension"), row["day"]), row[field]))
     return found
 
 
 def _votes(
-    database: Database[Document], session: ClientSession, by_day: Mapping[Day, dict[str, Candidate]]
-) -> dict[Day, dict[str, set[int]]]:
+    database: Database[Document],
+    session: ClientSession,
+    by_day: Mapping[DayKey, dict[str, Candidate]],
+) -> dict[DayKey, dict[str, set[int]]]:
     """Return the votes of a batch's networks, and of all networks that vouch for its names."""
     branches: list[Document] = []
     prefixes = {f"{day.id}/": day for day in by_day}
@@ -273,7 +265,7 @@ def _votes(
         networks = {network for one in asked.values() for network in one.networks}
         branches.append({**of_day, "_id": {"$in": [f"{day.id}/{each}" for each in networks]}})
         branches.append({**of_day, "votes": {"$in": [one.key for one in asked.values()]}})
-    found: dict[Day, dict[str, set[int]]] = {day: {} for day in by_day}
+    found: dict[DayKey, dict[str, set[int]]] = {day: {} for day in by_day}
     rows: Any = VOTES.of(database).find({"$or": branches}, session=session).batch_size(100_000)
     for row in rows:
         prefix, _, network = row["_id"].rpartition("/")
@@ -282,7 +274,7 @@ def _votes(
     return found
 
 
-def _counting(day: Day, before: Tally, tally: Tally, *, is_refused: bool) -> UpdateOne:
+def _counting(day: DayKey, before: Tally, tally: Tally, *, is_refused: bool) -> UpdateOne:
     """Return the update of a day's count; simultaneous batches with votes conflict in it."""
     added = {
         name: getattr(tally, name) - getattr(before, name) for name in ("names", "one", "known")
@@ -293,7 +285,7 @@ def _counting(day: Day, before: Tally, tally: Tally, *, is_refused: bool) -> Upd
     return UpdateOne({"_id": day.id}, change, upsert=True)
 
 
-def _casting(day: Day, network: str, keys: Sequence[int]) -> UpdateOne:
+def _casting(day: DayKey, network: str, keys: Sequence[int]) -> UpdateOne:
     this = {"_id": f"{day.id}/{network}", "site": day.site, "day": day.day}
     return UpdateOne(this, {"$push": {"votes": {"$each": list(keys)}}}, upsert=True)
 
@@ -310,14 +302,9 @@ def free(
     NAME_COUNTS.of(database).update_one({"_id": name}, {"$inc": freed}, session=session)
 
 
-def _filter(day: Day) -> Document:
-    dimension = {} if day.dimension is None else {"dimension": day.dimension}
-    return {"site": day.site, **dimension, "day": day.day}
+def _day(place: Place) -> DayKey:
+    return DayKey(place.subject.site, place.subject.dimension, place.day)
 
 
-def _day(place: Place) -> Day:
-    return Day(place.subject.site, place.subject.dimension, place.day)
-
-
-def _place(day: Day, name: str) -> Place:
+def _place(day: DayKey, name: str) -> Place:
     return Place(Subject(day.site, day.dimension, name), day.day)

@@ -1,24 +1,15 @@
 """Yesterday's most read pages and sources: these names need no votes."""
 
 from collections.abc import Iterable
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from pymongo import DESCENDING
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import DAY, OTHER, WHOLE_SITE, Dimension
-from chalicelib.analytics.reports.days import DAYS, SOURCES, Place
+from chalicelib.analytics.hits import DAY, OTHER, WHOLE_SITE
+from chalicelib.analytics.reports.days import DAYS, SOURCES, DayKey, Place
 from chalicelib.bounds import AnalyticsBounds
 from chalicelib.database import Document
-
-
-class _Of(NamedTuple):
-    """A site's pages or sources of a day."""
-
-    site: str
-    dimension: Dimension | None
-    day: datetime
 
 
 class Tops:
@@ -27,7 +18,7 @@ class Tops:
     def __init__(self, database: Database[Document], bounds: AnalyticsBounds) -> None:
         self._database = database
         self._bounds = bounds
-        self._held: dict[_Of, frozenset[str]] = {}
+        self._held: dict[DayKey, frozenset[str]] = {}
 
     def among(self, places: Iterable[Place]) -> set[Place]:
         """Return the places whose name was among the most read of the day before.
@@ -36,10 +27,10 @@ class Tops:
         """
         if sum(1 + len(names) for names in self._held.values()) > self._bounds.names_remembered:
             self._held.clear()
-        by_day: dict[_Of, list[Place]] = {}
+        by_day: dict[DayKey, list[Place]] = {}
         for place in places:
             subject = place.subject
-            of = _Of(subject.site, subject.dimension, place.day - DAY)
+            of = DayKey(subject.site, subject.dimension, place.day - DAY)
             by_day.setdefault(of, []).append(place)
         self._read([of for of in by_day if of not in self._held])
         return {
@@ -49,9 +40,9 @@ class Tops:
             if place.subject.value in self._held[of]
         }
 
-    def _read(self, missing: list[_Of]) -> None:
+    def _read(self, missing: list[DayKey]) -> None:
         # In memory only after all reads: a failed read must not stand for a day without names.
-        found: dict[_Of, frozenset[str]] = dict.fromkeys(missing, frozenset())
+        found: dict[DayKey, frozenset[str]] = dict.fromkeys(missing, frozenset())
         pages = [of for of in missing if of.dimension is None]
         sources = [of for of in missing if of.dimension is not None]
         if pages and self._bounds.top_paths:
@@ -62,11 +53,13 @@ class Tops:
         self._held.update(found)
 
 
-def _aggregate(rows: Any, field: str, missing: list[_Of], most: int) -> dict[_Of, frozenset[str]]:
+def _aggregate(
+    rows: Any, field: str, missing: list[DayKey], most: int
+) -> dict[DayKey, frozenset[str]]:
     """Return the `most` names of each day by visitors: one reader can make any number of hits."""
     key = {"site": "$site", "day": "$day", "dimension": "$dimension"}
     pipeline: list[Document] = [
-        {"$match": {"$or": [_filter(of) for of in missing]}},
+        {"$match": {"$or": [of.filter for of in missing]}},
         {"$match": {field: {"$nin": [WHOLE_SITE, OTHER]}}},
         {
             "$group": {
@@ -88,14 +81,9 @@ def _aggregate(rows: Any, field: str, missing: list[_Of], most: int) -> dict[_Of
             }
         },
     ]
-    found: dict[_Of, frozenset[str]] = {}
+    found: dict[DayKey, frozenset[str]] = {}
     for row in rows.aggregate(pipeline, allowDiskUse=True):
         of = row["_id"]
-        known = _Of(of["site"], of.get("dimension"), of["day"])
+        known = DayKey(of["site"], of.get("dimension"), of["day"])
         found[known] = frozenset(row["names"])
     return found
-
-
-def _filter(of: _Of) -> Document:
-    dimension = {} if of.dimension is None else {"dimension": of.dimension}
-    return {"site": of.site, **dimension, "day": of.day}

@@ -159,7 +159,11 @@ def _of_sessions(
 
 
 def _most_frequent(pages: str, of: Document, *, by_user: bool) -> list[Document]:
-    """Return the stages for the most frequent pages of each period; `by_user`: of each user too."""
+    """Return the stages for the most frequent pages of each period; `by_user`: per user and period.
+
+    `of`: the key of a group: period, path and, with `by_user`, user. `pages`: the name of the
+    output field.
+    """
     whole: Document = {"period": "$_id.period", **({"user": "$_id.user"} if by_user else {})}
     frequent = {
         "n": MAX_PAGES,

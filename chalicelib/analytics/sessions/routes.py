@@ -1,6 +1,6 @@
 """The interface to reports on sessions."""
 
-from datetime import UTC, datetime, time
+from datetime import datetime
 from typing import Annotated, Literal, NotRequired, Self
 
 from pydantic import Field, model_validator
@@ -24,6 +24,7 @@ from chalicelib.instants import Bound
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
+from chalicelib.time_zones import instant
 
 
 class SessionsQuery(PageQuery):
@@ -51,14 +52,8 @@ class SessionsQuery(PageQuery):
 
     def report(self, site: str) -> SessionReport:
         """Return the report that the query names, for a site."""
-        span = _instant(self.start), _instant(self.end)
+        span = instant(self.start, "UTC"), instant(self.end, "UTC")
         return SessionReport(site, *span, self.by, by_user=self.group is not None)
-
-
-def _instant(bound: Bound) -> datetime:
-    if isinstance(bound, datetime):
-        return bound
-    return datetime.combine(bound, time(), UTC)
 
 
 ShownPath = Annotated[str, Field(max_length=MAX_PATH_BYTES)]

@@ -5,17 +5,16 @@ from chalicelib.comments.batches.running import RunBatch, entries_of_person
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import BatchRunning, UnknownBatch
 from chalicelib.comments.log.rows import BATCHES, Batch, NamedComment
-from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import check_moderator
 
 
 def begin(runtime: Runtime, wanted: BatchStart, moderator: Principal) -> Batch:
     """Store a batch of decisions, send its message, and return it; raises Forbidden."""
-    _check(moderator, wanted.site)
+    check_moderator(moderator, wanted.site)
     batch = _new(runtime, wanted.site, moderator)
     batch["wanted"] = wanted.state
     batch["reason"] = wanted.reason or ""
@@ -46,13 +45,8 @@ def find(runtime: Runtime, batch_id: str, moderator: Principal) -> Batch:
     batch = BATCHES.of(runtime.database).find_one({"_id": batch_id})
     if batch is None:
         raise UnknownBatch
-    _check(moderator, batch["site"])
+    check_moderator(moderator, batch["site"])
     return batch
-
-
-def _check(moderator: Principal, site: str) -> None:
-    if not moderates(moderator, site):
-        raise Forbidden(f"You do not moderate the site {site}")
 
 
 def _named_comment(given: BatchComment) -> NamedComment:

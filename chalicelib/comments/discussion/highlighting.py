@@ -13,10 +13,9 @@ from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask
 from chalicelib.database import Document
-from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import check_moderator
 
 
 def pin(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
@@ -77,8 +76,7 @@ def _make_room(runtime: Runtime, node: Node, comment_id: str) -> None:
 
 def _find_node(runtime: Runtime, node_id: str, moderator: Principal) -> Node:
     node = nodes.find(runtime.database, node_id)
-    if not moderates(moderator, node["site"]):
-        raise Forbidden(f"You do not moderate the site {node['site']}")
+    check_moderator(moderator, node["site"])
     return node
 
 

@@ -14,7 +14,7 @@ from chalicelib.errors import Forbidden, Unavailable
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
-from chalicelib.sites.permissions import manages, owns
+from chalicelib.sites.permissions import moderates, owns
 
 _PUT_ATTEMPTS = 3
 
@@ -85,5 +85,5 @@ def relocate_node(runtime: Runtime, node_id: str, to: str) -> Node:
 
 
 def _check_manages(caller: Principal, site: str) -> None:
-    if not manages(caller, site):
+    if not moderates(caller, site):
         raise Forbidden(f"You do not manage the site {site}")

@@ -283,6 +283,6 @@ def _page(
 
 
 def _answers(node: Node, rows: list[Comment], rights: Rights, read: _Beside) -> list[CommentAnswer]:
-    """Return the answers of comments, as the caller may see them."""
+    """Return comments as the API shows them to the caller."""
     marks, answered = read
     return [comment_answer(node["_id"], row, rights, marks, answered) for row in rows]

@@ -76,7 +76,10 @@ class Lease:
     def advance(
         self, position: int, counts: Mapping[str, int], samples: Sequence[ImportSample]
     ) -> None:
-        """Store the position in the file with the counts up to it; raises ImportTakenOver."""
+        """Store the position in the file, and add the counts and samples since the last position.
+
+        Raises ImportTakenOver.
+        """
         sums = Counter(self.read["counts"]) + Counter(counts)
         kept = [*self.read["samples"], *samples][:MAX_SAMPLES]
         self._set({"position": position, "counts": dict(sums), "samples": kept})

@@ -4,7 +4,6 @@ It runs after the move of a thread. After a crash it runs again: it adds missing
 right rows alone.
 """
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from chalicelib.comments.entries.rows import (
     root_of,
 )
 from chalicelib.comments.entries.writing import RANKED
+from chalicelib.comments.importing.exporting import batches_of
 from chalicelib.comments.importing.ordering import StagedRows
 from chalicelib.comments.importing.rows import StagedComment, StagedThread
 from chalicelib.comments.moderation import queue
@@ -28,7 +28,6 @@ from chalicelib.comments.people import claims
 from chalicelib.comments.people.rows import PEOPLE, Person, new_person
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import GONE
-from chalicelib.comments.stores import store_of
 from chalicelib.comments.terms import upkeep as terms
 from chalicelib.database import Document, insert_missing
 from chalicelib.marks import adding
@@ -49,7 +48,7 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
     """
     rows = StagedRows(runtime.database, thread)
     sizes, settled = _thread_sizes(runtime, node), 0
-    for batch in _batches(runtime, node):
+    for batch in batches_of(runtime, node):
         found = rows.some([each["id"] for each in batch])
         staged = {row["id"]: row for row in found if not row.get("lives")}
         settled += len(batch)
@@ -88,17 +87,10 @@ def _follow_claims(runtime: Runtime, site: str, rows: Sequence[StagedComment]) -
         claims.follow(runtime, site, people[start : start + _BATCH])
 
 
-def _batches(runtime: Runtime, node: Node) -> Iterator[list[Comment]]:
-    """Yield the node's comments in small batches, whatever its store."""
-    comments = itertools.chain.from_iterable(store_of(runtime, node).export(node))
-    while batch := list(itertools.islice(comments, _BATCH)):
-        yield batch
-
-
 def _thread_sizes(runtime: Runtime, node: Node) -> Mapping[str, int]:
     """Return the number of comments of each thread with replies, by the id of its root."""
     sizes: Counter[str] = Counter()
-    for batch in _batches(runtime, node):
+    for batch in batches_of(runtime, node):
         sizes.update(root_of(comment) for comment in batch if comment["depth"])
     return {root: replies + 1 for root, replies in sizes.items()}
 

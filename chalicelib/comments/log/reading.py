@@ -9,19 +9,17 @@ from chalicelib.comments.errors import UnknownAct
 from chalicelib.comments.log.forms import LogAnswer, LogQuery, act_answer
 from chalicelib.comments.log.rows import LOG, Act, key_of
 from chalicelib.database import Document
-from chalicelib.errors import Forbidden
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import check_moderator
 
 _ORDER = [("at", DESCENDING), ("_id", DESCENDING)]
 
 
 def list_acts(runtime: Runtime, query: LogQuery, moderator: Principal) -> LogAnswer:
     """Return a page of a site's log, the latest act first; raises Forbidden and InvalidCursor."""
-    if not moderates(moderator, query.site):
-        raise Forbidden(f"You do not moderate the site {query.site}")
+    check_moderator(moderator, query.site)
     where, scope = _filter_of(query)
     cursors = Cursors(scope, runtime.settings.signing_keys)
     after = cursors.position(query)
@@ -37,8 +35,7 @@ def list_acts(runtime: Runtime, query: LogQuery, moderator: Principal) -> LogAns
 def find(runtime: Runtime, act_id: str, moderator: Principal) -> Act:
     """Return a finished act; raises Forbidden and UnknownAct."""
     key = key_of(act_id)
-    if not moderates(moderator, key["site"]):
-        raise Forbidden(f"You do not moderate the site {key['site']}")
+    check_moderator(moderator, key["site"])
     found = LOG.of(runtime.database).find_one({**key, "open": None})
     if found is None:
         raise UnknownAct

@@ -1,4 +1,4 @@
-"""Flags on comments: readers place them, moderators list them, and their weight conceals."""
+"""Flags on comments: readers place them, moderators list them, and their weight hides a comment."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -19,7 +19,7 @@ from chalicelib.comments.sites import settings
 from chalicelib.comments.stores import ask
 from chalicelib.comments.writing.edit import hold_back, show_again
 from chalicelib.database import Document
-from chalicelib.errors import Forbidden, Unavailable, UnknownComment
+from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.jobs.sweeping import Sweep
@@ -28,7 +28,7 @@ from chalicelib.marks.placing import NO_FLAG, Change, Flag, Marked, place
 from chalicelib.marks.shapes import Thing
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import check_moderator, moderates
 
 # A flag's transaction sets `hold_at` on the entry if the comment must wait hidden or enter the
 # queue. The same call then does this and removes `hold_at`; after a crash, the sweep does.
@@ -147,8 +147,7 @@ def list_flags(
     Raises UnknownNode, Forbidden, UnknownComment and InvalidCursor.
     """
     node = nodes.find(runtime.database, node_id)
-    if not moderates(moderator, node["site"]):
-        raise Forbidden(f"You do not moderate the site {node['site']}")
+    check_moderator(moderator, node["site"])
     key = key_of(node, comment_id)
     entry = ENTRIES.of(runtime.database).find_one(key, {"site": 1, "flags": 1})
     if entry is None:

@@ -15,10 +15,10 @@ from chalicelib.comments.entries.rows import ENTRIES, QUEUED, key_of
 from chalicelib.comments.errors import CommentClaimed
 from chalicelib.comments.moderation.forms import ClaimAnswer
 from chalicelib.comments.shapes import Node
-from chalicelib.errors import Forbidden, UnknownComment
+from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import check_moderator
 
 LEASE = timedelta(minutes=10)
 
@@ -68,6 +68,5 @@ def claim_answer(entry: Mapping[str, Any], now: datetime) -> ClaimAnswer | None:
 
 def _node(runtime: Runtime, node_id: str, moderator: Principal) -> Node:
     node = nodes.find(runtime.database, node_id)
-    if not moderates(moderator, node["site"]):
-        raise Forbidden(f"You do not moderate the site {node['site']}")
+    check_moderator(moderator, node["site"])
     return node

@@ -21,13 +21,12 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document, upsert
-from chalicelib.errors import Forbidden
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import WAITING
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderated_sites, moderates
+from chalicelib.sites.permissions import check_moderator, moderated_sites
 
 _SCOPE = "moderation:pending"
 _ORDER = [("posted", ASCENDING), ("_id", ASCENDING)]
@@ -153,8 +152,7 @@ def _scope(query: PendingQuery) -> str:
 def _sites(query: PendingQuery, moderator: Principal) -> Document:
     """Return the filter of the query's sites; raises Forbidden."""
     if query.site is not None:
-        if not moderates(moderator, query.site):
-            raise Forbidden(f"You do not moderate the site {query.site}")
+        check_moderator(moderator, query.site)
         return {"site": query.site}
     own_sites = moderated_sites(moderator)
     return {} if own_sites is None else {"site": {"$in": sorted(own_sites)}}

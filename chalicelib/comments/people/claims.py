@@ -43,7 +43,7 @@ MOST_AT_ONCE = 20
 
 
 class Claimed(NamedTuple):
-    """A person whose past an account has, with the name that they had."""
+    """A person whose past an account can take, with the name that they had."""
 
     id: str
     name: str

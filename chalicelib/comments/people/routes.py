@@ -41,7 +41,7 @@ from chalicelib.people import blocks
 from chalicelib.people.blocks import Apart, BlockedAnswer
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import check_moderator, moderates
 from chalicelib.texts import Line, Paragraphs, ShownName, at_most
 
 # A person's own view of their status; a shadowed person sees `ok`.
@@ -205,8 +205,7 @@ def _declare_standing(route: Route) -> None:
 
         The status holds from the person's next call on.
         """
-        if not moderates(moderator, site):
-            raise Forbidden(f"You do not moderate the site {site}")
+        check_moderator(moderator, site)
         now = request.runtime.now()
         if body.until is not None and body.until <= now:
             message = "A suspension ends in the future"

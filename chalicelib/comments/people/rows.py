@@ -15,7 +15,7 @@ from chalicelib.identity import Principal
 from chalicelib.mail.rows import MAX_KEYS
 from chalicelib.people.ids import GUEST_ID, GUEST_PATTERN, IMPORTED_ID
 from chalicelib.people.names import lookalike_key
-from chalicelib.sites.permissions import manages
+from chalicelib.sites.permissions import moderates
 
 # `shadowed`: only the person and moderators see the person's texts; the person sees `ok`.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
@@ -302,7 +302,7 @@ def check_may_write(person: Person | None, site: str, caller: Principal, now: da
 
     Raises Suspended, Banned or Unauthenticated if the person may not write there.
     """
-    if person is None or manages(caller, site):
+    if person is None or moderates(caller, site):
         return False
     check_status(person, now)
     return person["status"] == "shadowed"

@@ -13,7 +13,7 @@ from chalicelib.http.callers import Publisher, Staff
 from chalicelib.identity import Principal
 from chalicelib.limits import NODES
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import check_publisher, manages, owns
+from chalicelib.sites.permissions import check_publisher, moderates, owns
 
 
 def declare(route: Route) -> None:
@@ -57,5 +57,5 @@ MODERATED = frozenset({"phrases", "limits"})
 
 
 def _check_staff(caller: Principal, site: str) -> None:
-    if not manages(caller, site):
+    if not moderates(caller, site):
         raise Forbidden(f"You neither own nor moderate the site {site}")

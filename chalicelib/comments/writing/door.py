@@ -48,7 +48,7 @@ from chalicelib.mail import addressing
 from chalicelib.memory import remember
 from chalicelib.people.ids import ISSUED_ID
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import manages, moderated_sites, moderates
+from chalicelib.sites.permissions import moderated_sites, moderates
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -153,7 +153,7 @@ def count_pace(runtime: Runtime, node: Node, standing: AuthorStanding) -> None:
 
 
 def slow_seconds(standing: AuthorStanding) -> int:
-    """Return the seconds between two comments of an author in a node; 0: no wait."""
+    """Return the least seconds between two comments of an author in a node; 0: no wait."""
     return 0 if standing.is_moderator else standing.rules.get("slow_seconds", 0)
 
 
@@ -176,7 +176,7 @@ def _look(runtime: Runtime, site: str, author: Principal) -> Admitted:
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
     if found is None:
         return _newcomer(site, author)
-    is_staff = manages(author, site)
+    is_staff = moderates(author, site)
     if not is_staff:
         check_status(found, runtime.now())
     trust = trust_of(found, runtime.now())
@@ -191,7 +191,7 @@ class _Post:
     """A post that an author is about to make at a site."""
 
     def __init__(self, runtime: Runtime, site: str, author: Principal) -> None:
-        self._author, self._site, self._is_staff = author, site, manages(author, site)
+        self._author, self._site, self._is_staff = author, site, moderates(author, site)
         self._key = {"_id": person_id(site, author.id)}
         # A count lost in an election does no harm; a wait for the majority at every post would.
         rows = PEOPLE.of(runtime.database)

@@ -47,7 +47,7 @@ from chalicelib.errors import EditWindowOver, Forbidden, Unavailable, UnknownCom
 from chalicelib.identity import Principal
 from chalicelib.marks.shapes import Outcome
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import check_moderator, moderates
 
 # The fields of a comment that a moderator's decision sets.
 DECIDED: tuple[Literal["state", "reasons", "shadow"], ...] = ("state", "reasons", "shadow")
@@ -175,8 +175,7 @@ def set_state(
     change that the moderator has not seen.
     """
     node = nodes.find(runtime.database, node_id)
-    if not moderates(actor.who, node["site"]):
-        raise Forbidden(f"You do not moderate the site {node['site']}")
+    check_moderator(actor.who, node["site"])
     for _ in range(_ATTEMPTS):
         found = _check_living(find(runtime, node, comment_id, actor.who))
         if not matches(found, wanted.as_read):

@@ -12,6 +12,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.ids import site_of
 from chalicelib.shop.orders import resuming
+from chalicelib.shop.orders.shapes import ENDED
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim, StockEntry
 
@@ -39,4 +40,4 @@ def _let_go(runtime: Runtime, entry: StockEntry) -> bool:
         fields = {"order": entry["order"], "reason": problem.code}
         log.warning("order not called off", extra={"fields": fields})
         return False
-    return order is None or order["state"] in {"void", "done"}
+    return order is None or order["state"] in ENDED

@@ -18,10 +18,9 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS, Cart
 from chalicelib.shop.errors import OrderUnfinished
-from chalicelib.shop.orders.shapes import ORDERS, Order, State, find
+from chalicelib.shop.orders.shapes import ENDED, ORDERS, Order, find
 
 _LISTED_AT_MOST = 100
-_OVER: tuple[State, ...] = ("done", "void")
 _ERASED: Document = {"user": None, "address": None, "email": None, "erased": True}
 _UNCLAIMED: Document = {"user": None, "erased": {"$exists": False}}
 
@@ -94,12 +93,12 @@ def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
     loses its user, whatever `email` is. The order's cart, if it is over, loses its user, too. No
     later claim of the cart adds a buyer. Raises OrderUnfinished and InvalidRequest.
     """
-    if order["state"] not in _OVER:
+    if order["state"] not in ENDED:
         raise OrderUnfinished
     if order["email"] is not None and email.casefold() != order["email"].casefold():
         detail = "the order has another e-mail address"
         raise InvalidRequest(errors=[FieldError("email", "other_email", detail)])
-    this = {"_id": order["_id"], "state": {"$in": list(_OVER)}}
+    this = {"_id": order["_id"], "state": {"$in": list(ENDED)}}
     ORDERS.of(runtime.database).update_one(this, {"$set": _ERASED})
     over = {"_id": order["cart"], "order": order["_id"], "state": {"$in": ["ordered", "expired"]}}
     CARTS.of(runtime.database).update_one(over, {"$set": {"user": None, "erased": True}})

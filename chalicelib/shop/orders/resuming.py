@@ -16,7 +16,7 @@ from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import refunds
 from chalicelib.shop.orders.events import event_of
 from chalicelib.shop.orders.reconciliation import reconcile
-from chalicelib.shop.orders.shapes import ORDERS, Order, State, charge_of, find
+from chalicelib.shop.orders.shapes import ENDED, ORDERS, Order, State, charge_of, find
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import Status
 from chalicelib.shop.stock import shelf
@@ -42,7 +42,7 @@ def resume(
     """
     order = find(runtime.database, order_id)
     # An order that ends in this call needs no further look now.
-    unread = {"void"} if reconciles else {"void", "done"}
+    unread = ("void",) if reconciles else ENDED
     for number in range(_STEPS):
         if order is None or (number and order["state"] in unread):
             return order

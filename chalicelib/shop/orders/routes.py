@@ -47,14 +47,13 @@ from chalicelib.shop.orders.forms import (
     checkout_answer,
     order_answer,
 )
-from chalicelib.shop.orders.shapes import ORDERS, Order, find
+from chalicelib.shop.orders.shapes import ENDED, ORDERS, Order, find
 from chalicelib.shop.payments import records
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 from chalicelib.webhooks import due
 
 OrderId = Annotated[str, Id]
-_OVER = frozenset({"done", "void"})
 
 
 def declare(route: Route) -> None:
@@ -224,7 +223,7 @@ def _may_ask(runtime: Runtime, order: Order) -> bool:
     All shops share the calls that a provider allows, and an order that is over takes three.
     """
     try:
-        if order["state"] in _OVER:
+        if order["state"] in ENDED:
             limits.take_for(runtime, ORDER_LOOKS, order["_id"])
     except TooFast:
         return False

@@ -21,6 +21,8 @@ from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Adjustment
 from chalicelib.webhooks.rows import DUE_EVENTS, DueEvents
 
 State = Literal["holding", "paying", "paid", "declined", "refused", "done", "void"]
+# The states of orders that are over.
+ENDED: tuple[State, ...] = ("done", "void")
 
 
 class OrderLine(TypedDict):

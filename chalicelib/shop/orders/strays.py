@@ -3,10 +3,8 @@
 from datetime import datetime, timedelta
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders.shapes import Order, find
+from chalicelib.shop.orders.shapes import ENDED, Order, find
 from chalicelib.shop.stock import shelf
-
-_ENDED = frozenset({"done", "void"})
 
 
 def end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None:
@@ -15,7 +13,7 @@ def end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None
     The new end is a lease after the order's deadline, or after now if that is later.
     """
     order = find(runtime.database, order_id)
-    if order is None or order["state"] in _ENDED:
+    if order is None or order["state"] in ENDED:
         shelf.release(runtime, stock_id, cart, order_id)
     else:
         lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)

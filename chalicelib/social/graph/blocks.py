@@ -1,7 +1,7 @@
 """Blocks: a block ends the following both ways, and hides each user from the other.
 
 A person has one list of blocks for all features (`chalicelib.people.blocks`). The user's document
-has a copy of both directions, so one read returns all relations of a reader.
+has a copy of both directions, so the read of a reader's document also returns the blocks.
 """
 
 from pymongo import ASCENDING
